@@ -212,23 +212,12 @@ const excused: [what: string, history: History][] = [
     }),
   ],
   [
-    'a form that is sent in another session than the first',
-    history('basket:login|login|page', [login(11, { arrived: 18 }), login(11.5, { actor: 1, session: 'two' })], {
-      ...inEnd('ada'),
-      calls: [authenticate(11.2), authenticate(11.7, { actor: 1 })],
-    }),
-  ],
-  [
     "data in a site's own session that a page had read before the logout",
     history(
       'own/basket:page|logout',
       [logout(11, { arrived: 13 }), page(12, undefined, { actor: 1, arrived: 15 })],
       inEnd(undefined),
     ),
-  ],
-  [
-    'a login form that says "not now", when a logout ends the session meanwhile',
-    history('basket:login|logout', [seen(13, { path: '/login', status: 503 })], inEnd(undefined, [])),
   ],
   [
     'a login whose answer comes after that to the logout',
@@ -252,74 +241,16 @@ const excused: [what: string, history: History][] = [
     }),
   ],
   [
-    'a login that the platform takes after it has ended all others',
-    history('loggedIn:login|logoutAll', [login(1), login(11, { arrived: 12.3 }), logoutAll(11.5), page(16, 'ada')], {
-      ...inEnd('ada', []),
-      calls: [call('logoutall', 11.8, { actor: 1 }), authenticate(12)],
-    }),
-  ],
-  [
-    'another browser, which hears of it at its next check after a fault',
-    history(
-      'two:logoutAll|b2.page',
-      [login(1), login(3, { browser: 'b2' }), logoutAll(11), page(14, 'ada', { browser: 'b2' })],
-      {
-        aftermath: [after(undefined, [], { later: page(30, undefined) })],
-        hasFault: true,
-      },
-    ),
-  ],
-  [
-    'check() in another browser, before a logout that met a fault reaches the platform',
-    history(
-      'two:logoutAll|b2.check',
-      [login(1), login(3, { browser: 'b2' }), logoutAll(11), seen(14, { ...check(14, 'ada'), browser: 'b2' })],
-      { ...inEnd(undefined, []), hasFault: true, calls: [status(14.2)] },
-    ),
-  ],
-  [
     'a fresh page and check() after the platform has said yes',
     history('loggedIn:fresh|check', [login(1), fresh(11), check(13, 'ada')], {
       ...inEnd('ada'),
       calls: [status(11.2), status(13.2)],
     }),
   ],
-  [
-    'check() in grace that says so',
-    history('loggedIn:check', [login(1), check(11, 'ada', { degraded: 'sso_unavailable' })], {
-      ...inEnd('ada'),
-      hasFault: true,
-    }),
-  ],
   ['three trips in a row', history('basket:page', [identify(11), identify(12), identify(13)], inEnd(undefined))],
-  [
-    '"not now" to a login whose session a logout ends',
-    history(
-      'loggedIn:logout|login',
-      [login(1), logout(11), login(11, { status: 503, isLogin: false })],
-      inEnd(undefined, []),
-    ),
-  ],
   [
     'one of two saves at once',
     history('basket:save|save', [], { ...inEnd(undefined, ['book', 'item0']), landed: ['item0', 'item1'] }),
-  ],
-  ["data in a site's own session", history('own/basket:save|page', [], { ...inEnd(undefined, []), landed: ['item0'] })],
-  [
-    'a landing without a session whose answer comes after the login',
-    history(
-      'stranger:landing1+login|landing2',
-      [seen(12, { path: '/sso2/landing', session: undefined, arrived: 15 }), login(13)],
-      inEnd(undefined),
-    ),
-  ],
-  [
-    'a form that is sent when another one has been answered, though a third answer is still on its way',
-    history(
-      'basket:login|login|login',
-      [login(11, { arrived: 18 }), login(11.8, { actor: 1 }), login(13, { actor: 2 })],
-      { ...inEnd('ada'), calls: [authenticate(11.5), authenticate(13.5, { actor: 2 })] },
-    ),
   ],
   [
     'a tab with another session of the SSO system that goes to its landing during the login',
@@ -328,13 +259,6 @@ const excused: [what: string, history: History][] = [
       [login(11, { arrived: 15 }), seen(13, { path: '/sso2/landing', actor: 1 })],
       inEnd(undefined, []),
     ),
-  ],
-  [
-    'two forms one after the other',
-    history('basket:login+login', [login(11), login(13)], {
-      ...inEnd('ada'),
-      calls: [authenticate(11.5), authenticate(13.5)],
-    }),
   ],
 ]
 
