@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis'
+import { startCluster } from '../storage/servers'
 import { startRedis } from '../support/redis'
 import { capacity, formula } from './capacity'
 import { inTurn, number, ratio, show, spread, table } from './figures'
@@ -6,7 +7,6 @@ import { cookieOf, filler, fillPlain, realLogin } from './fill'
 import { type Burst, Load, pageRequest, untilGood } from './load'
 import type { Server } from './machine'
 import { type Options, readOptions } from './options'
-import { startCluster, type TestCluster } from './redis-cluster'
 import { between, countsOf } from './redis-counts'
 import { flood, stampede } from './scale-crowds'
 import { openSetup, type Setup } from './setup'
@@ -90,16 +90,19 @@ async function control(setup: Setup, sessions: number): Promise<Size> {
 }
 
 async function onCluster(setup: Setup, template: string, sessions: number): Promise<Size> {
-  const store: TestCluster = await startCluster()
-  const { ids, bytes } = await fill(setup, template, store.cluster, store.masters, sessions)
-  const server = await setup.start('sso2', { nodes: store.nodes })
+  const store = await startCluster()
+  const cluster = store.client()
+  const masters = store.masters.map(({ url }) => new Redis(url))
+  const { ids, bytes } = await fill(setup, template, cluster, masters, sessions)
+  const server = await setup.start('sso2', { nodes: store.masters.map(({ port }) => ({ host: '127.0.0.1', port })) })
   const stop = async () => {
     await server.stop()
+    for (const client of [cluster, ...masters]) client.disconnect()
     await store.stop()
   }
   const title = `${number(sessions)} sessions, Cluster of three masters`
   const load = loadOf(setup, server, ids)
-  return { title, kind: 'sso2', sessions, bytes, server, load, masters: store.masters, bursts: [], stop }
+  return { title, kind: 'sso2', sessions, bytes, server, load, masters, bursts: [], stop }
 }
 
 async function fill(

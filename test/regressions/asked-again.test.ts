@@ -9,16 +9,14 @@ import { loggedInUser, type Process, type RunningSite, startSite } from './suppo
 
 let setup: RunningSite
 let other: Process
-let warn: jest.SpyInstance
 
 beforeEach(async () => {
-  warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
+  jest.spyOn(console, 'warn').mockImplementation(() => {})
   setup = await startSite()
   other = await setup.another({})
 })
 afterEach(async () => {
   await setup.close()
-  warn.mockRestore()
 })
 
 const look = async (browser: Browser, process: Process) => (await browser.fetchJson(`${process.url}/`)).json

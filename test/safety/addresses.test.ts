@@ -21,9 +21,8 @@ let setup: Setup
 let site: string
 let hostile: string[]
 let benign: ReturnType<typeof benignAddresses>
-let warn: jest.SpyInstance
 beforeAll(async () => {
-  warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
+  jest.spyOn(console, 'warn').mockImplementation(() => {})
   const loadUser = () => ({ accountId: 'one-of-many' }) // two calls less a login
   const exchangeTicket = async (ticket: string) => ({ accessToken: ticket })
   const options = { trustedReturnOrigins: [trusted], loadUser, exchangeTicket }
@@ -33,7 +32,6 @@ beforeAll(async () => {
   benign = benignAddresses(site, trusted)
 })
 afterAll(async () => {
-  warn.mockRestore()
   await setup.close()
 })
 

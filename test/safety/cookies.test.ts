@@ -49,10 +49,9 @@ const stories = new Map<string, Story>()
 const storyOf = (scheme: string) => present(stories.get(scheme))
 let redis: TestRedis
 let control: Redis
-let warn: jest.SpyInstance
 
 beforeAll(async () => {
-  warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
+  jest.spyOn(console, 'warn').mockImplementation(() => {})
   redis = await startRedis()
   control = new Redis(redis.url)
   for (const scheme of schemes) stories.set(scheme, await startStory(scheme))
@@ -61,7 +60,6 @@ afterAll(async () => {
   for (const { setup } of stories.values()) await setup.close()
   control.disconnect()
   await redis.stop()
-  warn.mockRestore()
 })
 
 async function startStory(scheme: string): Promise<Story> {

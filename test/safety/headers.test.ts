@@ -14,9 +14,8 @@ import { beginFlow, landingToken } from './session-support'
 
 let setup: Setup
 let site: string
-let warn: jest.SpyInstance
 beforeAll(async () => {
-  warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
+  jest.spyOn(console, 'warn').mockImplementation(() => {})
   setup = await startSetup({
     emulator: { limits: { attemptsBeforeFreeze: 1000 } },
     site: (name) => (name === 'evening' ? { loginLimit: { attempts: 1, perSeconds: 600 } } : {}),
@@ -44,7 +43,6 @@ beforeAll(async () => {
 })
 beforeEach(() => setup.emulator.faults.clear())
 afterAll(async () => {
-  warn.mockRestore()
   await setup.close()
 })
 

@@ -76,7 +76,6 @@ const leaksOf = (what: RegExp) => {
 }
 
 let setup: Setup
-let warn: jest.SpyInstance
 /** What hooks were given. */
 const exchanges: ExchangeContext[] = []
 const namings: LoadUserContext[] = []
@@ -133,7 +132,7 @@ function siteOptions(name: string): Partial<Sso2Options> {
 }
 
 beforeAll(async () => {
-  warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
+  jest.spyOn(console, 'warn').mockImplementation(() => {})
   setup = await startSetup({ build: (sso, gates) => present(builds.shift())(sso, gates), site: siteOptions })
   for (const { password } of [ada, grace, edsger]) canaries.add('password', password)
   canaries.add('wrong password', 'a-wrong-password-of-ada')
@@ -145,7 +144,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await setup.close()
-  warn.mockRestore()
 })
 
 async function flows(site: Setup['morning']): Promise<void> {

@@ -7,7 +7,6 @@ import { beginFlow, hearEvents, land, landingToken } from './session-support'
 let setup: Setup
 let limited: Setup
 let events: ReturnType<typeof hearEvents>
-let warn: jest.SpyInstance
 /** Whole messages, as a watcher gets them. */
 const messages: Sso2Event[] = []
 const names = ['identify', 'landing', 'check', 'login', 'logout', 'degraded'].map((name) => `express-sso2:${name}`)
@@ -15,7 +14,7 @@ const keep = (message: unknown) => void messages.push(message as Sso2Event)
 const at = (path: string) => `${setup.morning.url}${path}`
 
 beforeAll(async () => {
-  warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
+  jest.spyOn(console, 'warn').mockImplementation(() => {})
   setup = await startSetup()
   limited = await startSetup({ site: { loginLimit: { attempts: 2, perSeconds: 60 } } })
   events = hearEvents()
@@ -30,7 +29,6 @@ afterAll(async () => {
   events.stop()
   await setup.close()
   await limited.close()
-  warn.mockRestore()
 })
 
 const lastSid = () => present(setup.emulator.sessions().at(-1)).sid

@@ -30,9 +30,8 @@ const settings = expresses.flatMap(([name]) => parsers.map(([parser]) => `${name
 let setup: Setup
 let site: string
 let events: ReturnType<typeof hearEvents>
-let warn: jest.SpyInstance
 beforeAll(async () => {
-  warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
+  jest.spyOn(console, 'warn').mockImplementation(() => {})
   events = hearEvents()
   setup = await startSetup({
     build: (sso, gates) => {
@@ -61,7 +60,6 @@ beforeEach(async () => {
 })
 afterAll(async () => {
   events.stop()
-  warn.mockRestore()
   await setup.close()
 })
 

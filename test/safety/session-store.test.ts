@@ -11,12 +11,11 @@ let server: TestRedis
 let redis: Redis
 let setup: Setup
 let events: ReturnType<typeof hearEvents>
-let warn: jest.SpyInstance
 const at = (path: string) => `${setup.morning.url}${path}`
 const allKeys = async () => (await redis.keys('*')).sort()
 
 beforeAll(async () => {
-  warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
+  jest.spyOn(console, 'warn').mockImplementation(() => {})
   events = hearEvents()
   server = await startRedis()
   redis = new Redis(server.url)
@@ -38,7 +37,6 @@ afterAll(async () => {
   redis.disconnect()
   await server.stop()
   events.stop()
-  warn.mockRestore()
 })
 
 const questions = () =>

@@ -6,11 +6,10 @@ import { beginFlow, hearEvents, land, landingToken } from './session-support'
 
 let setup: Setup
 let events: ReturnType<typeof hearEvents>
-let warn: jest.SpyInstance
 const at = (path: string) => `${setup.morning.url}${path}`
 
 beforeAll(async () => {
-  warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
+  jest.spyOn(console, 'warn').mockImplementation(() => {})
   events = hearEvents()
   setup = await startSetup()
 })
@@ -21,7 +20,6 @@ afterEach(() => {
 afterAll(async () => {
   await setup.close()
   events.stop()
-  warn.mockRestore()
 })
 
 /** Logged in, where a fault before may have opened the site's circuit. */

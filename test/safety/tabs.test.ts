@@ -8,18 +8,16 @@ import { hearEvents } from './session-support'
 /* Tabs of one browser that go through Identify at once: each of them gets its page, whatever the others' answers say. */
 
 let setup: Setup
-let warn: jest.SpyInstance
 const at = (path: string) => `${setup.morning.url}${path}`
 
 /** A site of its own for each test: after thirty refused tokens a site keeps visitors from Identify for a while. */
 beforeEach(async () => {
-  warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
+  jest.spyOn(console, 'warn').mockImplementation(() => {})
   setup = await startSetup()
   await setup.browser().visit(at('/page'))
 })
 afterEach(async () => {
   await setup.close()
-  warn.mockRestore()
 })
 
 interface Tab {

@@ -13,12 +13,11 @@ const secrets = ['client-secret-of-the-morning-paper-0123456789', 'the-secret-of
 let time = Date.now()
 let setup: Setup
 let site: TestSite
-let warn: jest.SpyInstance
 const events: Sso2Event[] = []
 const note = (event: unknown) => void events.push(event as Sso2Event)
 
 beforeAll(async () => {
-  warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
+  jest.spyOn(console, 'warn').mockImplementation(() => {})
   setup = await startSetup({
     site: (name) => (name === 'morning' ? { clock: { now: () => time }, clientSecret: secrets } : {}),
   })
@@ -31,7 +30,6 @@ beforeEach(() => {
 afterAll(async () => {
   diagnostics.unsubscribe('express-sso2:landing', note)
   await setup.close()
-  warn.mockRestore()
 })
 
 /** One request with cookies by hand: the browser's loop guard would stop the second bad token. */
