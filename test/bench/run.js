@@ -1,5 +1,5 @@
 /** Runs a program of this folder without a build of it: `node test/bench/run.js warm --quick`. */
-require('../support/typescript.js')
+const { exitWith } = require('../support/typescript.js')
 
 const [, , program, ...args] = process.argv
 if (!['warm', 'flow', 'scale', 'weight', 'emulator'].includes(program)) {
@@ -8,12 +8,4 @@ if (!['warm', 'flow', 'scale', 'weight', 'emulator'].includes(program)) {
   )
   process.exit(2)
 }
-require(`./${program}.ts`)
-  .main(args)
-  .then(
-    () => process.exit(),
-    (error) => {
-      console.error(error)
-      process.exit(1)
-    },
-  )
+exitWith(require(`./${program}.ts`).main(args))

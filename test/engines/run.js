@@ -1,15 +1,7 @@
 /** Runs main.ts without a build of it: `node test/engines/run.js --quick`. */
-require('../support/typescript.js')
+const { exitWith } = require('../support/typescript.js')
 
 // servers that were started go with this process, however it ends
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(130))
 
-require('./main.ts')
-  .main(process.argv.slice(2))
-  .then(
-    (code) => process.exit(code),
-    (error) => {
-      console.error(error)
-      process.exit(2)
-    },
-  )
+exitWith(require('./main.ts').main(process.argv.slice(2)))

@@ -1,12 +1,4 @@
 /** Runs main.ts without a build of it: `node test/matrix/run.js`. */
-require('../support/typescript.js')
+const { exitWith } = require('../support/typescript.js')
 
-require('./main.ts')
-  .main()
-  .then(
-    (code) => process.exit(code),
-    (error) => {
-      console.error(error)
-      process.exit(2)
-    },
-  )
+exitWith(require('./main.ts').main())

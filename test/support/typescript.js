@@ -12,3 +12,13 @@ const options = {
 require.extensions['.ts'] = (module, file) => {
   module._compile(transformSync(readFileSync(file, 'utf8'), { ...options, filename: file }).code, file)
 }
+
+/** Ends this program as its `main` does: with its exit code, or with 2 and the error. */
+exports.exitWith = (done) =>
+  done.then(
+    (code) => process.exit(code),
+    (error) => {
+      console.error(error)
+      process.exit(2)
+    },
+  )
