@@ -24,12 +24,13 @@ export interface LogoutFacts {
 
 /**
  * Decision of a logout. `set_cookie`: the SSO session is not known. The browser gets the logout cookie. The next landing ends a login
- * that the landing finds.
+ * that the landing finds. `nothing`: there is no session.
  */
 export type LogoutDecision =
   | { readonly action: 'end'; readonly record: SsoRecord; readonly isAll: boolean }
   | { readonly action: 'retry'; readonly isAll: boolean }
-  | { readonly action: 'set_cookie'; readonly logoutCookie: LogoutCookie; readonly result: 'pending' | 'no_session' }
+  | { readonly action: 'set_cookie'; readonly logoutCookie: LogoutCookie }
+  | { readonly action: 'nothing' }
 
 /** Decides a logout. */
 export function decideLogout(facts: LogoutFacts): LogoutDecision {
@@ -37,11 +38,11 @@ export function decideLogout(facts: LogoutFacts): LogoutDecision {
   // a login would have removed the cookie, so the session of the cookie is the session to end
   if (!isAvailable && facts.hasLogoutCookie) return { action: 'retry', isAll }
   if (!isAvailable && key !== undefined)
-    return { action: 'set_cookie', logoutCookie: { of: 'session', key, isAll, isConfirmed: false }, result: 'pending' }
+    return { action: 'set_cookie', logoutCookie: { of: 'session', key, isAll, isConfirmed: false } }
   if (record) return { action: 'end', record, isAll }
   if (facts.hasLogoutCookie) return { action: 'retry', isAll }
   const hadSession = !isAvailable || facts.hasUnreadableCookie || (key !== undefined && state !== 'ended')
-  return { action: 'set_cookie', logoutCookie: { of: 'any_login' }, result: hadSession ? 'pending' : 'no_session' }
+  return hadSession ? { action: 'set_cookie', logoutCookie: { of: 'any_login' } } : { action: 'nothing' }
 }
 
 /** What a logout ends, beside the SSO session of the browser. */

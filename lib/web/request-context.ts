@@ -34,6 +34,8 @@ export interface RequestContext {
 interface BrowserState {
   binding: string | undefined
   logoutCookie: LogoutCookie | undefined
+  /** Has the request logged out without a session? If it then redirects to Identify, a login that the landing finds is ended. */
+  mustStayLoggedOut: boolean
 }
 
 /** Hooks of the site that are running for the request. */
@@ -60,6 +62,7 @@ export async function openRequestContext(site: Site, req: Request, res: Response
     browser: {
       binding: isBindingValue(binding) ? binding : undefined,
       logoutCookie: readLogoutCookie(readCookie(req, config.cookies.logout), macKeys, now()),
+      mustStayLoggedOut: false,
     },
     running: { onLogout: false },
   }

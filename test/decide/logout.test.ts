@@ -18,15 +18,11 @@ const usual: LogoutFacts = {
   isAll: false,
 }
 const [ada, anon] = [loggedInRecord(), anonRecord()]
-const anything = (result: 'pending' | 'no_session'): LogoutDecision => ({
-  action: 'set_cookie',
-  logoutCookie: { of: 'any_login' },
-  result,
-})
+const anything: LogoutDecision = { action: 'set_cookie', logoutCookie: { of: 'any_login' } }
+const nothing: LogoutDecision = { action: 'nothing' }
 const away = (key: string, isAll: boolean): LogoutDecision => ({
   action: 'set_cookie',
   logoutCookie: { of: 'session', key, isAll, isConfirmed: false },
-  result: 'pending',
 })
 
 const end = (record: typeof ada | typeof anon, isAll = false): LogoutDecision => ({ action: 'end', record, isAll })
@@ -46,7 +42,7 @@ const rows: [name: string, facts: Partial<LogoutFacts>, decision: LogoutDecision
   ],
   ['without a store the session is marked', storeAway, away('k', false)],
   ['without a store all of them are marked', { ...storeAway, isAll: true }, away('k', true)],
-  ['without a store and a key any login of the browser is to end', { isAvailable: false }, anything('pending')],
+  ['without a store and a key any login of the browser is to end', { isAvailable: false }, anything],
   [
     'without a store a second logout leaves the mark of the first one',
     { ...storeAway, hasLogoutCookie: true },
@@ -60,12 +56,12 @@ const rows: [name: string, facts: Partial<LogoutFacts>, decision: LogoutDecision
     retry(true),
   ],
   ['so does one without a store', { ...storeAway, hasLogoutCookie: true, isAll: true }, retry(true)],
-  ['a browser without a session has nothing to end, and is marked', {}, anything('no_session')],
-  ['a session that has ended has nothing to end', { key: 'k', state: 'ended' }, anything('no_session')],
-  ['a session whose record is gone may live at the SSO system', { key: 'k', state: 'none' }, anything('pending')],
-  ['a record that cannot be read may be a login', { key: 'k', state: 'unreadable' }, anything('pending')],
-  ['a session whose new place is not known may live', { key: 'k', state: 'moved' }, anything('pending')],
-  ['a cookie that cannot be read may be of a login', { hasUnreadableCookie: true }, anything('pending')],
+  ['a browser without a session has nothing to end', {}, nothing],
+  ['a session that has ended has nothing to end', { key: 'k', state: 'ended' }, nothing],
+  ['a session whose record is gone may live at the SSO system', { key: 'k', state: 'none' }, anything],
+  ['a record that cannot be read may be a login', { key: 'k', state: 'unreadable' }, anything],
+  ['a session whose new place is not known may live', { key: 'k', state: 'moved' }, anything],
+  ['a cookie that cannot be read may be of a login', { hasUnreadableCookie: true }, anything],
 ]
 test.each(rows)('%s', (_name, facts, decision) => {
   expect(decideLogout({ ...usual, ...facts })).toEqual(decision)

@@ -45,9 +45,15 @@ module.exports = {
   routes: {
     mutate: ['lib/web/routes/*.ts', 'lib/web/router.ts'],
     suites: [
-      ...suites('flows', 'first-visit login logout own-login-page sso-away'),
-      ...suites('regressions', 'body-parsers clocks csrf-middleware endless-redirects login-hooks'),
-      ...suites('safety', 'landing landing-limit login-form redirects tabs tokens trips'),
+      ...suites('flows', 'first-visit login logout own-login-page sso-away store-away'),
+      ...suites(
+        'regressions',
+        'body-parsers clocks csrf-middleware endless-redirects failure-log landed-logout login-hooks',
+      ),
+      ...suites(
+        'safety',
+        'headers landing landing-limit leaks login-form login-limits operation-events redirects tabs tokens trips',
+      ),
       ...suites('web', 'doctor-report pages route-paths'),
     ],
   },

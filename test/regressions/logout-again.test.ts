@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { failingStore } from '../flows/failing-store'
 import { ada, eventually, logIn, present, resumeStore, view, visitor } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { useRedis } from '../support/redis'
@@ -161,6 +162,49 @@ test.each<[what: string, begin: () => unknown, end: () => unknown]>([
     expect(basket(await browser.fetchJson(setup.at('/basket'))).basket).toEqual([])
   },
 )
+
+test('[S17] a script that logs out twice leaves no mark, and a later login on the other site stays', async () => {
+  await start()
+  const browser = await setup.loggedIn()
+  expect((await post(browser)).json.logout).toBe('confirmed')
+  expect((await post(browser)).json.logout).toBe('no_session')
+  expect(logoutCookie(browser)).toBeUndefined()
+  await logIn(browser, setup.evening, ada)
+  expect(view(await browser.visit(setup.at('/')))).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
+  expect(loginsAtSso(setup)).toHaveLength(1)
+})
+
+test('[S17] a logout without a session here ends the login of the other site, and logs nobody in', async () => {
+  await start()
+  const browser = setup.browser()
+  await logIn(browser, setup.evening, ada)
+  expect(view(await submit(browser)).status).toMatch(notLoggedIn)
+  expect(loginsAtSso(setup)).toEqual([])
+})
+
+test('[S17] two clicks of a script at once leave no mark', async () => {
+  await start('Redis', { holdsAnswers: true })
+  const browser = await setup.loggedIn()
+  const both = await Promise.all([post(browser), post(browser)])
+  expect(both.map(({ json }) => json.logout)).toContain('confirmed')
+  expect(view(await browser.visit(setup.at('/')))).toEqual({ status: 'anon', url: '/' })
+})
+
+test('[S22] a logout with the cookie of before the login, while Redis stops in between, ends the login', async () => {
+  const store = failingStore()
+  await start('Redis', { site: { redis: store.client } })
+  const browser = await visitor(setup)
+  const before = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
+  await browser.submit(setup.at('/login'), { ...ada, return_to: '/' })
+  const cookie = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
+  store.goAwayAfter(1, false)
+  const answer = await setup.browser().fetchJson(setup.at('/logout'), { json: {}, headers: { cookie: before } })
+  await store.comeBack(setup.first.sso)
+  const opens = () => setup.browser().fetchJson(setup.at('/'), { headers: { cookie } })
+  await eventually(async () => view(await opens()).status !== 'loggedin').finally(() => store.client.disconnect())
+  expect(answer.json.logout).toBe('pending')
+  await eventually(async () => loginsAtSso(setup).length === 0)
+})
 
 test('[S17] a logout that the SSO system has not confirmed and that Redis then lost: another one does not log the user in', async () => {
   await start()

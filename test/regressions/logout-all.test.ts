@@ -172,6 +172,17 @@ describe('"log out everywhere", then "log out everywhere" again, while the first
   })
 })
 
+test('[S17] "log out everywhere" again while Redis hangs is pending as the first one', async () => {
+  const [phone, laptop] = await phoneAndLaptop()
+  ssoIsDown('logoutall')
+  await byRoute(laptop)
+  redis.hang()
+  await byRoute(laptop)
+  setup.emulator.faults.clear()
+  await isBack()
+  await expectPhoneOut(phone, laptop)
+})
+
 describe('"log out everywhere" while Redis takes no writes', () => {
   /** A newer login of the account, on the other site. */
   const newerLogin = () => loggedIn(setup, ada, setup.evening)

@@ -962,8 +962,8 @@ module.exports = [
   {
     name: 'a logout with the cookie of a moment ago ends nothing',
     file: 'web/actions/log-out.ts',
-    find: '    await stored.follow()\n',
-    replace: '',
+    find: "(await stored.follow()) !== 'unavailable' && stored",
+    replace: 'stored',
     test: 'regressions/final-logout',
     title: 'the login ends the session that followed',
   },
@@ -1123,10 +1123,26 @@ module.exports = [
   {
     name: '"log out everywhere" after "log out" says that it is retried',
     file: 'web/actions/log-out.ts',
-    find: "  if (isAll && !wasAll) return 'no_session'\n",
+    find: "  if (isAll && wasAll === false) return 'no_session'\n",
     replace: '',
     test: 'regressions/logout-all',
     title: 'the browser has no session any more',
+  },
+  {
+    name: 'a second click on "log out" ends the next login on another site',
+    file: 'web/actions/log-out.ts',
+    find: '      context.browser.mustStayLoggedOut = true\n',
+    replace: "      setLogoutCookie(context, { of: 'any_login' })\n",
+    test: 'regressions/logout-again',
+    title: 'a script that logs out twice',
+  },
+  {
+    name: 'a logout without a session is undone by the redirect that follows',
+    file: 'web/actions/log-out.ts',
+    find: '      context.browser.mustStayLoggedOut = true\n',
+    replace: '',
+    test: 'regressions/logout-again',
+    title: 'a logout without a session here',
   },
   {
     name: 'a confirmed logout of all is sent again by another process',
@@ -1147,9 +1163,9 @@ module.exports = [
   {
     name: 'a session without a record survives a logout while Redis takes no writes',
     file: 'web/actions/log-out.ts',
-    find: "const outcome = stored.isAvailable ? await endWithoutRecord(stored) : 'unavailable'",
+    find: "const outcome = isAvailable ? await endWithoutRecord(stored) : 'unavailable'",
     replace:
-      "const ended = stored.isAvailable ? await endWithoutRecord(stored) : 'unavailable'\n    const outcome = ended === 'unavailable' && stored.isAvailable ? 'done' : ended",
+      "const ended = isAvailable ? await endWithoutRecord(stored) : 'unavailable'\n    const outcome = ended === 'unavailable' && isAvailable ? 'done' : ended",
     test: 'regressions/logout-again',
     title: 'takes no writes ends a session whose record',
   },
@@ -1573,8 +1589,8 @@ module.exports = [
   {
     name: 'a landing forgets the logout of all that the store was not told of',
     file: 'web/actions/log-out.ts',
-    find: "const isDue = browser.logoutCookie?.of === 'session' && (await retryLogoutFromCookie(context)).outcome === 'pending'",
-    replace: 'const isDue = browser.logoutCookie?.of !== browser.logoutCookie?.of',
+    find: "browser.logoutCookie?.of === 'session' && (await retryLogoutFromCookie(context)).outcome === 'pending'",
+    replace: 'browser.logoutCookie?.of !== browser.logoutCookie?.of',
     test: 'regressions/logout-all',
     title: 'a landing of another tab',
   },

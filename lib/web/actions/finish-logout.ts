@@ -56,8 +56,8 @@ export const isSlow = (beganAt: number) => performance.now() - beganAt > SLOW_MS
 /** Result of a retry. */
 export interface RetryResult {
   readonly outcome: RetryOutcome
-  /** Is the logout known as one of all sessions of the account? */
-  readonly isAll: boolean
+  /** Do all sessions of the account end? `undefined` if Redis did not return the logout. */
+  readonly isAll: boolean | undefined
   /** Since when the logout waits, in seconds since 1970. Set only if the next retry in the background is to wait longer. */
   readonly waitsSince?: number
 }
@@ -69,8 +69,8 @@ export interface RetryResult {
 export async function retryPendingLogout(site: Site, name: string): Promise<RetryResult> {
   const { pendingLogouts, now } = site
   const found = await pendingLogouts.find(name)
-  if (found === 'unavailable') return { outcome: 'pending', isAll: false }
-  if (found === 'unreadable') return { outcome: 'unknown', isAll: false, waitsSince: Number.NEGATIVE_INFINITY }
+  if (found === 'unavailable') return { outcome: 'pending', isAll: undefined }
+  if (found === 'unreadable') return { outcome: 'unknown', isAll: undefined, waitsSince: Number.NEGATIVE_INFINITY }
   if (found === 'gone' || found === 'over') {
     await pendingLogouts.removeFromQueue(name)
     return { outcome: found === 'gone' ? 'unknown' : 'over', isAll: false }

@@ -26,6 +26,7 @@ import {
   type RequestContext,
   redirectCountCookie,
   redirectCountFor,
+  setLogoutCookie,
 } from '../request-context'
 
 /** Returns the value of the binding cookie. Sets the cookie if the browser has none. */
@@ -39,7 +40,8 @@ function ensureBinding({ site, res, browser }: RequestContext): string {
 
 /** Returns the Identify address for a page. Sets the binding cookie if the browser has none. @param redirects count with this redirect, if counted */
 export function identifyAddress(context: RequestContext, page: string, redirects?: RedirectCount): string {
-  const { site } = context
+  const { site, browser } = context
+  if (browser.mustStayLoggedOut && browser.logoutCookie === undefined) setLogoutCookie(context, { of: 'any_login' })
   const isLast = redirects && isLastRedirect(redirects)
   const parameter = makeBinding(site.macKeys, ensureBinding(context), site.now(), isLast)
   return site.client.identifyUrl(withFlowParameter(page, parameter))

@@ -62,9 +62,9 @@ export async function logOut(context: RequestContext, isAll: boolean): Promise<L
 async function beginLogout(context: RequestContext, isAll: boolean): Promise<LogoutDecision> {
   const { stored, browser } = context
   for (let tries = 1; ; tries += 1) {
-    await stored.follow()
+    const isAvailable = (await stored.follow()) !== 'unavailable' && stored.isAvailable
     const decision = decideLogout({
-      isAvailable: stored.isAvailable,
+      isAvailable,
       record: stored.value,
       key: stored.key,
       state: stored.state,
@@ -73,7 +73,7 @@ async function beginLogout(context: RequestContext, isAll: boolean): Promise<Log
       isAll,
     })
     if (decision.action === 'end' || tries === MAX_TRIES) return decision
-    const outcome = stored.isAvailable ? await endWithoutRecord(stored) : 'unavailable'
+    const outcome = isAvailable ? await endWithoutRecord(stored) : 'unavailable'
     if (outcome === 'unavailable')
       deferLogout(context, { of: 'session', key: stored.key ?? '', isAll, isConfirmed: false })
     if (outcome !== 'changed') return decision
@@ -88,7 +88,10 @@ async function applyLogoutDecision(context: RequestContext, decision: LogoutDeci
       return retryLogoutOnClick(context, decision.isAll)
     case 'set_cookie':
       setLogoutCookie(context, decision.logoutCookie)
-      return decision.result
+      return 'pending'
+    case 'nothing':
+      context.browser.mustStayLoggedOut = true
+      return 'no_session'
   }
 }
 
@@ -146,7 +149,7 @@ function deferLogout({ site, req }: RequestContext, logout: SessionLogout): void
  */
 async function retryLogoutOnClick(context: RequestContext, isAll: boolean): Promise<LogoutResult> {
   const { outcome, isAll: wasAll } = await retryLogoutFromCookie(context)
-  if (isAll && !wasAll) return 'no_session'
+  if (isAll && wasAll === false) return 'no_session'
   return outcome === 'confirmed' || outcome === 'over' ? 'confirmed' : 'pending'
 }
 
@@ -167,7 +170,7 @@ async function retryNamedLogout(context: RequestContext): Promise<RetryResult> {
     case 'session':
       return retryDeferredLogout(context, logoutCookie)
     case 'any_login':
-      return { outcome: await endLoginOfLanding(context), isAll: false }
+      return { outcome: await endLoginOfLanding(context), isAll: context.stored.isAvailable ? false : undefined }
   }
 }
 
@@ -196,13 +199,14 @@ async function endLoginOfLanding(context: RequestContext): Promise<RetryOutcome>
 export async function logOutLandedToken(context: RequestContext, sid: string): Promise<boolean> {
   const { site, req, browser } = context
   const hadCookie = browser.logoutCookie !== undefined
-  const isDue = browser.logoutCookie?.of === 'session' && (await retryLogoutFromCookie(context)).outcome === 'pending'
+  const isUnfinished =
+    browser.logoutCookie?.of === 'session' && (await retryLogoutFromCookie(context)).outcome === 'pending'
   const sidHash = shortHash(sid)
   const scope = { key: undefined, accountId: undefined, isAll: false }
   const logout = { sid, ...deviceOf(req), ...scope, isConfirmed: false }
   await endLocalSessions(site, sidHash, scope)
   const isConfirmed = await callLogout(site, logout)
-  if (isDue) return false
+  if (isUnfinished) return false
   if (isConfirmed) dropLogoutCookie(context)
   else await retryLater(context, sidHash, logout)
   return hadCookie && isConfirmed
