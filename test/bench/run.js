@@ -2,9 +2,9 @@
 const { exitWith } = require('../support/typescript.js')
 
 const [, , program, ...args] = process.argv
-if (!['warm', 'flow', 'scale', 'weight', 'emulator'].includes(program)) {
+if (!['warm', 'flow', 'scale', 'weight', 'emulator', 'path'].includes(program)) {
   console.error(
-    'usage: node test/bench/run.js warm|flow|scale|weight|emulator [--quick] [--rounds n] [--only row,row] [--json file]',
+    'usage: node test/bench/run.js warm|flow|scale|weight|emulator|path [--quick] [--rounds n] [--only row,row] [--json file]',
   )
   process.exit(2)
 }
