@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { failingStore } from '../flows/failing-store'
 import { ada, eventually, logIn, present, resumeStore, view, visitor } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { useRedis } from '../support/redis'
@@ -188,22 +187,6 @@ test('[S17] two clicks of a script at once leave no mark', async () => {
   const both = await Promise.all([post(browser), post(browser)])
   expect(both.map(({ json }) => json.logout)).toContain('confirmed')
   expect(view(await browser.visit(setup.at('/')))).toEqual({ status: 'anon', url: '/' })
-})
-
-test('[S22] a logout with the cookie of before the login, while Redis stops in between, ends the login', async () => {
-  const store = failingStore()
-  await start('Redis', { site: { redis: store.client } })
-  const browser = await visitor(setup)
-  const before = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
-  await browser.submit(setup.at('/login'), { ...ada, return_to: '/' })
-  const cookie = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
-  store.goAwayAfter(1, false)
-  const answer = await setup.browser().fetchJson(setup.at('/logout'), { json: {}, headers: { cookie: before } })
-  await store.comeBack(setup.first.sso)
-  const opens = () => setup.browser().fetchJson(setup.at('/'), { headers: { cookie } })
-  await eventually(async () => view(await opens()).status !== 'loggedin').finally(() => store.client.disconnect())
-  expect(answer.json.logout).toBe('pending')
-  await eventually(async () => loginsAtSso(setup).length === 0)
 })
 
 test('[S17] a logout that the SSO system has not confirmed and that Redis then lost: another one does not log the user in', async () => {
