@@ -162,7 +162,7 @@ export async function endWithoutRecord(stored: StoredRecord): Promise<Done | Una
 }
 
 /** Revokes all logins of an account in progress, and ends the account's sessions. */
-export function endAccountSessions(site: Site, accountId: string): Promise<Done | Unavailable> {
+function endAccountSessions(site: Site, accountId: string): Promise<Done | Unavailable> {
   const { sessionIndex: index } = site
   return endListedSessions(
     site,
