@@ -45,8 +45,14 @@ export interface ExamineArguments {
   readonly report: string | undefined
   readonly junit: string | undefined
   readonly json: string | undefined
-  /** The command that starts the site, with its arguments. */
-  readonly command: readonly string[]
+  /** The command that starts the site. */
+  readonly command: SiteCommand | undefined
+}
+
+/** A program with its arguments. */
+export interface SiteCommand {
+  readonly program: string
+  readonly args: readonly string[]
 }
 
 const text = { type: 'string' } as const
@@ -76,17 +82,17 @@ export function readExamineArguments(args: readonly string[]): ExamineArguments 
   const own = end < 0 ? args : args.slice(0, end)
   const { values, positionals } = parseArgs({ args: [...own], options, allowPositionals: true })
   const what = values.help ? 'help' : values.list ? 'list' : values.settings ? 'settings' : 'examine'
-  const needsSite = what === 'settings' || what === 'examine'
-  if (needsSite && positionals.length !== 1) throw new TypeError('the address of one site is needed')
   const isPort = /^\d{1,5}$/.test(values.port) && Number(values.port) <= 65_535
   if (!isPort) throw new TypeError('--port must be a number from 0 to 65535')
   const [only, skip] = [namesOf(values.only), namesOf(values.skip)]
   const unknown = unknownName([...only, ...skip])
   if (unknown !== undefined) throw new TypeError(`there is no check ${JSON.stringify(unknown)}: see --list`)
-  const siteUrl = needsSite ? siteAddress(positionals[0] ?? '', values['i-own-this-site']) : ''
+  const needsSite = what === 'settings' || what === 'examine'
+  const siteUrl = needsSite ? siteAddress(positionals, values['i-own-this-site']) : ''
   const { port, quick: isQuick, browser: hasChromium, report, junit, json, config } = values
   const settings = readSettingsFile(config)
-  const command = end < 0 ? [] : args.slice(end + 1)
+  const [program, ...rest] = end < 0 ? [] : args.slice(end + 1)
+  const command = program === undefined ? undefined : { program, args: rest }
   return { what, siteUrl, settings, port: Number(port), only, skip, isQuick, hasChromium, report, junit, json, command }
 }
 
@@ -96,7 +102,8 @@ const namesOf = (list: string) =>
     .map((name) => name.trim())
     .filter((name) => name !== '')
 
-function siteAddress(given: string, again: string | undefined): string {
+function siteAddress([given, ...more]: readonly string[], again: string | undefined): string {
+  if (given === undefined || more.length > 0) throw new TypeError('the address of one site is needed')
   const url = URL.canParse(given) ? new URL(given) : undefined
   const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:'
   if (!url || !isWeb || url.username !== '' || url.search !== '' || url.hash !== '')

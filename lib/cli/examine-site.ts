@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { CannotExamine } from '../examiner/discovery'
 import { sendRequest } from '../examiner/request'
 import { type PlatformAddresses, siteSettings } from '../examiner/settings'
+import type { SiteCommand } from './examine-arguments'
 
 const START_MS = 60_000
 const END_MS = 5000
@@ -19,12 +20,12 @@ export class SiteProcess {
   #output = ''
 
   /** Starts the command with the addresses of the platform in its environment. */
-  constructor([program = '', ...args]: readonly string[], platform: PlatformAddresses) {
+  constructor({ program, args }: SiteCommand, platform: PlatformAddresses) {
     const { port, protocol } = new URL(platform.siteUrl)
     const settings = Object.fromEntries(siteSettings(platform).map(({ variable, value }) => [variable, value]))
     const env = { ...process.env, PORT: port || (protocol === 'https:' ? '443' : '80'), ...settings }
     // the child process gets its own process group, so that its own children end too
-    this.#child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+    this.#child = spawn(program, [...args], { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
     for (const stream of [this.#child.stdout, this.#child.stderr])
       stream?.on('data', (chunk: Buffer) => {
         if (this.#output.length < MAX_OUTPUT) this.#output += chunk.toString('utf8')
@@ -43,32 +44,34 @@ export class SiteProcess {
    */
   async responds(siteUrl: string): Promise<void> {
     const end = Date.now() + START_MS
-    while (Date.now() < end && this.#isRunning()) {
+    while (Date.now() < end && this.#runningPid() !== undefined) {
       if (await isTaken(siteUrl)) return
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
     const last = this.#output.trim().split('\n').slice(-12).join('\n')
-    const what = this.#isRunning() ? `does not respond at ${siteUrl}` : 'has ended'
+    const what = this.#runningPid() === undefined ? 'has ended' : `does not respond at ${siteUrl}`
     throw new CannotExamine(`the command that starts the site ${what}. Its last lines:\n${last}`)
   }
 
   /** Ends the process and all that it has started. */
   async stop(): Promise<void> {
-    if (!this.#isRunning()) return
+    const pid = this.#runningPid()
+    if (pid === undefined) return
     const ended = new Promise((resolve) => this.#child.once('exit', resolve))
-    this.#signal('SIGTERM')
-    const kill = setTimeout(() => this.#signal('SIGKILL'), END_MS)
+    this.#signal(pid, 'SIGTERM')
+    const kill = setTimeout(() => this.#signal(pid, 'SIGKILL'), END_MS)
     await ended
     clearTimeout(kill)
   }
 
-  #isRunning(): boolean {
-    return this.#child.pid !== undefined && this.#child.exitCode === null && this.#child.signalCode === null
+  #runningPid(): number | undefined {
+    const { pid, exitCode, signalCode } = this.#child
+    return exitCode === null && signalCode === null ? pid : undefined
   }
 
-  #signal(signal: NodeJS.Signals): void {
+  #signal(pid: number, signal: NodeJS.Signals): void {
     try {
-      if (this.#child.pid !== undefined) process.kill(-this.#child.pid, signal)
+      process.kill(-pid, signal)
     } catch {
       // the group has ended
     }

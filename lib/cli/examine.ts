@@ -66,12 +66,12 @@ async function examineSite({
   isQuick,
   hasChromium,
 }: ExamineArguments): Promise<Examined> {
-  if (command.length > 0 && (await isTaken(siteUrl)))
+  if (command && (await isTaken(siteUrl)))
     throw new CannotExamine(`another program responds at ${siteUrl}: end it, or leave the command out`)
   const chromium = hasChromium ? await startChromium() : undefined
   const platform = new Platform(siteUrl, settings.landing)
   await listenPlatform(platform, port)
-  const site = command.length > 0 ? new SiteProcess(command, platform.addresses) : undefined
+  const site = command ? new SiteProcess(command, platform.addresses) : undefined
   const stop = async () => {
     await chromium?.close()
     await site?.stop()

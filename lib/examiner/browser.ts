@@ -107,23 +107,23 @@ export class Browser {
     const hops: Hop[] = []
     let { method = 'GET', fields } = options
     let url = new URL(address)
-    const fromSite = method === 'POST' ? 'same-origin' : 'none'
-    let headers: Record<string, string> = {
-      'sec-fetch-site': fromSite,
-      ...(method === 'POST' ? { origin: url.origin } : {}),
-    }
+    let fromSite = method === 'POST' ? 'same-origin' : 'none'
+    let origin: Record<string, string> = method === 'POST' ? { origin: url.origin } : {}
     for (;;) {
-      const hop = await this.#request(url, method, fields, { ...headers, ...options.headers })
+      const headers = { 'sec-fetch-site': fromSite, ...origin, ...options.headers }
+      const hop = await this.#request(url, method, fields, headers)
       hops.push(hop)
-      if (hop.location === undefined) return pageAfter(hops, undefined)
+      if (hop.location === undefined) return pageAfter(hop, hops, undefined)
       const next = new URL(hop.location)
-      if (options.stopAt?.(next) || hops.length > MAX_HOPS) return pageAfter(hops, hop.location)
-      if (next.origin !== url.origin && headers['sec-fetch-site'] !== 'none')
-        headers = { 'sec-fetch-site': 'cross-site' }
+      if (options.stopAt?.(next) || hops.length > MAX_HOPS) return pageAfter(hop, hops, hop.location)
+      if (next.origin !== url.origin && fromSite !== 'none') {
+        fromSite = 'cross-site'
+        origin = {}
+      }
       if (hop.status !== 307 && hop.status !== 308) {
         method = 'GET'
         fields = undefined
-        headers = { 'sec-fetch-site': headers['sec-fetch-site'] ?? 'none' }
+        origin = {}
       }
       url = next
     }
@@ -149,12 +149,13 @@ export class Browser {
         to !== undefined && URL.canParse(to, response.url.href) ? new URL(to, response.url).href : undefined
       const at = Date.now() - responses.length + index
       const tick = performance.now() - responses.length + index
-      return { ...response, browser: this.name, at, tick, ms: 0, location, fields: masked(response.fields) }
+      return { ...response, browser: this.name, at, tick, ms: 0, error: '', location, fields: masked(response.fields) }
     })
     for (const hop of hops) this.record(hop)
     const last = hops.findLast((hop) => hop.url.href === url.href) ?? hops[hops.length - 1]
     if (!last) throw new Error('Chromium has opened no page')
-    return pageAfter([...hops, { ...last, url, text }], undefined)
+    const shown = { ...last, url, text }
+    return pageAfter(shown, [...hops, shown], undefined)
   }
 
   async #request(
@@ -194,9 +195,7 @@ const masked = (fields: Readonly<Record<string, string>>) =>
     Object.entries(fields).map(([name, value]) => [name, /pass|pwd|secret|token|csrf/i.test(name) ? '***' : value]),
   )
 
-function pageAfter(hops: readonly Hop[], next: string | undefined): Page {
-  const last = hops[hops.length - 1]
-  if (!last) throw new Error('a page has at least one request')
+function pageAfter(last: Hop, hops: readonly Hop[], next: string | undefined): Page {
   const { text, url } = last
   const words = visibleText(text)
   return { ...last, hops, next, words, forms: formsOf(text, url.href), links: linksOf(text, url.href) }

@@ -139,10 +139,9 @@ export class ChromiumWindow {
   submit(form: Form, filled: Readonly<Record<string, string>>, cookies: Cookies): Promise<Loaded> {
     return this.#load(cookies, async () => {
       const typed = form.fields.filter(({ type }) => type !== 'hidden' && type !== 'submit').map(({ name }) => name)
-      const names = Object.keys(filled).filter((name) => typed.includes(name))
-      for (const name of names) await this.page.fill(selectorOf(name), filled[name] ?? '')
-      const last = names[names.length - 1]
-      if (last !== undefined) await this.page.locator(selectorOf(last)).first().press('Enter')
+      const entries = Object.entries(filled).filter(([name]) => typed.includes(name))
+      for (const [name, value] of entries) await this.page.fill(selectorOf(name), value)
+      for (const [last] of entries.slice(-1)) await this.page.locator(selectorOf(last)).first().press('Enter')
     })
   }
 

@@ -1,4 +1,5 @@
 /** Keeps the cookies of a browser by host and path. Ports share cookies, as in real browsers. */
+import { splitText } from './split'
 
 /** A cookie as the site set the cookie. */
 export interface Cookie {
@@ -75,7 +76,9 @@ const isPathBelow = (pathname: string, path: string) =>
  * @returns undefined for an invalid line
  */
 function readSetCookie({ hostname }: URL, line: string): Cookie | undefined {
-  const [pair = '', ...rest] = line.split(';').map((part) => part.trim())
+  const [first, ...others] = splitText(line, ';')
+  const pair = first.trim()
+  const rest = others.map((part) => part.trim())
   const end = pair.indexOf('=')
   if (end < 1) return undefined
   const attributes = rest.map((part) => part.toLowerCase())

@@ -181,11 +181,16 @@ class Discoverer {
     const { logout: given, logoutAll } = this.settings
     const shown = pages.flatMap(controls).find(({ address, text }) => isLogoutAll(address, text))?.address
     const all = logoutAll ?? shown ?? (await this.#logoutAllForm(pages))
-    const found = given.page === undefined && given.form === undefined ? await this.#findLogout(pages) : undefined
-    const action = this.#at(given.form ?? given.page ?? '/logout')
-    const way = found ?? { page: this.#at(given.page ?? given.form ?? '/'), action, method: given.method ?? 'POST' }
-    this.#notes.push(`logout: ${way.method} ${new URL(way.action).pathname}${found ? ' (found)' : ''}`)
-    return { logout: way, logoutAll: all === undefined ? undefined : this.#at(all) }
+    const told = this.#givenLogout(given)
+    const logout = told ?? (await this.#findLogout(pages))
+    this.#notes.push(`logout: ${logout.method} ${new URL(logout.action).pathname}${told ? '' : ' (found)'}`)
+    return { logout, logoutAll: all === undefined ? undefined : this.#at(all) }
+  }
+
+  /** Returns the way to log out that `examine.json` gives. */
+  #givenLogout({ page, form = page, method = 'POST' }: Settings['logout']): LogoutWay | undefined {
+    if (form === undefined) return undefined
+    return { page: this.#at(page ?? form), action: this.#at(form), method }
   }
 
   /** Searches the pages behind the links, and pages at usual addresses, for a form that logs out of all sessions. */

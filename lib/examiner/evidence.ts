@@ -7,6 +7,7 @@ import type { Hop } from './browser'
 import { showsUser } from './facts'
 import type { Platform } from './platform'
 import type { Settings } from './settings'
+import { splitText } from './split'
 import type { Run } from './stage'
 import { maskedClaims } from './tokens'
 
@@ -41,16 +42,11 @@ const PLATFORM: FlowParticipant = { id: 'platform', name: 'Platform' }
 function shortenFlow(steps: readonly FlowStep[]): readonly FlowStep[] {
   if (steps.length <= MAX_STEPS) return steps
   const half = MAX_STEPS / 2
-  const [first] = steps
-  const gap: FlowStep = {
-    at: steps[half]?.at ?? 0,
-    from: 'site',
-    to: 'site',
-    name: `${steps.length - MAX_STEPS} more steps`,
-    claims: {},
-    verdict: 'ok',
-  }
-  return first ? [...steps.slice(0, half), gap, ...steps.slice(-half)] : []
+  const name = `${steps.length - MAX_STEPS} more steps`
+  const gap = steps
+    .slice(half, half + 1)
+    .map(({ at }): FlowStep => ({ at, from: 'site', to: 'site', name, claims: {}, verdict: 'ok' }))
+  return [...steps.slice(0, half), ...gap, ...steps.slice(-half)]
 }
 
 /** A step with its time. */
@@ -94,7 +90,7 @@ function hopSteps(hop: Hop, { platform, labels, view }: Describe): TimedStep[] {
       to: browser,
       name:
         status === 0
-          ? (error ?? 'no response')
+          ? error
           : `${status}${location === undefined ? '' : ` → ${shortAddress(location)}`}${to === 'site' ? view(hop) : ''}`,
       claims: reply,
       verdict: isBad ? 'fault' : 'ok',
@@ -122,7 +118,7 @@ class CookieLabels {
 
   /** Returns a `Set-Cookie` line with a label. */
   received(line: string): string {
-    const [pair = '', ...attributes] = line.split(';')
+    const [pair, ...attributes] = splitText(line, ';')
     return [this.#label(pair), ...attributes].join(';')
   }
 
@@ -131,8 +127,9 @@ class CookieLabels {
     const [name, value] = [pair.slice(0, end).trim(), pair.slice(end + 1)]
     if (value === '') return `${name}=`
     const known = this.#values.get(name) ?? []
-    if (!known.includes(value)) this.#values.set(name, [...known, value])
-    return `${name}=#${(this.#values.get(name) ?? []).indexOf(value) + 1}`
+    const values = known.includes(value) ? known : [...known, value]
+    this.#values.set(name, values)
+    return `${name}=#${values.indexOf(value) + 1}`
   }
 }
 
@@ -142,7 +139,7 @@ function userView({ status, headers, text }: Hop, { accounts }: Platform, settin
   const page = { status, text }
   const [first] = accounts
   if (settings.loggedIn !== undefined || settings.loggedOut !== undefined)
-    return first && showsUser(page, first, settings) ? ', shows a user' : ', no user'
+    return showsUser(page, first, settings) ? ', shows a user' : ', no user'
   const shown = accounts.find((account) => showsUser(page, account, settings))
   return shown ? `, shows ${shown.name}` : ', no user'
 }

@@ -25,7 +25,7 @@ export interface Link {
 
 /** Returns the forms of a page. `base` is the address of the page. */
 export function formsOf(html: string, base: string): Form[] {
-  return [...clean(html).matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form\s*>/gi)].map(([, head = '', inside = '']) => {
+  return each(clean(html), /<form\b([^>]*)>([\s\S]*?)<\/form\s*>/gi, (head, inside): Form => {
     const { action, method } = attributes(head)
     return {
       page: base,
@@ -39,10 +39,16 @@ export function formsOf(html: string, base: string): Form[] {
 
 /** Returns the links of a page. */
 export function linksOf(html: string, base: string): Link[] {
-  return [...clean(html).matchAll(/<a\b([^>]*)>([\s\S]*?)<\/a\s*>/gi)].flatMap(([, head = '', inside = '']) => {
+  const found = each(clean(html), /<a\b([^>]*)>([\s\S]*?)<\/a\s*>/gi, (head, inside) => {
     const { href } = attributes(head)
     return href === undefined ? [] : [{ href: absolute(href, base), text: visibleText(inside) }]
   })
+  return found.flat()
+}
+
+/** Makes a value of each match, from the groups of the pattern. */
+function each<T>(text: string, pattern: RegExp, make: (...groups: string[]) => T): T[] {
+  return [...text.matchAll(pattern)].map(([, ...groups]) => make(...groups))
 }
 
 /** Returns the text of a page, without tags, scripts and styles. */
@@ -71,18 +77,22 @@ function formFields(html: string): Field[] {
 
 /** Returns the value of a select or a text area. */
 function chosen(inside: string): string {
-  const options = [...inside.matchAll(/<option\b([^>]*)>([^<]*)/gi)].map(([, head = '', text = '']) => {
+  const options = each(inside, /<option\b([^>]*)>([^<]*)/gi, (head, text) => {
     const given = attributes(head)
     return { value: given['value'] ?? decode(text).trim(), isSelected: 'selected' in given }
   })
-  return options.length === 0
-    ? decode(inside)
-    : ((options.find(({ isSelected }) => isSelected) ?? options[0])?.value ?? '')
+  const [first] = options
+  if (!first) return decode(inside)
+  return (options.find(({ isSelected }) => isSelected) ?? first).value
 }
 
 function attributes(head: string): Readonly<Record<string, string>> {
-  const found = head.matchAll(/([^\s=/"'>]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/g)
-  return Object.fromEntries([...found].map(([, name = '', a, b, c]) => [name.toLowerCase(), decode(a ?? b ?? c ?? '')]))
+  const pattern = /([^\s=/"'>]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/g
+  const found = each(head, pattern, (name, a?: string, b?: string, c?: string) => [
+    name.toLowerCase(),
+    decode(a ?? b ?? c ?? ''),
+  ])
+  return Object.fromEntries(found)
 }
 
 const clean = (html: string) => html.replace(/<!--[\s\S]*?-->/g, '').replace(/<(script|style)\b[\s\S]*?<\/\1\s*>/gi, '')

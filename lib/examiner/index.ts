@@ -6,12 +6,12 @@
 import type { Check } from './check'
 import { allChecks } from './checks'
 import type { Chromium } from './chromium'
-import { CannotExamine, discover } from './discovery'
+import { discover } from './discovery'
 import type { Platform } from './platform'
 import type { Examined } from './report/summary'
 import { type Progress, runChecks } from './run'
 import type { Settings } from './settings'
-import { allTexts } from './texts'
+import { textOf } from './texts'
 
 /** Options of an examination. */
 export interface ExamineOptions {
@@ -36,11 +36,10 @@ export async function examine(options: ExamineOptions): Promise<Examined> {
   const { platform, settings } = options
   const begin = Date.now()
   const [account] = platform.accounts
-  if (!account) throw new CannotExamine('the examiner has no account')
   const { facts, notes } = await discover(platform, settings, account, options.chromium)
   const { chosen, skipped } = choose(options)
   const { siteOutput, onProgress, chromium } = options
-  const examination = { platform, settings, facts, texts: allTexts, siteOutput, onProgress, chromium }
+  const examination = { platform, settings, facts, siteOutput, onProgress, chromium }
   const results = await runChecks(chosen, examination)
   return { siteUrl: platform.siteUrl, at: begin, seconds: (Date.now() - begin) / 1000, notes, results, skipped }
 }
@@ -77,4 +76,4 @@ export const unknownName = (names: readonly string[]): string | undefined =>
 
 /** Returns all checks with their subjects, for `--list`. */
 export const listOfChecks = (): { name: string; good: string; isSlow: boolean }[] =>
-  allChecks.map(({ name, isSlow = false }) => ({ name, good: allTexts[name]?.good ?? '', isSlow }))
+  allChecks.map(({ name, isSlow = false }) => ({ name, good: textOf(name).good, isSlow }))

@@ -39,7 +39,10 @@ export class Platform {
     clientId: 'second-site',
     clientSecret: 'made-up-secret-of-the-second-site-of-the-publisher',
   }
-  readonly accounts: readonly Account[] = Array.from({ length: MAX_ACCOUNTS }, (_, index) => accountOf(index))
+  readonly accounts: readonly [Account, ...Account[]] = [
+    accountOf(0),
+    ...Array.from({ length: MAX_ACCOUNTS - 1 }, (_, index) => accountOf(index + 1)),
+  ]
   readonly runtime: Runtime
   #listener: Listener
   #url = ''

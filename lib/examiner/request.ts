@@ -16,7 +16,8 @@ export interface Response {
   readonly headers: Readonly<Record<string, string>>
   readonly setCookie: readonly string[]
   readonly text: string
-  readonly error?: string
+  /** The reason for the missing response, or an empty text. */
+  readonly error: string
   readonly ms: number
 }
 
@@ -58,6 +59,7 @@ export function sendRequest({ method, url, headers, body }: RequestOptions): Pro
           headers: Object.fromEntries(plain),
           setCookie,
           text,
+          error: '',
           ms: performance.now() - begin,
         })
       })

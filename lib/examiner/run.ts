@@ -1,18 +1,18 @@
 /** Runs the checks in turn. Checks that wait until a session is old wait at the same time. */
-import { type Check, type CheckTexts, type Finding, type Result, Undecided } from './check'
+import { type Check, type Finding, type Result, Undecided } from './check'
 import type { Chromium } from './chromium'
 import { evidenceOf } from './evidence'
 import { loginFormOf, type SiteFacts } from './facts'
 import type { Platform } from './platform'
 import type { Settings } from './settings'
 import { pause, type Run, Stage } from './stage'
+import { textOf } from './texts'
 
 /** Input of a run. */
 export interface Examination {
   readonly platform: Platform
   readonly settings: Settings
   readonly facts: SiteFacts
-  readonly texts: CheckTexts
   readonly siteOutput?: (() => string) | undefined
   readonly chromium?: Chromium | undefined
   /** Time for a site to recover after a disturbance. Default 45 s. */
@@ -74,25 +74,21 @@ class Runner {
 
   /** Starts slow checks first, so that their sessions age during the other checks. */
   async run(): Promise<Result[]> {
-    const results = new Map<string, Result>()
     const inOrder = [...this.checks].sort((a, b) => Number(b.isSlow ?? false) - Number(a.isSlow ?? false))
-    const runAll = (checks: readonly Check[]) =>
-      Promise.all(
-        checks.map(async (check) => {
-          results.set(check.name, await this.#one(check))
-        }),
-      )
-    await runAll(inOrder.filter(({ isLast }) => !isLast))
-    await runAll(inOrder.filter(({ isLast }) => isLast))
-    return this.checks.flatMap(({ name }) => results.get(name) ?? [])
+    const runAll = (checks: readonly Check[]) => Promise.all(checks.map((check) => this.#one(check)))
+    const results = await runAll(inOrder.filter(({ isLast }) => !isLast))
+    results.push(...(await runAll(inOrder.filter(({ isLast }) => isLast))))
+    const names = this.checks.map(({ name }) => name)
+    return results.sort((a, b) => names.indexOf(a.name) - names.indexOf(b.name))
   }
 
   async #one(check: Check): Promise<Result> {
-    const { platform, settings, facts, texts, siteOutput, chromium } = this.examination
+    const { platform, settings, facts, siteOutput, chromium } = this.examination
     let endTurn = await this.#turns.take()
     this.#say(check)
     const windows: [number, number][] = []
-    let since = Date.now()
+    const begin = Date.now()
+    let since = begin
     const leave = () => {
       windows.push([since, Date.now()])
       endTurn()
@@ -116,12 +112,11 @@ class Runner {
     if (check.isRough) await recover(stage, this.examination.recoveryMs ?? RECOVERY_MS)
     leave()
     this.#done += 1
-    const traces = platform.runtime.traces.since(windows[0]?.[0] ?? 0)
+    const traces = platform.runtime.traces.since(begin)
     const seen = traces.filter(({ at }) => windows.some(([from, to]) => at >= from && at <= to))
     const seconds = windows.reduce((sum, [from, to]) => sum + (to - from) / 1000, 0)
-    const known = texts[check.name]
-    const text = known && { ...known, effect: finding.effect ?? known.effect }
-    if (!text) throw new Error(`the check ${check.name} has no texts`)
+    const known = textOf(check.name)
+    const text = { ...known, effect: finding.effect ?? known.effect }
     const flow = evidenceOf(check.name, stage.hops, seen, run)
     return { ...finding, name: check.name, text, seconds, attempts: stage.attempts, flow }
   }
@@ -169,7 +164,6 @@ async function isWorking(stage: Stage): Promise<boolean> {
   const login = await stage.visit(stage.browser(), loginPage)
   if (stage.identifies(first) === 0 || loginFormOf(login.forms, passwordField) === undefined) return false
   const [account] = stage.platform.accounts
-  if (!account) return false
   const browser = stage.browser()
   const { sid } = await stage.loginElsewhere(browser, account)
   const isShown = stage.shows(await stage.visit(browser, userPage), account)

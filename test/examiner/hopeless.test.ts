@@ -8,7 +8,6 @@ import type { SiteFacts } from '../../lib/examiner/facts'
 import { Platform } from '../../lib/examiner/platform'
 import { runChecks } from '../../lib/examiner/run'
 import { readSettings } from '../../lib/examiner/settings'
-import { allTexts } from '../../lib/examiner/texts'
 
 const { factsOf } = require('./facts.js') as { factsOf(url: string): SiteFacts }
 
@@ -64,7 +63,7 @@ const noneMayPass = (checks: readonly Check[], site: RequestListener | undefined
   beside(site, async (platform) => {
     const settings = readSettings({ recheckSeconds: 0, graceSeconds: 0, rest, pages: { sensitive: '/payments' } })
     const facts = factsOf(platform.siteUrl)
-    const results = await runChecks(checks, { platform, settings, facts, texts: allTexts, recoveryMs: 0 })
+    const results = await runChecks(checks, { platform, settings, facts, recoveryMs: 0 })
     expect(results.map(({ name }) => name)).toEqual(checks.map(({ name }) => name))
     expect(results.filter(({ verdict }) => verdict === 'passed').map(({ name }) => name)).toEqual([])
     const broken = results.filter(({ reason }) => reason.startsWith('the examiner failed'))

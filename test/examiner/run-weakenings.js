@@ -11,7 +11,6 @@ const { allChecks } = require('../../dist/examiner/checks/index.js')
 const { Platform } = require('../../dist/examiner/platform.js')
 const { runChecks } = require('../../dist/examiner/run.js')
 const { readSettings, siteSettings } = require('../../dist/examiner/settings.js')
-const { allTexts } = require('../../dist/examiner/texts/index.js')
 const { factsOf } = require('./facts.js')
 const { weakenings } = require('./weakenings.js')
 
@@ -57,7 +56,7 @@ async function examine(check, changes) {
   handle = app
   try {
     const settings = settingsFor(check)
-    const options = { platform, settings, facts: factsOf(platform.siteUrl), texts: allTexts, siteOutput: () => output }
+    const options = { platform, settings, facts: factsOf(platform.siteUrl), siteOutput: () => output }
     const [result] = await runChecks([check], { ...options, recoveryMs: 0 })
     return result
   } finally {

@@ -1,5 +1,6 @@
 /** Writes reports for programs: JUnit XML and JSON. */
 import type { Result } from '../check'
+import { splitText } from '../split'
 import { countOf, type Examined, groupsOf } from './summary'
 
 /** Returns the report as JSON. */
@@ -26,7 +27,7 @@ const isSkipped = ({ verdict }: Result) => verdict === 'undecided' || verdict ==
 
 function testCase(result: Result): string {
   const { name, verdict, reason, seconds, text } = result
-  const [group = '', ...rest] = name.split('/')
+  const [group, ...rest] = splitText(name, '/')
   const head = `    <testcase classname="${group}" name="${xml(rest.join('/'))}" time="${seconds.toFixed(3)}"`
   if (verdict === 'passed') return `${head} />\n`
   const words = `${reason}\n${text.effect}\nFix: ${text.fix}\n${String(result.flow)}`
@@ -35,10 +36,12 @@ function testCase(result: Result): string {
   return `${head}>\n      <${tag}${message}>${xml(words)}</${tag}>\n    </testcase>\n`
 }
 
-const marks: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' }
+/** The ampersand is first, because the other entities begin with an ampersand. */
+const marks = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' }
 
 /** Escapes a text, and removes characters that XML cannot hold. */
 function xml(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what XML cannot hold
-  return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, '').replace(/[&<>"']/g, (mark) => marks[mark] ?? '')
+  const possible = text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, '')
+  return Object.entries(marks).reduce((escaped, [mark, entity]) => escaped.replaceAll(mark, entity), possible)
 }

@@ -1,5 +1,6 @@
 /** Counts and groups the results of an examination. */
 import type { Result, Verdict } from '../check'
+import { splitText } from '../split'
 
 /** A finished examination. */
 export interface Examined {
@@ -31,10 +32,10 @@ export function summaryOf({ results, skipped }: Examined): string {
 export function sentenceOf({ results }: Examined): string {
   const failed = countOf(results, 'failed')
   const undecided = countOf(results, 'undecided')
-  const untold = results.filter(isUntold)
+  const untold = results.flatMap(({ missingKeys }) => (missingKeys === undefined ? [] : [missingKeys]))
   const unfit = countOf(results, 'not applicable') - untold.length
   const judged = results.length - undecided - countOf(results, 'not applicable')
-  const keys = [...new Set(untold.flatMap(({ missingKeys = [] }) => missingKeys))].sort()
+  const keys = [...new Set(untold.flat())].sort()
   const open = [
     undecided === 0 ? '' : ` ${undecided} of the checks could not be judged. They are not counted as passed.`,
     unfit === 0 ? '' : ` ${unfit} did not apply: look whether they should.`,
@@ -44,14 +45,11 @@ export function sentenceOf({ results }: Examined): string {
   return `No check failed.${open}`
 }
 
-/** Does the check lack keys of `examine.json`? */
-const isUntold = ({ missingKeys }: Result): boolean => missingKeys !== undefined
-
 /** Groups results in the order of the checks. */
 export function groupsOf(results: readonly Result[]): [group: string, results: Result[]][] {
   const groups = new Map<string, Result[]>()
   for (const result of results) {
-    const [group = ''] = result.name.split('/')
+    const [group] = splitText(result.name, '/')
     groups.set(group, [...(groups.get(group) ?? []), result])
   }
   return [...groups]

@@ -1,12 +1,12 @@
 /** Collects the texts of all checks. */
-import type { CheckTexts } from '../check'
+import type { CheckText, CheckTexts } from '../check'
 import { identifyTexts, landingTexts } from './identify'
 import { callTexts, clockTexts, headerTexts, loginTexts, outageTexts, restTexts } from './login'
 import { logoutTexts, sessionTexts } from './logout'
 import { statusTexts, ticketTexts } from './session'
 
 /** Texts by the name of the check. */
-export const allTexts: CheckTexts = {
+const allTexts: CheckTexts = {
   ...identifyTexts,
   ...landingTexts,
   ...ticketTexts,
@@ -19,4 +19,14 @@ export const allTexts: CheckTexts = {
   ...headerTexts,
   ...restTexts,
   ...callTexts,
+}
+
+/**
+ * Returns the texts of a check.
+ * @throws {Error} if the check has no texts
+ */
+export function textOf(name: string): CheckText {
+  const text = allTexts[name]
+  if (!text) throw new Error(`the check ${name} has no texts`)
+  return text
 }
