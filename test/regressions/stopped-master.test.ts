@@ -18,7 +18,6 @@ import { type RunningSite, startSite } from './support'
 const USERS = 120
 const AT_ONCE = 3
 /** A response waits for one command at most, whose deadline is 300 ms. */
-const COMMAND_MS = 300
 const LATEST_MS = 350
 /** In percent. Of many users 67 % with one key, 44 % with two, 30 % with three. Of so few, chance leaves this. */
 const LEAST = {
@@ -42,8 +41,8 @@ let setup: RunningSite
 let browsers = 0
 /** Responses of the site, in milliseconds. */
 let responses: number[] = []
-/** The slowest response while all masters worked: on a busy machine, responses are late without an outage. */
-let slowestBefore = 0
+/** The slowest response of a page that needs no master: on a busy machine, responses are late without an outage. */
+let slowestControl = 0
 const members: Browser[] = []
 const knownDevices: { readonly browser: Browser; readonly account: Account }[] = []
 
@@ -70,6 +69,22 @@ function isNameAway({ username }: Account): boolean {
   return slot >= 5461 && slot <= 10_921
 }
 
+/** Asks for the control page again and again. @returns stops asking */
+function watchControl(): () => Promise<void> {
+  let isOver = false
+  const ask = async () => {
+    while (!isOver) {
+      const [hop] = (await newBrowser().visit(`${setup.url}/control`)).trail
+      slowestControl = Math.max(slowestControl, hop?.ms ?? 0)
+    }
+  }
+  const asking = ask()
+  return async () => {
+    isOver = true
+    await asking
+  }
+}
+
 /** Opens the login page, and sends the form if there is one. */
 async function isLoggedIn(browser: Browser, { username, password }: Account): Promise<boolean> {
   const form = noted(await browser.visit(`${setup.url}/login?return_to=%2F`))
@@ -92,7 +107,11 @@ beforeAll(async () => {
       logger: { warn: () => {}, info: () => {} },
     },
     emulator: { accounts: [...present(demoOptions().accounts), ...accounts] },
-    build: (sso, gates) => addPages(express().set('trust proxy', 1).use(sso), sso, gates),
+    build: (sso, gates) => {
+      const app = express().set('trust proxy', 1)
+      app.get('/control', (_req, res) => void res.end())
+      return addPages(app.use(sso), sso, gates)
+    },
   })
   await each(accounts.slice(0, USERS), async (account) => {
     const browser = newBrowser()
@@ -104,7 +123,6 @@ beforeAll(async () => {
     await browser.submit(`${setup.url}/logout`, { return_to: '/' })
     knownDevices.push({ browser, account })
   })
-  slowestBefore = Math.max(...responses)
   present(running.masters[1]).hang()
   // the site notices by its first commands that are not answered
   await each(Array.from({ length: 15 }), async () => void (await newBrowser().visit(`${setup.url}/`)))
@@ -138,6 +156,7 @@ async function results<T>(items: readonly T[], isServed: (item: T) => Promise<bo
 }
 
 test('with one of three masters stopped, users go on whose keys are on the others, and no response is late', async () => {
+  const stopControl = watchControl()
   const stillLoggedIn = await results(
     members,
     async (browser) => statusOf(noted(await browser.visit(`${setup.url}/`))) === 'loggedin',
@@ -149,6 +168,7 @@ test('with one of three masters stopped, users go on whose keys are on the other
   })
   const onKnown = await results(knownDevices, ({ browser, account }) => isLoggedIn(browser, account))
   const onNew = await results(accounts.slice(2 * USERS), (account) => isLoggedIn(newBrowser(), account))
+  await stopControl()
   const shares = {
     membersStillLoggedIn: percentOf(stillLoggedIn),
     newVisitorsIdentified: percentOf(identified),
@@ -160,5 +180,6 @@ test('with one of three masters stopped, users go on whose keys are on the other
   }
   for (const [what, share] of Object.entries(shares))
     expect([what, share >= LEAST[what as keyof typeof LEAST], share]).toEqual([what, true, share])
-  expect(Math.max(...responses)).toBeLessThan(Math.max(LATEST_MS, slowestBefore + COMMAND_MS))
+  expect(slowestControl).toBeGreaterThan(0)
+  expect(Math.max(...responses)).toBeLessThan(LATEST_MS + 2 * slowestControl)
 }, 120_000)
