@@ -1,3 +1,4 @@
+import { EN } from '../../lib/config/texts/en'
 import { document } from '../safety/session-support'
 import { Browser, type BrowserOptions, NoAnswer, type VisitedPage } from '../support/agent'
 import type { Entry, What } from './entries'
@@ -222,7 +223,7 @@ function failed(setup: Setup, error: unknown): Seen {
 
 /** The built-in page that says so is one of the loop guard's. */
 const ofProblem = (body: string): Seen['json'] =>
-  body.includes('again in a minute') ? { degraded: 'identify_loop' } : undefined
+  body.includes(EN.identify_loop) ? { degraded: 'identify_loop' } : undefined
 
 function parse(body: string): Seen['json'] {
   try {

@@ -83,6 +83,8 @@ const oneAuthenticate: Promised = (view) => {
 const SERIOUS_MS = 300
 /** Calls are seen a moment late. */
 const NEAR_MS = 100
+/** A site gives up a call after 700 ms. A machine that was busy for longer works off what has waited. */
+const HELD_BACK_MS = 2000
 
 const READING: ReadonlySet<string> = new Set(['page', 'form', 'script', 'put', 'login', 'logout', 'bot'])
 
@@ -112,8 +114,11 @@ const oneCheck: Promised = (view) => {
   const bad = troubles.filter(isBad)
   const isCalm = (from: Asked, to: Asked) =>
     !bad.some(({ begin, end }) => begin < to.seen + NEAR_MS && end > from.seen - NEAR_MS)
-  // time that passes during a check lets the check's lock run out
-  const isCutShort = ({ seen }: Asked) => view.isTroubled({ begin: seen - NEAR_MS, end: seen + NEAR_MS }, ['time'])
+  const busy = bad.filter(({ part }) => part === 'busy')
+  // time that passes during a check lets the check's lock run out, and a busy machine lets the site give up the call
+  const isCutShort = ({ seen }: Asked) =>
+    view.isTroubled({ begin: seen - NEAR_MS, end: seen + NEAR_MS }, ['time']) ||
+    busy.some(({ begin, end }) => begin < seen && end > seen - HELD_BACK_MS)
   return [...bySession.values()].flatMap((asked) =>
     asked.flatMap((call, index) => {
       const before = asked[index - 1]

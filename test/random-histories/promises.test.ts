@@ -172,6 +172,14 @@ const broken: [promise: string, what: string, history: History][] = [
     'two in six minutes',
     history([login(1)], { calls: [authenticate(1), status(400), status(410)] }),
   ],
+  [
+    'I7 one Session Status a check',
+    'two in six minutes, after a machine that was busy for a moment, and long before the first',
+    history([login(1)], {
+      calls: [authenticate(1), status(400), status(410)],
+      troubles: [trouble('busy', 390, 397), trouble('busy', 399.5, 399.7)],
+    }),
+  ],
   ['I1 serves', 'a page that failed', history([step(1, { status: 500 })])],
   ['I1 serves', 'a form that failed', history([login(1, { status: 500 })])],
   [
@@ -260,6 +268,13 @@ const excused: [what: string, history: History][] = [
     history([login(1)], {
       calls: [authenticate(1), status(400), status(410)],
       troubles: [trouble('time', 400, 400.05)],
+    }),
+  ],
+  [
+    'a check that a busy machine cut short, so that another one follows',
+    history([login(1)], {
+      calls: [authenticate(1), status(400), status(404)],
+      troubles: [trouble('busy', 398, 399.5)],
     }),
   ],
   [
