@@ -33,6 +33,19 @@ export const notTold = (keys: readonly string[], what: string): Finding => ({
 export const noneOf = (problems: readonly string[]): Finding =>
   problems.length === 0 ? passed() : failed([...new Set(problems)].join('; '))
 
+/** Fails for the reason if the problem is there, and otherwise passes. */
+export const failedIf = (isProblem: boolean, reason: string): Finding => (isProblem ? failed(reason) : passed())
+
+/** A possible problem: is the problem there, and its sentence. */
+export type Problem = readonly [isThere: boolean, sentence: string]
+
+/** Returns the sentences of the problems that are there. */
+export const problemsIn = (problems: readonly Problem[]): string[] =>
+  problems.filter(([isThere]) => isThere).map(([, sentence]) => sentence)
+
+/** Fails with the sentences of the problems that are there, and otherwise passes. */
+export const failedIfAny = (problems: readonly Problem[]): Finding => noneOf(problemsIn(problems))
+
 /** A check without a verdict, which never counts as passed. */
 export class Undecided extends Error {}
 

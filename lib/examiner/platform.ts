@@ -3,6 +3,7 @@ import { readConfig } from '../emulator/config/schema'
 import { accountControl } from '../emulator/control/actions'
 import type { EmulatedOperation, FaultOptions } from '../emulator/faults/rules'
 import { Listener } from '../emulator/listener'
+import type { Call } from '../emulator/platform/calls'
 import { endSsoSession, findSession } from '../emulator/platform/sessions'
 import type { Trace } from '../emulator/platform/traces'
 import { removeSession } from '../emulator/platform/world'
@@ -23,6 +24,13 @@ export interface Client {
   readonly clientId: string
   readonly clientSecret: string
 }
+
+/** A call of the site, with its time and its SSO session. */
+interface SiteCall extends Trace {
+  readonly call: Call
+}
+
+const isTraceOfCall = (trace: Trace): trace is SiteCall => trace.call !== undefined
 
 /** A fault without its operation. */
 export type Fault = FaultOptions extends infer F ? (F extends unknown ? Omit<F, 'operation'> : never) : never
@@ -139,12 +147,12 @@ export class Platform {
   }
 
   /** Returns the site's calls since a time, oldest first. */
-  calls(since: number, filter: { operation?: EmulatedOperation; sid?: string | undefined } = {}): Trace[] {
+  calls(since: number, filter: { operation?: EmulatedOperation; sid?: string | undefined } = {}): SiteCall[] {
     return this.runtime.traces
       .since(since)
+      .filter(isTraceOfCall)
       .filter(
         ({ call, sid }) =>
-          call !== undefined &&
           call.clientId !== this.second.clientId &&
           (filter.operation === undefined || call.operation === filter.operation) &&
           (filter.sid === undefined || sid === filter.sid),

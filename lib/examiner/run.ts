@@ -83,7 +83,7 @@ class Runner {
   }
 
   async #one(check: Check): Promise<Result> {
-    const { platform, settings, facts, siteOutput, chromium } = this.examination
+    const { platform, settings, facts, siteOutput = () => '', chromium } = this.examination
     let endTurn = await this.#turns.take()
     this.#say(check)
     const windows: [number, number][] = []

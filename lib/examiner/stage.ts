@@ -4,6 +4,7 @@ import type { Chromium } from './chromium'
 import { loginFormOf, type SiteFacts, showsUser } from './facts'
 import { need } from './finding'
 import type { Form } from './html'
+import { outcomeOf } from './outcome'
 import type { Account, Platform } from './platform'
 import { SecondSite } from './second-site'
 import type { Settings } from './settings'
@@ -15,8 +16,8 @@ export const pause = (milliseconds: number) => new Promise<void>((resolve) => se
 export interface Run {
   readonly platform: Platform
   readonly settings: Settings
-  /** Output of the site, if the examiner has started the site. */
-  readonly siteOutput: (() => string) | undefined
+  /** Returns the output of the site, or an empty text if the examiner has not started the site. */
+  siteOutput(): string
   /** The real browser of `--browser`. */
   readonly chromium: Chromium | undefined
   /** Returns the next unused account. */
@@ -109,6 +110,12 @@ export class Stage {
     return hops.filter(({ url }) => this.platform.isIdentify(url)).length
   }
 
+  /** Returns the page that redirects a new browser to Identify. */
+  get identifiedPage(): string {
+    const { isIdentifiedAlways, publicPage, userPage } = this.site
+    return isIdentifiedAlways ? publicPage : userPage
+  }
+
   /**
    * Opens the login page.
    * @returns the page and its form
@@ -117,8 +124,13 @@ export class Stage {
   async loginForm(browser: Browser): Promise<{ page: Page; form: Form }> {
     const page = await this.visit(browser, this.site.loginPage)
     const form = loginFormOf(page.forms, this.site.passwordField)
-    need(form, `the login form was not there: ${page.url.pathname} responded ${page.status || page.error}`)
+    need(form, `the login form was not there: ${page.url.pathname} responded ${outcomeOf(page)}`)
     return { page, form }
+  }
+
+  /** Returns the login form of a page that has the form, and otherwise opens the login page. */
+  async formAfter(browser: Browser, { forms }: Page): Promise<Form> {
+    return loginFormOf(forms, this.site.passwordField) ?? (await this.loginForm(browser)).form
   }
 
   /** Fills in the login form, with further fields of the options, and sends the form. */
@@ -144,10 +156,7 @@ export class Stage {
     const { form } = await this.loginForm(browser)
     const page = await this.submit(browser, form, account)
     const isIn = this.shows(page, account) || (await this.isShown(browser, account))
-    need(
-      isIn,
-      `a login with the right password did not work: ${page.url.pathname} responded ${page.status || page.error}`,
-    )
+    need(isIn, `a login with the right password did not work: ${page.url.pathname} responded ${outcomeOf(page)}`)
     return account
   }
 
@@ -182,9 +191,7 @@ export class Stage {
   async landing(browser: Browser): Promise<URL> {
     const { landing } = this.site
     const stopAt = (url: URL) => url.href.split('?')[0] === landing
-    const page = await browser.open(this.site.isIdentifiedAlways ? this.site.publicPage : this.site.userPage, {
-      stopAt,
-    })
+    const page = await browser.open(this.identifiedPage, { stopAt })
     need(page.next?.split('?')[0] === landing, 'the site did not send this browser to its landing page')
     return new URL(page.next)
   }

@@ -55,6 +55,31 @@ const rest = { marketplace: '/m', gift: '/g', administrators: '/a' }
 const PARTS = 29
 const parts = Array.from({ length: PARTS }, (_, part) => allChecks.filter((_check, index) => index % PARTS === part))
 
+/** Checks of a part that not every site has, with the keys of examine.json that would tell the examiner of the part. */
+const ofParts: Record<string, readonly string[] | undefined> = {
+  'identify/first-visit': undefined,
+  'identify/navigations-only': undefined,
+  'identify/without-cookies': undefined,
+  'status/sensitive-page': ['pages.sensitive'],
+  'logout/all-sessions': ['logoutAll'],
+  'outage/new-visitors': undefined,
+  'outage/grace-period': ['graceSeconds'],
+  'rest/marketplace': ['rest.marketplace'],
+  'rest/gift': ['rest.gift'],
+  'rest/administrators': ['rest.administrators'],
+  'rest/expired-token': ['rest.marketplace', 'rest.gift', 'rest.administrators'],
+}
+
+test('a check of a part that the site does not have is not applicable, and names the missing keys', () =>
+  beside(undefined, async (platform) => {
+    const checks = allChecks.filter(({ name }) => name in ofParts)
+    const facts = { ...factsOf(platform.siteUrl), isIdentifiedAlways: false, logoutAll: undefined }
+    const options = { platform, settings: readSettings({}), facts, recoveryMs: 0 }
+    const results = await runChecks(checks, options)
+    expect(Object.fromEntries(results.map(({ name, missingKeys }) => [name, missingKeys]))).toEqual(ofParts)
+    expect([...new Set(results.map(({ verdict }) => verdict))]).toEqual(['not applicable'])
+  }))
+
 test.concurrent.each(sites)('no check passes against a site that %s by now', (_name, site) =>
   Promise.all(parts.map((checks) => noneMayPass(checks, site))).then(() => {}),
 )

@@ -1,12 +1,13 @@
 /**
  * One weakening for each check: a change of the good site (`sites/by-hand.cjs`) on which the check must not pass.
  * Each `find` stands in the site exactly once. `found` is the verdict that the check must give: `failed` when left out.
+ * The reason of the verdict, or its beginning, follows a colon where a check has several reasons.
  */
 const weakenings = []
 
-/** Adds a weakening for some checks. `changes` are pairs of what stands there and what replaces it. */
-function weaken(checks, name, changes, found = 'failed') {
-  for (const check of [checks].flat()) weakenings.push({ check, name, changes, found })
+/** Adds a weakening for some checks. `changes` are pairs of what stands there and what replaces it. `facts` tell the check of the change. */
+function weaken(checks, name, changes, found = 'failed', facts = {}) {
+  for (const check of [checks].flat()) weakenings.push({ check, name, changes, found, facts })
 }
 const change = (find, replace = '') => ({ find, replace })
 const named = (group, names) => names.map((name) => `${group}-${name}`)
@@ -36,6 +37,51 @@ weaken('identify/without-cookies', 'the site does not notice that it has tried I
 weaken('identify/once', 'an anonymous session is not kept', [
   change('if (old) sessions.delete(old.id)', 'if (!content.user) return'),
 ])
+weaken(
+  'identify/once',
+  'a site on demand keeps no anonymous session',
+  [change('if (old) sessions.delete(old.id)', 'if (!content.user) return')],
+  'failed',
+  { isIdentifiedAlways: false },
+)
+for (const [what, find, replace] of [
+  ['t is not a JWT', '/identify?t=${sign({})}&r=', '/identify?r='],
+  ['the header is not HS256 and JWT', "{ alg: 'HS256', typ: 'JWT' }", "{ alg: 'HS256' }"],
+  ["the signature is not made with the client's secret", 'mac(signed).', "mac(signed, 'another secret')."],
+  ['cid is not the client ID', 'cid: env.SSO2_CLIENT_ID', "cid: 'site'"],
+  ['iss is not the organisation ID', 'iss: env.SSO2_ORGANISATION_ID', "iss: 'site'"],
+  ['aud is not the SSO system', 'aud: env.SSO2_IDENTIFIER', "aud: 'site'"],
+  ['nbf and iat are not the same whole second', 'nbf: now,', 'nbf: now - 1,'],
+  ['extra claims: sid', '${sign({})}', "${sign({ sid: '' })}"],
+])
+  weaken('identify/request-token', what, [change(find, replace)], `failed: ${what}`)
+weaken(
+  'identify/return-address',
+  'the site sends no return address',
+  [change('&r=${encodeURIComponent(back)}')],
+  'failed: r is not an absolute address',
+)
+weaken(
+  'identify/return-address',
+  'the return address is on another host',
+  [change('const back = `${site}${path}', 'const back = `http://other.invalid${path}')],
+  'failed: r leads to http://other.invalid',
+)
+const READ_TOKEN = 'const claims = tokens.length === 1 ? verify(tokens[0]) : undefined'
+weaken(
+  [
+    'identify/first-visit',
+    'identify/without-cookies',
+    'status/session-not-found',
+    'clock/ahead-30-s',
+    'rest/expired-token',
+  ],
+  'each visit goes through Identify five times',
+  [
+    change('let failures = 0', 'let failures = 0\n  let landings = 0'),
+    change(READ_TOKEN, `landings += 1\n    if (landings % 5 > 0) return identify(req, res, path)\n    ${READ_TOKEN}`),
+  ],
+)
 
 /* landing: tokens */
 const SIGNATURE = 'if (given.length !== expected.length || !crypto.timingSafeEqual(given, expected)) return undefined'
@@ -51,6 +97,8 @@ const UNSERVED = "const unserved = `${path}${path.includes('?') ? '&' : '?'}sso-
 const NO_TICKET = "if (claims.sts === 'loggedin' && !claims.at) return res.redirect(303, unserved)"
 const LOAD_USER = 'const user = isWanted ? await userOf(claims.at) : undefined'
 const MEMORY = 'let lastResponseAt = 0'
+const REFUSED_LANDING = 'if (!claims || claims.err || !isBound)'
+const LANDED = 'isPending: isWanted && !user && !isEnded,\n    })\n    res.redirect(303, path)'
 
 weaken(['landing/other-secret', 'status/wrong-signature'], 'the signature is not compared', [change(SIGNATURE)])
 weaken('landing/alg-none', 'a token without a signature is accepted', [
@@ -104,6 +152,27 @@ weaken('landing/request-token', 'any token that is signed with the secret is tak
 weaken('landing/anonymous', 'an anonymous landing is an error', [
   change(NO_TICKET, "if (claims.sts === 'anon') throw new Error('no user')"),
 ])
+weaken(
+  'landing/anonymous',
+  'an anonymous landing gets no response',
+  [change(NO_TICKET, "if (claims.sts === 'anon') return req.socket.destroy()")],
+  'failed: the visit ends with ECONNRESET',
+)
+weaken(
+  'landing/anonymous',
+  'the front page greets one user for ever',
+  [change('<a href="/login?next=/">Log in</a>', '<p>Hello Quolazor Throxeptune</p>')],
+  'failed: an anonymous visitor is shown a user',
+)
+weaken(
+  'identify/first-visit',
+  'each landing is an error',
+  [change(USED, "throw new Error('landed')")],
+  'failed: the visit ends with 500',
+)
+weaken(['landing/request-token', 'clock/ahead-30-s'], 'a token that is refused is an error', [
+  change(REFUSED_LANDING, `if (!claims) throw new Error('refused')\n    ${REFUSED_LANDING}`),
+])
 weaken('landing/parameters', 'the landing page needs t', [
   change(
     'const claims = tokens.length === 1 ? verify(tokens[0]) : undefined',
@@ -116,15 +185,38 @@ weaken('landing/login-csrf', 'a landing is not bound to its browser', [change(BO
 weaken('landing/login-csrf', 'a landing without the binding parameter is accepted', [
   change(BOUND, `${BOUND.replace('binding ===', '(binding === undefined || binding ===')})`),
 ])
-weaken(['landing/replay-after-logout', 'ticket/once'], 'a landing address works more than once', [change(USED)])
-weaken('landing/replay-elsewhere', 'a landing address works more than once, in any browser', [
-  change(BOUND, 'const isBound = true'),
+weaken('landing/login-csrf', 'a landing without its two parameters is accepted', [
+  change('bindingOf(browserSecret(req, res), path)}`', 'bindingOf(browserSecret(req, res), path)}&version=1`'),
+  change('([\\w-]{43})$/s.exec(r)', '([\\w-]{43})&version=1$/s.exec(r)'),
+  change(
+    BOUND,
+    'const isBound =\n      !/sso=|version=/.test(returns[0]) || (browser !== undefined && binding === bindingOf(browser, path))',
+  ),
+])
+const REMEMBERED_USERS = [
   change(USED),
   change(MEMORY, `${MEMORY}\n  const users = new Map()`),
   change(
     LOAD_USER,
     'const user = isWanted ? (users.get(claims.at) ?? (await userOf(claims.at))) : undefined\n    users.set(claims.at, user)',
   ),
+]
+weaken(
+  'landing/replay-after-logout',
+  'the site remembers the user of a ticket, and no logout',
+  [...REMEMBERED_USERS, change('endedHere.set(session.sid, true)')],
+  'failed: after the logout',
+)
+weaken(
+  'landing/replay-after-logout',
+  'a used landing address is an error',
+  [change(USED, "if (usedTokens.has(signature)) throw new Error('used')")],
+  'failed: a reload of the landing address ends with 500',
+)
+weaken(['landing/replay-after-logout', 'ticket/once'], 'a landing address works more than once', [change(USED)])
+weaken('landing/replay-elsewhere', 'a landing address works more than once, in any browser', [
+  change(BOUND, 'const isBound = true'),
+  ...REMEMBERED_USERS,
 ])
 weaken('landing/open-redirect', 'the return address is followed as it is', [
   change(
@@ -132,6 +224,24 @@ weaken('landing/open-redirect', 'the return address is followed as it is', [
     'return { path: pathHere(page ?? r) ?? page ?? r, binding }',
   ),
 ])
+weaken('landing/open-redirect', 'a return address elsewhere is an error', [
+  change(
+    'return isHere ? url.pathname + url.search : undefined',
+    "if (!isHere) throw new Error('elsewhere')\n    return url.pathname + url.search",
+  ),
+])
+weaken(
+  'landing/leaves-nothing',
+  'the token stays in the address',
+  [change(LANDED, LANDED.replace('(303, path)', '(303, `${path}?t=${tokens[0]}`)'))],
+  'failed: the token stays in the address',
+)
+weaken(
+  'landing/leaves-nothing',
+  'the front page has the SSO session ID',
+  [change('`<p>Hello ${', '`<p id="${req.session.sid}">Hello ${')],
+  'failed: the SSO session ID is in the page',
+)
 weaken('landing/prefetch', 'prefetches and HEAD requests land', [
   change("if (req.method !== 'GET' || isPrefetch(req)) return res.status(204).end()"),
 ])
@@ -151,6 +261,22 @@ const SHARED_EXCHANGE = [
 ]
 const FAILED_USER_THROWS = [change(LOAD_USER, `${LOAD_USER}\n    if (isWanted && !user) throw new Error('no user')`)]
 weaken('ticket/refused', 'a refused ticket is an error', FAILED_USER_THROWS)
+weaken(
+  'ticket/refused',
+  'after a refused ticket, no page responds',
+  [
+    change(MEMORY, `${MEMORY}\n  let isBroken = false`),
+    change(
+      LOAD_USER,
+      `${LOAD_USER}\n    isBroken = isWanted && !user\n    if (isBroken) return identify(req, res, path)`,
+    ),
+    change(
+      'const found = sessionOf(req)',
+      'if (isBroken) return req.socket.destroy()\n    const found = sessionOf(req)',
+    ),
+  ],
+  'failed: the visitor gets ECONNRESET',
+)
 weaken('ticket/login-afterwards', 'a login that failed is not tried again', [
   change('(!session || shouldRetry)', '!session'),
   change("if (claims.sts === 'loggedin' && !session.user) {", 'if (false) {'),
@@ -161,6 +287,31 @@ weaken('ticket/right-user', 'logins at the same time share one exchange', SHARED
 const YOUNG = 'const isYoung = Date.now() - session.checkedAt < recheckMs'
 weaken('status/young', 'every page causes a status check', [change(YOUNG, 'const isYoung = false')])
 weaken('status/old', 'a session is never checked', [change(YOUNG, 'const isYoung = true')])
+const CHECKING = 'session.checking ??= checkStatus(req, session)'
+for (const [what, find, replace] of [
+  [
+    'the page of an old session is shown before the response of its status check',
+    CHECKING,
+    'setTimeout(() => checkStatus(req, session), 300)\n      session.checking = Promise.resolve()',
+  ],
+  ['one page causes 2 status checks', CHECKING, `await checkStatus(req, session)\n      ${CHECKING}`],
+  ['lks is anon', "const lks = session.user ? 'loggedin' : 'anon'", "const lks = 'anon'"],
+  ['ipa is missing', "ipa: req.socket.remoteAddress ?? ''", "ipa: ''"],
+  ["uas is not the browser's User-Agent", "uas: req.get('user-agent') ?? ''", "uas: 'site'"],
+])
+  weaken('status/old', what, [change(find, replace)], `failed: ${what}`)
+const BUSY = [
+  change(
+    'req.session = session\n',
+    'if (session?.isBusy) return identify(req, res)\n    if (session) session.isBusy = true\n    await new Promise((done) => setTimeout(done, 20))\n    if (session) session.isBusy = false\n    req.session = session\n',
+  ),
+]
+weaken(
+  'status/ten-at-once',
+  'a session serves one request at a time',
+  BUSY,
+  'failed: one of ten pages at once loses the user',
+)
 weaken(
   'status/ten-at-once',
   'status checks of a session are not shared',
@@ -179,6 +330,39 @@ weaken('status/logout-while-reading', 'each page moves the next status check on'
     'if (!isForced && isYoung) session.checkedAt = Date.now()\n    if (!isForced && (isYoung || isDown)) return session',
   ),
 ])
+weaken(
+  ['status/logout-elsewhere', 'status/logout-while-reading'],
+  'the cookie of a session that has ended is an error',
+  [
+    change(
+      'const found = sessionOf(req)',
+      "const found = sessionOf(req)\n    if (!found && cookieOf(req, 'session')) throw new Error('ended')",
+    ),
+  ],
+  'failed: the next page responds 500',
+)
+weaken(
+  'status/session-not-found',
+  'a removed SSO session is an error',
+  [
+    change(
+      "if (claims.sts === 'terminated' || claims.err === 'session_not_found')",
+      "if (claims.err) throw new Error(claims.err)\n    if (claims.sts === 'terminated')",
+    ),
+  ],
+  'failed: the page responds 500',
+)
+weaken(
+  'status/other-account',
+  'a browser whose session has ended stays anonymous',
+  [
+    change(
+      'const mayIdentify = isNavigation(req)',
+      "const mayIdentify = !cookieOf(req, 'session') && isNavigation(req)",
+    ),
+  ],
+  'failed: the second user is not logged in here',
+)
 weaken('status/session-not-found', 'a removed SSO session does not end the session', [
   change(
     "if (claims.sts === 'terminated' || claims.err === 'session_not_found')",
@@ -187,12 +371,52 @@ weaken('status/session-not-found', 'a removed SSO session does not end the sessi
 ])
 const REFUSED = "if (!claims || (claims.sid !== session.sid && claims.err !== 'session_not_found')) return"
 weaken('status/wrong-session', 'the session in a response is not compared', [change(REFUSED, 'if (!claims) return')])
+weaken(
+  'status/wrong-signature',
+  'a refused response is an error',
+  [change(REFUSED, `if (!claims) throw new Error('refused')\n    ${REFUSED}`)],
+  'failed: the page responds 500',
+)
+weaken(
+  'status/sensitive-page',
+  'a sensitive page for nobody is an error',
+  [change("if (!session?.user) return res.redirect(303, '/login?next=/sensitive')")],
+  'failed: the page responds 500',
+)
 weaken('status/sensitive-page', 'a sensitive page relies on the last status check', [
   change('await fresh(req, req.session, true)', 'await fresh(req, req.session)'),
   change('const isVerified = Date.now() - session.verifiedAt < 5000', 'const isVerified = true'),
 ])
 
 /* login */
+const CALL_AUTHENTICATE = "const claims = await callSso('authenticate', { sid, usr, pwd, ...deviceOf(req) })"
+const LOGGED_IN = 'beginSession(req, res, { sid: session.sid, user: result.user })\n    res.redirect(303, next)'
+weaken(
+  'login/right-password',
+  'a login ends with an error',
+  [change(LOGGED_IN, LOGGED_IN.replace('redirect(303, next)', "status(500).send('')"))],
+  'failed: the login ends with 500',
+)
+weaken(
+  'login/right-password',
+  'Authenticate is called twice',
+  [
+    change(
+      CALL_AUTHENTICATE,
+      `${CALL_AUTHENTICATE}\n    await callSso('authenticate', { sid, usr, pwd, ...deviceOf(req) })`,
+    ),
+  ],
+  'failed: one login causes 2 Authenticate calls',
+)
+weaken(
+  'login/new-session-id',
+  'the old session is logged in too',
+  [
+    change(LOGGED_IN, `session.user = result.user\n    ${LOGGED_IN}`),
+    change('if (old) sessions.delete(old.id)', 'void old'),
+  ],
+  'failed: the cookies of before the login are logged in too (the site sets a new cookie',
+)
 weaken('login/right-password', 'Authenticate gets another User-Agent', [
   change("uas: req.get('user-agent') ?? ''", "uas: 'site'"),
 ])
@@ -223,11 +447,35 @@ weaken('login/return-address', 'the logout redirects to any return address', [
     "logouts.delete(session.sid)\n    }\n    res.redirect(303, req.body.next ?? '/')",
   ),
 ])
+weaken('login/return-address', 'the login page redirects every visitor to a whole address', [
+  change(
+    "app.get('/login', (req, res) => {",
+    "app.get('/login', (req, res) => {\n    if (/^https?:/.test(req.query.next)) return res.redirect(303, req.query.next)",
+  ),
+])
+weaken(
+  'login/return-address',
+  'neither the login nor the logout has a return address',
+  [change('<input type="hidden" name="next" value="${escapeHtml(next)}">'), change('/login?next=/">', '/login">')],
+  'not applicable',
+  { returnField: undefined, logoutAll: undefined },
+)
 weaken('login/foreign-form', 'a form of any origin logs in', [
   change("app.post('/login', sameOrigin, postLogin)", "app.post('/login', postLogin)"),
 ])
 weaken('login/double-submit', 'each click calls Authenticate', [change('await logins.get(key)', 'await login(req)')])
-const CALL_AUTHENTICATE = "const claims = await callSso('authenticate', { sid, usr, pwd, ...deviceOf(req) })"
+weaken(
+  'login/double-submit',
+  'the second click is an error',
+  [change('if (!logins.has(key))', "if (logins.has(key)) throw new Error('twice')\n    if (!logins.has(key))")],
+  'failed: one of the two clicks gets a server error',
+)
+weaken(
+  'login/lost-response',
+  'a lost response is an error',
+  [change('if (!claims) return { status: 503, message: NOT_NOW }', "if (!claims) throw new Error('lost')")],
+  'failed: the user gets 500',
+)
 weaken('login/lost-response', 'Authenticate is repeated', [
   change(
     CALL_AUTHENTICATE,
@@ -239,6 +487,48 @@ weaken('login/password-stays-nowhere', 'the form is logged', [
 ])
 const SHOW_FORM =
   "return res.status(result.status).send(loginForm(next, result.message, String(req.body?.username ?? '')))"
+const POSTED = "const next = pathHere(req.body?.next) ?? '/'"
+const TYPED_USERNAME = "String(req.body?.username ?? '')"
+for (const [what, find, replace] of [
+  ['an address', LOGGED_IN, LOGGED_IN.replace('next)', '`${next}?typed=${encodeURIComponent(req.body.password)}`)')],
+  ['a cookie', POSTED, `${POSTED}\n    res.append('Set-Cookie', \`typed=\${encodeURIComponent(req.body.password)}\`)`],
+  ['a page', TYPED_USERNAME, TYPED_USERNAME.replace('username', 'password')],
+])
+  weaken(
+    'login/password-stays-nowhere',
+    `the password is in ${what}`,
+    [change(find, replace)],
+    `failed: the password is in ${what}`,
+  )
+weaken('login/password-stays-nowhere', 'the form is logged, and gone after a wrong password', [
+  change(SHOW_FORM, 'return res.status(401).send(result.message)'),
+  change(CALL_AUTHENTICATE, `console.log('login', req.body)\n    ${CALL_AUTHENTICATE}`),
+])
+const REFUSED_LOGIN = 'if (claims.err) return { status: 401, message: messageOf(claims) }'
+weaken(
+  'login/wrong-password',
+  'the user is logged in without a look at the response',
+  [change(REFUSED_LOGIN, 'if (claims.err) return { user: { id: usr, name: usr } }')],
+  'failed: the user is logged in, though',
+)
+weaken(
+  'login/wrong-password',
+  'the page is empty after a wrong password',
+  [change(SHOW_FORM, 'return res.status(401).end()')],
+  'failed: the user gets an empty page',
+)
+weaken(
+  'login/wrong-password',
+  'the form keeps the password',
+  [change('name="password" type="password">', 'name="password" type="password" value="kept">')],
+  'failed: the page keeps the password in the form',
+)
+weaken(
+  'login/wrong-password',
+  'the page does not count the attempts',
+  [change(' ${raa} attempts are left.')],
+  'warning: the page does not say that 4 attempts are left',
+)
 weaken('login/wrong-password', 'the form is gone after a wrong password', [
   change(SHOW_FORM, 'return res.status(401).send(result.message)'),
 ])
@@ -250,6 +540,18 @@ weaken(
 )
 const MESSAGES = 'function messageOf({ err, raa, frf }) {'
 const throwing = (code) => [change(MESSAGES, `${MESSAGES}\n    if (err === '${code}') throw new Error(err)`)]
+weaken('login/frozen-account', 'a frozen account is an error', throwing('account_frozen'), 'failed: the user gets 500')
+weaken(
+  'login/frozen-account',
+  'a frozen account is taken for a wrong password',
+  [
+    change(
+      '`The account is locked for ${Math.ceil(frf / 3600)} hours.`',
+      "'Username or password is wrong. 4 attempts are left.'",
+    ),
+  ],
+  'warning: the page says the same as for a wrong password',
+)
 weaken('login/inactive-account', 'an inactive account is an error', throwing('account_not_active'))
 weaken('login/session-limit', 'too many sessions are an error', throwing('session_limit_reached'))
 weaken(
@@ -269,6 +571,30 @@ weaken('login/session-terminated', 'a terminated SSO session is kept', [
 weaken('login/session-not-found', 'a removed SSO session is kept', [
   change("['session_terminated', 'session_not_found']", "['session_terminated']"),
 ])
+const IS_OVER = "if (isOver || claims.err === 'session_already_logged_in_on_another_account') return { isOver: true }"
+weaken(
+  ['login/session-terminated', 'login/session-not-found'],
+  'an SSO session that is over is an error',
+  [change(IS_OVER, `if (isOver) throw new Error('over')\n    ${IS_OVER}`)],
+  'failed: the user gets 500',
+)
+weaken(
+  ['login/session-terminated', 'login/session-not-found'],
+  'an SSO session that is over logs the user in',
+  [change(IS_OVER, `if (isOver) return { user: { id: usr, name: usr } }\n    ${IS_OVER}`)],
+  'failed: the user is logged in here, and not at the platform',
+)
+weaken(
+  'login/other-account',
+  'another account is an error',
+  [
+    change(
+      IS_OVER,
+      "if (isOver) return { isOver: true }\n    if (claims.err?.startsWith('session_already')) throw new Error(claims.err)",
+    ),
+  ],
+  'failed: the user gets 500',
+)
 weaken('login/other-account', 'the user who was typed is shown', [
   change(
     "if (isOver || claims.err === 'session_already_logged_in_on_another_account') return { isOver: true }",
@@ -283,6 +609,21 @@ weaken('logout/here', 'a logout removes the cookie only', [
   change(END_ALL_OF_SID, "res.append('Set-Cookie', 'session=; Max-Age=0; Path=/')"),
   change(REMEMBER_END),
 ])
+const CALL_LOGOUT =
+  "if (!isDown && (await callSso('logout', { sid: session.sid, ...deviceOf(req) }))) logouts.delete(session.sid)"
+const KEEP_LOGOUT = 'logouts.set(session.sid, deviceOf(req))'
+weaken(
+  'logout/here',
+  'a logout ends the session of the site only',
+  [change(CALL_LOGOUT), change(KEEP_LOGOUT), change(REMEMBER_END)],
+  'failed: the user is still logged in; the next page logs the user in again; the platform is not informed',
+)
+weaken(
+  'logout/here',
+  'a logout is an error',
+  [change(CALL_LOGOUT, `${CALL_LOGOUT}\n      throw new Error('logged out')`)],
+  'failed: the logout ends with 500',
+)
 weaken('logout/identify-afterwards', 'the browser keeps its SSO session after the logout', [
   change(END_ALL_OF_SID, 'beginSession(req, res, { sid: session.sid })'),
   change(REMEMBER_END),
@@ -290,27 +631,40 @@ weaken('logout/identify-afterwards', 'the browser keeps its SSO session after th
 weaken('logout/by-post-only', 'a GET request logs out', [
   change("app.get('/logout', (_req, res) => {\n    res.send(logoutForms)\n  })", "app.get('/logout', logout)"),
 ])
+weaken(
+  'logout/foreign-form',
+  'the logout is a link',
+  [change("app.get('/logout', (_req, res) => {\n    res.send(logoutForms)\n  })", "app.get('/logout', logout)")],
+  'failed: the site logs out by GET',
+  { logout: { page: '/', action: '/logout', method: 'GET' } },
+)
 weaken('logout/foreign-form', 'a form of any origin logs out', [
   change("app.post('/logout', sameOrigin, logout)", "app.post('/logout', logout)"),
 ])
 weaken('logout/platform-informed-later', 'a logout that failed is forgotten', [
   change('logouts.set(session.sid, deviceOf(req))'),
 ])
-weaken('logout/platform-informed-later', 'a logout that is tried again sends its first token', [
-  change(
-    'async function callSso(operation, claims) {',
-    'async function callSso(operation, claims, t = sign(claims)) {',
-  ),
-  change('JSON.stringify({ t: sign(claims) })', 'JSON.stringify({ t })'),
-  change(
-    'logouts.set(session.sid, deviceOf(req))',
-    'logouts.set(session.sid, sign({ sid: session.sid, ...deviceOf(req) }))',
-  ),
-  change(
-    "for (const [sid, device] of logouts) if (await callSso('logout', { sid, ...device })) logouts.delete(sid)",
-    "for (const [sid, token] of logouts)\n      if ((await callSso('logout', {}, token))?.sts === 'terminated') logouts.delete(sid)",
-  ),
-])
+weaken(
+  'logout/platform-informed-later',
+  'a logout that is tried again sends its first token',
+  [
+    change(
+      'async function callSso(operation, claims) {',
+      'async function callSso(operation, claims, t = sign(claims)) {',
+    ),
+    change('JSON.stringify({ t: sign(claims) })', 'JSON.stringify({ t })'),
+    change(
+      'logouts.set(session.sid, deviceOf(req))',
+      'logouts.set(session.sid, sign({ sid: session.sid, ...deviceOf(req) }))',
+    ),
+    change(
+      "for (const [sid, device] of logouts) if (await callSso('logout', { sid, ...device })) logouts.delete(sid)",
+      "for (const [sid, token] of logouts)\n      if ((await callSso('logout', {}, token))?.sts === 'terminated') logouts.delete(sid)",
+    ),
+  ],
+  'failed',
+  { logoutAll: undefined },
+)
 weaken('logout/platform-informed-later', 'a logout of all sessions that failed is forgotten', [
   change('logouts.set(one.sid, deviceOf(req))'),
 ])
@@ -321,12 +675,32 @@ weaken('logout/landing-in-progress', 'a landing does not look for a logout that 
 weaken('logout/all-sessions', 'the platform is not informed', [
   change("await callSso('logoutall', { aid: id, ...deviceOf(req) })"),
 ])
+weaken(
+  'logout/all-sessions',
+  'no page has the form, and the platform is not informed',
+  [
+    change('\n<form method="post" action="/logout-all"><button>Log out of all sessions</button></form>'),
+    change("await callSso('logoutall', { aid: id, ...deviceOf(req) })"),
+  ],
+  'failed: the platform is not informed',
+)
+weaken(
+  'logout/all-sessions',
+  'only the platform ends the sessions',
+  [change('endSession(one)\n      endedHere.set(one.sid, true)')],
+  'failed: this session is still logged in; another session',
+)
 
 /* session */
 const CACHE = "'Cache-Control': 'private, no-store',"
 weaken('session/cookie-flags', 'scripts can read the session cookie', [
   change('HttpOnly; SameSite=Lax', 'SameSite=Lax'),
 ])
+for (const [what, replace] of [
+  ['no SameSite=Lax or Strict', 'HttpOnly; Path=/'],
+  ['is sent to other hosts', 'HttpOnly; SameSite=Lax; Domain=localhost; Path=/'],
+])
+  weaken('session/cookie-flags', what, [change('HttpOnly; SameSite=Lax; Path=/', replace)])
 weaken('session/cookie-content', 'a cookie has the name of the user', [
   change(
     'sessions.set(id, {',
@@ -339,6 +713,18 @@ weaken(['session/shared-cache', 'headers/cache-control'], 'every page may be kep
 weaken('session/browser-cache', 'every page may be kept by the browser', [
   change(CACHE, "'Cache-Control': 'private, max-age=60',"),
 ])
+weaken(
+  'session/browser-cache',
+  'the browser asks before it shows a page again',
+  [change(CACHE, "'Cache-Control': 'private, no-cache',")],
+  'warning',
+)
+weaken(
+  'session/parallel-requests',
+  'a session serves one request at a time',
+  BUSY,
+  'failed: one of twelve requests at once loses the login',
+)
 weaken('session/parallel-requests', 'each request writes its session back at its end', [
   change(
     'req.session = session\n',
@@ -383,6 +769,23 @@ weaken(
     ),
   ],
 )
+weaken(
+  'outage/page-down',
+  'a page waits for the platform with 503',
+  [
+    change(
+      'if (!claims || (claims.sid !== session.sid',
+      "if (!claims) throw Object.assign(new Error('down'), { status: 503 })\n    if ((claims.sid !== session.sid",
+    ),
+  ],
+  'failed: the user gets 503',
+)
+weaken(
+  'outage/logout-down',
+  'Identify logs in a user whose logout has failed',
+  [change(REMEMBER_END)],
+  'failed: the next Identify redirect logs the user in again',
+)
 weaken(named('outage/login', tokenFaults), 'a failed call is taken for a wrong password', [
   change(
     'if (!claims) return { status: 503, message: NOT_NOW }',
@@ -400,6 +803,12 @@ weaken(named('outage/user', httpFaults), 'a user that cannot be loaded is an err
 weaken('outage/new-visitors', 'visitors are redirected to a dead platform', [
   change('!hasTried && !isDown', '!hasTried'),
 ])
+weaken(
+  'outage/new-visitors',
+  'a visitor without a session is an error',
+  [change('const mayIdentify =', "if (isDown && !session) throw new Error('down')\n    const mayIdentify =")],
+  'failed: new visitors get 500',
+)
 weaken('outage/recovery', 'the site never notices that the platform is back', [
   change('isDown = false\n      lastResponseAt', 'lastResponseAt'),
 ])
@@ -439,6 +848,35 @@ weaken(
       "if (response?.status !== 200) throw new Error('refused')\n    const { session } = req\n    const isFirst",
     ),
   ],
+)
+weaken(
+  'rest/marketplace',
+  'a page that has called the REST API is an error',
+  [
+    change(
+      'if (response?.status === 200)',
+      "if (response?.status === 200) throw new Error('called')\n    if (response?.status === 200)",
+    ),
+  ],
+  'failed: the page responds 500',
+)
+weaken(
+  'rest/gift',
+  'a form without an empty field calls the REST API, and a refused call is an error',
+  [
+    change(
+      "app.get('/gift', restPage('Gift', 'POST', '/external/api/v1/me/order/validate_gift_receiver', gift))",
+      `const sendGift = restPage('Gift', 'POST', '/external/api/v1/me/order/validate_gift_receiver', gift)
+  const inputs = '<input name="city"><input name="zip"><input name="number"><input name="country">'
+  app.get('/gift', (_req, res) => res.send(\`<form method="post"><input type="hidden" name="kept">\${inputs}</form>\`))
+  app.post('/gift', (req, res) => {
+    const { city, zip, number, country } = req.body
+    return [city, zip, number, country].every(Boolean) ? sendGift(req, res) : res.send('Fill in every field.')
+  })`,
+    ),
+    change('const isFirst =', "if (response?.status !== 200) throw new Error('refused')\n    const isFirst ="),
+  ],
+  'failed: with 401 from the REST API, the page responds 500',
 )
 
 /* calls */

@@ -1,22 +1,26 @@
 /** Group `identify`: requests that are redirected to Identify, the number of redirects, and the request token. */
-import { type Check, failed, need, noneOf, notApplicable, passed } from '../check'
+import { type Check, failed, failedIf, failedIfAny, need, noneOf, notApplicable, passed } from '../check'
+import { isAnyError, outcomeOf } from '../outcome'
 import type { Stage } from '../stage'
 import { decodeToken, isSignedWith } from '../tokens'
 
-const onDemand = notApplicable('the first page load of this site does not go through Identify')
+/** Runs a check only against a site whose first page load goes through Identify. */
+export function onFirstLoad(run: Check['run']): Check['run'] {
+  const onDemand = notApplicable('the first page load of this site does not go through Identify')
+  return async (stage) => (stage.site.isIdentifiedAlways ? run(stage) : onDemand)
+}
 
 const firstVisit: Check = {
   name: 'identify/first-visit',
-  run: async (stage) => {
-    if (!stage.site.isIdentifiedAlways) return onDemand
+  run: onFirstLoad(async (stage) => {
     const address = `${stage.site.publicPage}?examined=a%20b&list=1&list=2&sign=%2B`
     const page = await stage.visit(stage.browser(), address)
     const redirects = stage.identifies(page)
     need(redirects > 0, 'the first page load was not redirected to Identify this time')
-    if (page.status >= 400 || page.status === 0) return failed(`the visit ends with ${page.status || page.error}`)
+    if (isAnyError(page)) return failed(`the visit ends with ${outcomeOf(page)}`)
     if (redirects > 1) return failed(`the first page load went through Identify ${redirects} times`)
-    return page.url.href === address ? passed() : failed(`the visit ends at ${page.url.pathname}${page.url.search}`)
-  },
+    return failedIf(page.url.href !== address, `the visit ends at ${page.url.pathname}${page.url.search}`)
+  }),
 }
 
 const claimNames = ['aud', 'cid', 'exp', 'iat', 'iss', 'nbf']
@@ -29,26 +33,25 @@ const requestToken: Check = {
     if (!token) return failed('t is not a JWT')
     const { header, claims } = token
     const { organisationId, ssoIdentifier, clientId, clientSecret } = stage.platform.addresses
-    const times = [claims['nbf'], claims['iat'], claims['exp']].map(Number)
-    const [nbf = 0, iat = 0, exp = 0] = times
+    const [nbf, iat] = [Number(claims['nbf']), Number(claims['iat'])]
+    const lifetime = Number(claims['exp']) - iat
     const extra = Object.keys(claims).filter((name) => !claimNames.includes(name))
-    return noneOf([
-      ...(header['alg'] === 'HS256' && header['typ'] === 'JWT' ? [] : ['the header is not HS256 and JWT']),
-      ...(isSignedWith(t, clientSecret) ? [] : ["the signature is not made with the client's secret"]),
-      ...(claims['cid'] === clientId ? [] : ['cid is not the client ID']),
-      ...(claims['iss'] === organisationId ? [] : ['iss is not the organisation ID']),
-      ...(claims['aud'] === ssoIdentifier ? [] : ['aud is not the SSO system']),
-      ...(times.every(Number.isSafeInteger) && nbf === iat ? [] : ['nbf and iat are not the same whole second']),
-      ...(exp - iat === 10 ? [] : [`exp is ${exp - iat} s after iat, not 10`]),
-      ...(extra.length === 0 ? [] : [`extra claims: ${extra.join(', ')}`]),
+    return failedIfAny([
+      [header['alg'] !== 'HS256' || header['typ'] !== 'JWT', 'the header is not HS256 and JWT'],
+      [!isSignedWith(t, clientSecret), "the signature is not made with the client's secret"],
+      [claims['cid'] !== clientId, 'cid is not the client ID'],
+      [claims['iss'] !== organisationId, 'iss is not the organisation ID'],
+      [claims['aud'] !== ssoIdentifier, 'aud is not the SSO system'],
+      [!Number.isSafeInteger(iat) || nbf !== iat, 'nbf and iat are not the same whole second'],
+      [lifetime !== 10, `exp is ${lifetime} s after iat, not 10`],
+      [extra.length > 0, `extra claims: ${extra.join(', ')}`],
     ])
   },
 }
 
 /** Returns the parameters with which a new browser is redirected to Identify. */
 async function identifyRequest(stage: Stage): Promise<{ t: string; r: string; page: string }> {
-  const { isIdentifiedAlways, publicPage, userPage } = stage.site
-  const page = `${isIdentifiedAlways ? publicPage : userPage}?examined=return`
+  const page = `${stage.identifiedPage}?examined=return`
   const opened = await stage.openHere(stage.browser(), page)
   need(opened.next, 'a new browser was not redirected to Identify')
   const query = new URL(opened.next).searchParams
@@ -63,9 +66,10 @@ const returnAddress: Check = {
     const [back, asked] = [new URL(r), new URL(page)]
     if (back.origin !== asked.origin) return failed(`r leads to ${back.origin}`)
     const isSame = back.pathname === asked.pathname && back.searchParams.get('examined') === 'return'
-    return isSame || !stage.site.isIdentifiedAlways
-      ? passed()
-      : failed(`r leads to ${back.pathname}${back.search} instead of ${asked.pathname}${asked.search}`)
+    return failedIf(
+      stage.site.isIdentifiedAlways && !isSame,
+      `r leads to ${back.pathname}${back.search} instead of ${asked.pathname}${asked.search}`,
+    )
   },
 }
 
@@ -87,8 +91,7 @@ const otherRequests: readonly [name: string, method: string, headers: Record<str
 
 const navigationsOnly: Check = {
   name: 'identify/navigations-only',
-  run: async (stage) => {
-    if (!stage.site.isIdentifiedAlways) return onDemand
+  run: onFirstLoad(async (stage) => {
     const control = await stage.openHere(stage.browser(), stage.site.publicPage)
     need(control.next, 'a page load was not redirected to Identify this time')
     const problems: string[] = []
@@ -101,22 +104,21 @@ const navigationsOnly: Check = {
       if (isRedirected) problems.push(`${name} is redirected to Identify`)
     }
     return noneOf(problems)
-  },
+  }),
 }
 
 const withoutCookies: Check = {
   name: 'identify/without-cookies',
-  run: async (stage) => {
-    if (!stage.site.isIdentifiedAlways) return onDemand
+  run: onFirstLoad(async (stage) => {
     const browser = stage.browser()
     browser.hasCookies = false
     const page = await stage.visit(browser)
     const redirects = stage.identifies(page)
     need(redirects > 0, 'the page load was not redirected to Identify this time')
     if (page.status !== 200)
-      return failed(`a browser without cookies gets ${page.status || page.error} after ${redirects} Identify redirects`)
-    return redirects <= 3 ? passed() : failed(`a browser without cookies goes through Identify ${redirects} times`)
-  },
+      return failed(`a browser without cookies gets ${outcomeOf(page)} after ${redirects} Identify redirects`)
+    return failedIf(redirects > 3, `a browser without cookies goes through Identify ${redirects} times`)
+  }),
 }
 
 const once: Check = {
@@ -130,7 +132,7 @@ const once: Check = {
       const next = await stage.visit(browser, page)
       if (stage.identifies(next) > 0)
         return failed(`page load ${count} of the same browser goes through Identify again`)
-      need(next.status === 200, `page load ${count} responded ${next.status || next.error}`)
+      need(next.status === 200, `page load ${count} responded ${outcomeOf(next)}`)
     }
     return passed()
   },

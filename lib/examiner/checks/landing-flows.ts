@@ -3,10 +3,11 @@
  * Checks foreign tokens, reused tokens, open redirects, prefetches, and traces of the token.
  */
 import type { Browser } from '../browser'
-import { type Check, failed, need, noneOf, passed } from '../check'
+import { type Check, failed, failedIf, failedIfAny, need, noneOf, type Problem } from '../check'
+import { isServerError, outcomeOf } from '../outcome'
 import type { Stage } from '../stage'
 import { hostileAddresses, isHostile } from './hostile'
-import { arrive, needGenuine } from './landing'
+import { type Arrival, arrive, needGenuine } from './landing'
 
 /** A victim of a link: the browser's description, and its visit before. */
 type Victim = readonly [name: string, visit: (stage: Stage, browser: Browser) => Promise<unknown>]
@@ -23,26 +24,24 @@ async function visitBefore(stage: Stage, browser: Browser): Promise<void> {
 }
 
 /** A forgery: its description, and the forged form of the attacker's landing address. */
-type Forgery = readonly [name: string, forge: (address: URL) => string]
+type Forgery = readonly [name: string, forge: (attacker: Arrival) => string]
 
-const unchanged: Forgery = ['', ({ href }) => href]
+const unchanged: Forgery = ['', ({ address }) => address.href]
 
 /** Creates a forgery that changes the parameters of the return address. */
 const changedReturn = (name: string, change: (parameters: URLSearchParams) => void): Forgery => [
   `, ${name} in r`,
-  (address) => {
-    const forged = new URL(address)
-    const back = new URL(forged.searchParams.get('r') ?? '', address)
-    change(back.searchParams)
-    forged.searchParams.set('r', back.href)
+  ({ address, back }) => {
+    const [forged, forgedBack] = [new URL(address), new URL(back)]
+    change(forgedBack.searchParams)
+    forged.searchParams.set('r', forgedBack.href)
     return forged.href
   },
 ]
 
 /** Returns forgeries, because a site may check its own parameter of `r` only if the parameter is there. */
-function forgeriesOf(address: URL): Forgery[] {
-  const r = address.searchParams.get('r') ?? ''
-  const names = URL.canParse(r) ? [...new Set(new URL(r).searchParams.keys())] : []
+function forgeriesOf({ back }: Arrival): Forgery[] {
+  const names = [...new Set(back.searchParams.keys())]
   const all = changedReturn('without any parameter', (parameters) => {
     for (const name of names) parameters.delete(name)
   })
@@ -62,11 +61,11 @@ const loginCsrf: Check = {
     const problems: string[] = []
     const attack = async ([forgeryName, forge]: Forgery) => {
       for (const [victimName, visit] of victims) {
-        const { account: attacker, address } = await arrive(stage)
+        const attacker = await arrive(stage)
         const victim = stage.browser()
         await visit(stage, victim)
-        await stage.openHere(victim, forge(address))
-        const isCaught = await stage.isKnown(victim, attacker)
+        await stage.openHere(victim, forge(attacker))
+        const isCaught = await stage.isKnown(victim, attacker.account)
         const attempt = `a browser ${victimName}, the attacker's landing address${forgeryName}`
         stage.tried(`${attempt}: ${isCaught ? 'logged in as the attacker' : 'not logged in'}`)
         if (isCaught)
@@ -76,8 +75,7 @@ const loginCsrf: Check = {
       }
     }
     await attack(unchanged)
-    const { address } = await arrive(stage)
-    for (const forgery of forgeriesOf(address)) await attack(forgery)
+    for (const forgery of forgeriesOf(await arrive(stage))) await attack(forgery)
     return noneOf(problems)
   },
 }
@@ -89,15 +87,15 @@ const replaySame: Check = {
     await stage.openHere(browser, address.href)
     need(await stage.isKnown(browser, account), 'the genuine token did not log its user in')
     const again = await stage.openHere(browser, address.href)
-    if (again.status >= 500 || again.status === 0)
-      return failed(`a reload of the landing address ends with ${again.status || again.error}`)
+    if (isServerError(again)) return failed(`a reload of the landing address ends with ${outcomeOf(again)}`)
     if (!(await stage.isShown(browser, account))) return failed('a reload of the landing address logs the user out')
     await stage.logout(browser)
     need(!(await stage.isKnown(browser, account)), 'the logout did not work')
     await stage.openHere(browser, address.href)
-    return (await stage.isKnown(browser, account))
-      ? failed('after the logout, the old landing address logs the user in again')
-      : passed()
+    return failedIf(
+      await stage.isKnown(browser, account),
+      'after the logout, the old landing address logs the user in again',
+    )
   },
 }
 
@@ -109,7 +107,7 @@ const replayOther: Check = {
     need(await stage.isKnown(browser, account), 'the genuine token did not log its user in')
     const thief = stage.browser()
     await stage.openHere(thief, address.href)
-    return (await stage.isKnown(thief, account)) ? failed('a used landing address logs in a second browser') : passed()
+    return failedIf(await stage.isKnown(thief, account), 'a used landing address logs in a second browser')
   },
 }
 
@@ -159,8 +157,7 @@ const consumesNothing: Check = {
 const leavesNothing: Check = {
   name: 'landing/leaves-nothing',
   run: async (stage) => {
-    const { browser, account, address, claims } = await arrive(stage)
-    const token = address.searchParams.get('t') ?? ''
+    const { browser, account, address, token, claims } = await arrive(stage)
     const page = await browser.open(address.href)
     need(
       stage.shows(page, account) || (await stage.isKnown(browser, account)),
@@ -173,11 +170,11 @@ const leavesNothing: Check = {
       ['the SSO session ID', String(claims['sid'])],
     ]
     const plain = (text: string) => `${text} ${Buffer.from(text, 'base64').toString('latin1')}`
-    return noneOf(
-      secrets.flatMap(([name, secret]) => [
-        ...(page.url.href.includes(secret) ? [`${name} stays in the address`] : []),
-        ...(page.text.includes(secret) ? [`${name} is in the page`] : []),
-        ...(cookies.some((value) => plain(value).includes(secret)) ? [`${name} is in a cookie`] : []),
+    return failedIfAny(
+      secrets.flatMap(([name, secret]): Problem[] => [
+        [page.url.href.includes(secret), `${name} stays in the address`],
+        [page.text.includes(secret), `${name} is in the page`],
+        [cookies.some((value) => plain(value).includes(secret)), `${name} is in a cookie`],
       ]),
     )
   },

@@ -1,6 +1,7 @@
 /** Group `landing`, tokens: a genuine token must log the user in, and each wrong token must not. */
 import type { Browser } from '../browser'
-import { type Check, type Finding, failed, need, noneOf, passed, warning } from '../check'
+import { type Check, type Finding, failed, failedIf, need, noneOf, passed, warning } from '../check'
+import { isServerError, outcomeOf } from '../outcome'
 import type { Account } from '../platform'
 import type { Stage } from '../stage'
 import { type Claims, decodeToken, forge, otherSecret, respell } from '../tokens'
@@ -9,8 +10,11 @@ import { type Claims, decodeToken, forge, otherSecret, respell } from '../tokens
 export interface Arrival {
   readonly browser: Browser
   readonly account: Account
+  /** Landing address with its token `t` and its return address `r`. */
   readonly address: URL
+  readonly token: string
   readonly claims: Claims
+  readonly back: URL
 }
 
 /**
@@ -20,10 +24,17 @@ export interface Arrival {
 export async function arrive(stage: Stage): Promise<Arrival> {
   const browser = stage.browser()
   const { account } = await stage.loginElsewhere(browser)
+  return arriveWith(stage, browser, account)
+}
+
+/** Stops a browser before the landing page, if its user is logged in at the platform. */
+async function arriveWith(stage: Stage, browser: Browser, account: Account): Promise<Arrival> {
   const address = await stage.landing(browser)
-  const claims = decodeToken(address.searchParams.get('t') ?? '')?.claims
+  const [token, back] = [address.searchParams.get('t'), address.searchParams.get('r')]
+  need(token && back && URL.canParse(back), 'the landing address has no token or no return address')
+  const claims = decodeToken(token)?.claims
   need(claims?.['sts'] === 'loggedin', 'the platform of the examiner sent no logged-in user to the landing page')
-  return { browser, account, address, claims }
+  return { browser, account, address, token, claims, back: new URL(back) }
 }
 
 /**
@@ -57,9 +68,7 @@ async function arriveAgain(stage: Stage): Promise<Arrival> {
   const { browser, account, address } = await arrive(stage)
   await stage.openHere(browser, address.href)
   need(await stage.isKnown(browser, account), 'the genuine token did not log its user in')
-  const again = browser.withoutCookiesOf(stage.site.url, stage.platform.url)
-  const next = await stage.landing(again)
-  return { browser: again, account, address: next, claims: decodeToken(next.searchParams.get('t') ?? '')?.claims ?? {} }
+  return arriveWith(stage, browser.withoutCookiesOf(stage.site.url, stage.platform.url), account)
 }
 
 /** Creates a check with a wrong token. `judge` makes the finding if the token logs the user in. */
@@ -67,9 +76,8 @@ function spoiltTokenCheck(name: string, spoil: Spoil, judge: (reason: string) =>
   return {
     name: `landing/${name}`,
     run: async (stage) => {
-      const { browser, account, address, claims } = await arriveAgain(stage)
-      const token = await spoil(claims, stage, address.searchParams.get('t') ?? '')
-      const page = await stage.openHere(browser, withToken(address, token))
+      const { browser, account, address, claims, token } = await arriveAgain(stage)
+      const page = await stage.openHere(browser, withToken(address, await spoil(claims, stage, token)))
       if (await stage.isKnown(browser, account)) return judge('the token was accepted, and its user is logged in')
       if (page.status >= 500) return refusedWithError(page.status)
       need(page.status !== 0, `the landing page did not respond: ${page.error}`)
@@ -140,9 +148,8 @@ const reflected: Check = {
     const token = sent?.url.searchParams.get('t')
     need(token, 'the request token of the site was not seen')
     const page = await stage.openHere(browser, withToken(address, token))
-    if (page.status >= 500 || page.status === 0) return failed(`the landing page responds ${page.status || page.error}`)
-    if (await stage.isKnown(browser, account)) return failed('the request token was accepted as a Session Token')
-    return passed()
+    if (isServerError(page)) return failed(`the landing page responds ${outcomeOf(page)}`)
+    return failedIf(await stage.isKnown(browser, account), 'the request token was accepted as a Session Token')
   },
 }
 
@@ -152,9 +159,9 @@ const anonymous: Check = {
     const browser = stage.browser()
     const address = await stage.landing(browser)
     const page = await browser.open(address.href)
-    if (page.status >= 500 || page.status === 0) return failed(`the visit ends with ${page.status || page.error}`)
-    const shown = stage.platform.accounts.find((account) => stage.shows(page, account))
-    return shown && stage.namesUsers ? failed('an anonymous visitor is shown a user') : passed()
+    if (isServerError(page)) return failed(`the visit ends with ${outcomeOf(page)}`)
+    const isShownUser = stage.platform.accounts.some((account) => stage.showsOther(page, account))
+    return failedIf(isShownUser, 'an anonymous visitor is shown a user')
   },
 }
 
@@ -175,7 +182,7 @@ const parameters: Check = {
       const { browser, address } = await arrive(stage)
       change(address.searchParams)
       const page = await stage.openHere(browser, address.href)
-      if (page.status >= 500 || page.status === 0) problems.push(`${name}: ${page.status || page.error}`)
+      if (isServerError(page)) problems.push(`${name}: ${outcomeOf(page)}`)
       if (page.hops.some(({ location }) => location?.includes('//attacker.invalid')))
         problems.push(`${name}: redirect to the attacker`)
     }

@@ -1,8 +1,9 @@
 /** Group `login`, errors: after each documented error, the user must get a helpful page and must not be logged in. */
 import type { Sso2ServiceErrorCode } from '../../protocol/claims'
 import type { Browser, Page } from '../browser'
-import { type Check, type Finding, failed, need, passed, warning } from '../check'
+import { type Check, type Finding, failed, failedIf, need, passed, warning } from '../check'
 import { loginFormOf } from '../facts'
+import { isServerError, outcomeOf } from '../outcome'
 import type { Account } from '../platform'
 import type { Stage } from '../stage'
 
@@ -26,10 +27,10 @@ async function causeRefusal(stage: Stage, prepare: (account: Account) => void, p
 
 /** Fails if the user gets a server error or an empty page, or is logged in. */
 async function refusalPageFinding(stage: Stage, { browser, account, page }: Refusal): Promise<Finding> {
-  if (page.status >= 500 || page.status === 0) return failed(`the user gets ${page.status || page.error}`)
+  if (isServerError(page)) return failed(`the user gets ${outcomeOf(page)}`)
   if (await stage.isKnown(browser, account))
     return failed('the user is logged in, though the platform refused the login')
-  return page.words.length > 0 ? passed() : failed('the user gets an empty page')
+  return failedIf(page.words === '', 'the user gets an empty page')
 }
 
 const wrongPassword: Check = {
@@ -39,11 +40,12 @@ const wrongPassword: Check = {
     const { page, account } = refusal
     const finding = await refusalPageFinding(stage, refusal)
     if (finding.verdict !== 'passed') return finding
-    const form = loginFormOf(page.forms, stage.site.passwordField)
+    const { usernameField, passwordField } = stage.site
+    const form = loginFormOf(page.forms, passwordField)
     if (!form) return failed('the form is gone after a wrong password')
-    const value = (name: string) => form.fields.find((field) => field.name === name)?.value ?? ''
-    if (value(stage.site.passwordField) !== '') return failed('the page keeps the password in the form')
-    if (value(stage.site.usernameField) !== account.username) return warning('the form forgets the username')
+    const values = new Map(form.fields.map(({ name, value }) => [name, value]))
+    if (values.get(passwordField) !== '') return failed('the page keeps the password in the form')
+    if (values.get(usernameField) !== account.username) return warning('the form forgets the username')
     return /\b4\b/.test(page.words) ? passed() : warning('the page does not say that 4 attempts are left')
   },
 }
@@ -115,13 +117,13 @@ function ended(name: string, end: (stage: Stage, sid: string) => void): Check {
       const account = stage.account()
       end(stage, await stage.sid(browser))
       const page = await stage.submit(browser, form, account)
-      if (page.status >= 500 || page.status === 0) return failed(`the user gets ${page.status || page.error}`)
-      if (await stage.isShown(browser, account)) return passed()
-      const { form: next } = await stage.loginForm(browser)
-      await stage.submit(browser, loginFormOf(page.forms, stage.site.passwordField) ?? next, account)
-      return (await stage.isShown(browser, account))
-        ? passed()
-        : failed('the second try fails too: the user cannot log in in this browser')
+      if (isServerError(page)) return failed(`the user gets ${outcomeOf(page)}`)
+      if (!(await stage.isShown(browser, account)))
+        await stage.submit(browser, await stage.formAfter(browser, page), account)
+      if (!(await stage.isShown(browser, account)))
+        return failed('the second try fails too: the user cannot log in in this browser')
+      const isLoggedIn = stage.platform.accountOf(await stage.sid(browser)) === account.accountId
+      return failedIf(!isLoggedIn, 'the user is logged in here, and not at the platform')
     },
   }
 }
@@ -136,11 +138,13 @@ const otherAccount: Check = {
     const since = Date.now()
     const page = await stage.submit(browser, form, account)
     need(stage.platform.calls(since).length > 0, 'the site did not call the platform')
-    if (page.status >= 500 || page.status === 0) return failed(`the user gets ${page.status || page.error}`)
+    if (isServerError(page)) return failed(`the user gets ${outcomeOf(page)}`)
     const shown = await stage.visit(browser, stage.site.userPage)
     const isOther = stage.platform.accountOf(sid) === other.accountId
-    const isWrong = isOther && stage.showsOther(shown, account)
-    return isWrong ? failed('the site shows a user whom the platform did not log in') : passed()
+    return failedIf(
+      isOther && stage.showsOther(shown, account),
+      'the site shows a user whom the platform did not log in',
+    )
   },
 }
 

@@ -1,8 +1,8 @@
 /** Group `login`: the form, its security, and traces of the password. */
 import { crossSite } from '../browser'
-import { type Check, failed, need, noneOf, passed } from '../check'
+import { type Check, failed, failedIf, failedIfAny, need, noneOf, type Problem, passed, problemsIn } from '../check'
 import type { Cookie } from '../cookies'
-import { loginFormOf } from '../facts'
+import { isAnyError, isServerError, outcomeOf } from '../outcome'
 import { pause, type Stage } from '../stage'
 import { returnAddress } from './return-address'
 
@@ -15,12 +15,12 @@ const right: Check = {
     const { form } = await stage.loginForm(browser)
     const page = await stage.submit(browser, form, account)
     const calls = stage.platform.calls(since, { operation: 'authenticate' })
-    if (page.status >= 400 || page.status === 0) return failed(`the login ends with ${page.status || page.error}`)
+    if (isAnyError(page)) return failed(`the login ends with ${outcomeOf(page)}`)
     if (!(await stage.isShown(browser, account))) return failed('the user is not shown after the login')
-    const uas = calls[0]?.call?.claims['uas']
-    return noneOf([
-      ...(calls.length === 1 ? [] : [`one login causes ${calls.length} Authenticate calls`]),
-      ...(typeof uas === 'string' && uas.includes('Chrome/150') ? [] : ["uas is not the browser's User-Agent"]),
+    const uas = calls[0]?.call.claims['uas']
+    return failedIfAny([
+      [calls.length !== 1, `one login causes ${calls.length} Authenticate calls`],
+      [!String(uas).includes('Chrome/150'), "uas is not the browser's User-Agent"],
     ])
   },
 }
@@ -49,7 +49,10 @@ const foreignForm: Check = {
   name: 'login/foreign-form',
   run: async (stage) => {
     const problems: string[] = []
-    for (const isKnown of [false, true]) {
+    for (const [which, isKnown] of [
+      ['without', false],
+      ['with', true],
+    ] as const) {
       const browser = stage.browser()
       const { form } = await stage.loginForm(isKnown ? browser : stage.browser())
       const account = stage.account()
@@ -57,7 +60,7 @@ const foreignForm: Check = {
       const fields = { [stage.site.usernameField]: account.username, [stage.site.passwordField]: account.password }
       await browser.submit(bare, fields, { headers: crossSite, stopAt: (url) => stage.platform.isIdentify(url) })
       if (await stage.isKnown(browser, account))
-        problems.push(`a form on another site logs in ${isKnown ? 'with' : 'without'} the cookies of the site`)
+        problems.push(`a form on another site logs in ${which} the cookies of the site`)
     }
     const control = stage.browser()
     const account = await stage.login(control)
@@ -82,9 +85,8 @@ const doubleSubmit: Check = {
     end()
     const calls = stage.platform.calls(since, { operation: 'authenticate' }).length
     need(calls > 0, 'the site did not call Authenticate')
-    if ([page, second].some(({ status }) => status >= 500 || status === 0))
-      return failed('one of the two clicks gets a server error')
-    return calls === 1 ? passed() : failed(`two clicks on the button send the password ${calls} times`)
+    if ([page, second].some(isServerError)) return failed('one of the two clicks gets a server error')
+    return failedIf(calls > 1, `two clicks on the button send the password ${calls} times`)
   },
 }
 
@@ -100,8 +102,7 @@ const lostResponse: Check = {
     const calls = stage.platform.calls(since, { operation: 'authenticate' }).length
     need(calls > 0, 'the site did not call Authenticate')
     if (calls > 1) return failed(`the password was sent ${calls} times, though the first call may have worked`)
-    const isServed = page.status !== 0 && (page.status < 500 || page.status === 503)
-    return isServed ? passed() : failed(`the user gets ${page.status || page.error}`)
+    return failedIf(isServerError(page) && page.status !== 503, `the user gets ${outcomeOf(page)}`)
   },
 }
 
@@ -117,8 +118,7 @@ async function passwordTraces(stage: Stage): Promise<string[]> {
   const wrong = { ...account, password: `${account.password}-wrong` }
   const { form } = await stage.loginForm(browser)
   const refused = await stage.submit(browser, form, wrong)
-  const again = loginFormOf(refused.forms, stage.site.passwordField) ?? (await stage.loginForm(browser)).form
-  await stage.submit(browser, again, account)
+  await stage.submit(browser, await stage.formAfter(browser, refused), account)
   need(await stage.isShown(browser, account), 'a login with the right password did not work')
   const hops = stage.hops.filter(({ browser: name }) => name === browser.name)
   const places: readonly [string, (hop: (typeof hops)[number]) => string][] = [
@@ -126,13 +126,12 @@ async function passwordTraces(stage: Stage): Promise<string[]> {
     ['a cookie', ({ setCookie }) => setCookie.join(' ')],
     ['a page', ({ text }) => text],
   ]
-  const output = stage.run.siteOutput?.() ?? ''
-  return [
-    ...places
-      .filter(([, read]) => hops.some((hop) => holds(read(hop), account.password)))
-      .map(([name]) => `the password is in ${name}`),
-    ...(holds(output, account.password) ? ["the password is in the site's output"] : []),
-  ]
+  return problemsIn([
+    ...places.map(([name, read]): Problem => {
+      return [hops.some((hop) => holds(read(hop), account.password)), `the password is in ${name}`]
+    }),
+    [holds(stage.run.siteOutput(), account.password), "the password is in the site's output"],
+  ])
 }
 
 const passwordNowhere: Check = {

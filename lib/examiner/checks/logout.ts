@@ -1,7 +1,8 @@
 /** Group `logout`: the end of a login on the site, in copies of the cookie, and at the platform. */
 import { type Browser, crossSite } from '../browser'
-import { type Check, failed, need, noneOf, notTold, passed } from '../check'
+import { type Check, failed, failedIf, failedIfAny, need, noneOf, notTold, passed } from '../check'
 import type { Form } from '../html'
+import { isAnyError, outcomeOf } from '../outcome'
 import type { Account } from '../platform'
 import { pause, type Stage } from '../stage'
 
@@ -24,12 +25,12 @@ const here: Check = {
     const since = Date.now()
     const page = await stage.logout(browser)
     const calls = stage.platform.calls(since, { operation: 'logout', sid })
-    return noneOf([
-      ...(page.status >= 400 || page.status === 0 ? [`the logout ends with ${page.status || page.error}`] : []),
-      ...((await stage.isKnown(browser, account)) ? ['the user is still logged in'] : []),
-      ...((await stage.isKnown(tab, account)) ? ['a copy of the old cookie is still logged in'] : []),
-      ...((await stage.isShown(browser, account)) ? ['the next page logs the user in again'] : []),
-      ...(calls.length === 0 ? ['the platform is not informed'] : []),
+    return failedIfAny([
+      [isAnyError(page), `the logout ends with ${outcomeOf(page)}`],
+      [await stage.isKnown(browser, account), 'the user is still logged in'],
+      [await stage.isKnown(tab, account), 'a copy of the old cookie is still logged in'],
+      [await stage.isShown(browser, account), 'the next page logs the user in again'],
+      [calls.length === 0, 'the platform is not informed'],
     ])
   },
 }
@@ -52,9 +53,10 @@ const byPostOnly: Check = {
   run: async (stage) => {
     const { browser, account } = await loggedIn(stage)
     await stage.openHere(browser, stage.site.logout.action)
-    return (await stage.isKnown(browser, account))
-      ? passed()
-      : failed('opening the address of the logout, as an image does, logs the user out')
+    return failedIf(
+      !(await stage.isKnown(browser, account)),
+      'opening the address of the logout, as an image does, logs the user out',
+    )
   },
 }
 
@@ -65,7 +67,7 @@ const foreignForm: Check = {
     const { action, method } = stage.site.logout
     if (method === 'GET') return failed('the site logs out by GET, so any page can do it')
     await stage.openHere(browser, action, { method: 'POST', fields: {}, headers: crossSite })
-    return (await stage.isKnown(browser, account)) ? passed() : failed('a form on another site logs the user out')
+    return failedIf(!(await stage.isKnown(browser, account)), 'a form on another site logs the user out')
   },
 }
 
@@ -75,9 +77,9 @@ const OUTAGE_BEGIN = 0.6
 
 /** Returns the platform's reason for a refusal of the site's latest logout, for a sentence. */
 function refusedLogout(stage: Stage, sid: string): string {
-  const calls = stage.platform.calls(0).filter(({ call }) => call?.operation.startsWith('logout'))
-  const own = calls.filter(({ call, sid: named }) => named === sid || call?.operation === 'logoutall')
-  const detail = own[own.length - 1]?.call?.detail
+  const calls = stage.platform.calls(0).filter(({ call }) => call.operation.startsWith('logout'))
+  const own = calls.filter(({ call, sid: named }) => named === sid || call.operation === 'logoutall')
+  const detail = own[own.length - 1]?.call.detail
   return detail === undefined ? '' : ` (it refuses the call of the site: ${detail})`
 }
 
@@ -90,19 +92,20 @@ const toldLater: Check = {
   isSlow: true,
   isRough: true,
   run: async (stage) => {
+    const { logoutAll } = stage.site
     const one = await loggedIn(stage)
-    const all = stage.site.logoutAll === undefined ? undefined : await loggedIn(stage)
+    const all = logoutAll === undefined ? [] : [{ ...(await loggedIn(stage)), action: logoutAll }]
     const { recheckSeconds, clockToleranceSeconds } = stage.run.settings
     await stage.run.wait(recheckSeconds * 1000 * OUTAGE_BEGIN) // most other checks have ended then
     const end = stage.platform.fault(['logout', 'logoutall'], { kind: 'down' })
     await stage.logout(one.browser)
-    if (all) await logoutEverywhere(stage, all.browser)
+    for (const { browser, action } of all) await logoutEverywhere(stage, browser, action)
     // from here on the turn does not end, because other checks would disturb the platform
     await pause((TOKEN_SECONDS + clockToleranceSeconds + 1) * 1000)
     end()
     const left = new Map([
       [one.sid, 'the user'],
-      ...(all ? [[all.sid, 'the user who has logged out of all sessions'] as const] : []),
+      ...all.map(({ sid }) => [sid, 'the user who has logged out of all sessions'] as const),
     ])
     for (const sid of left.keys())
       need(stage.platform.status(sid) === 'loggedin', 'the platform was informed in spite of the fault')
@@ -136,9 +139,10 @@ const landingRace: Check = {
     await stage.logout(browser, { stopAt: (url) => stage.platform.isIdentify(url) })
     await tab
     end()
-    return (await stage.isKnown(browser, account))
-      ? failed('a landing that began before the logout logs the user in again')
-      : passed()
+    return failedIf(
+      await stage.isKnown(browser, account),
+      'a landing that began before the logout logs the user in again',
+    )
   },
 }
 
@@ -151,8 +155,7 @@ export async function logoutAllForm(stage: Stage, browser: Browser): Promise<For
 }
 
 /** Logs out of all sessions with the form of a page, or with a form without fields. */
-async function logoutEverywhere(stage: Stage, browser: Browser): Promise<void> {
-  const { logoutAll: action = '' } = stage.site
+async function logoutEverywhere(stage: Stage, browser: Browser, action: string): Promise<void> {
   const bare: Form = { page: action, action, method: 'POST', fields: [], text: '' }
   await browser.submit((await logoutAllForm(stage, browser)) ?? bare, {})
 }
@@ -166,12 +169,12 @@ const all: Check = {
     const other = stage.browser()
     await stage.login(other, account)
     const since = Date.now()
-    await logoutEverywhere(stage, browser)
+    await logoutEverywhere(stage, browser, logoutAll)
     const calls = stage.platform.calls(since, { operation: 'logoutall' })
-    return noneOf([
-      ...(calls.length === 0 ? ['the platform is not informed'] : []),
-      ...((await stage.isKnown(browser, account)) ? ['this session is still logged in'] : []),
-      ...((await stage.isKnown(other, account)) ? ['another session of the account is still logged in here'] : []),
+    return failedIfAny([
+      [calls.length === 0, 'the platform is not informed'],
+      [await stage.isKnown(browser, account), 'this session is still logged in'],
+      [await stage.isKnown(other, account), 'another session of the account is still logged in here'],
     ])
   },
 }

@@ -1,5 +1,6 @@
 /** Groups `clock` and `headers`. */
-import { type Check, failed, need, noneOf, passed, warning } from '../check'
+import { type Check, failed, failedIf, need, noneOf, passed, warning } from '../check'
+import { isServerError, outcomeOf } from '../outcome'
 
 /** Creates a check with another clock at the platform. The site must work, or refuse the token and show a page. */
 const clockCheck = (name: string, seconds: number): Check => ({
@@ -9,10 +10,10 @@ const clockCheck = (name: string, seconds: number): Check => ({
     const browser = stage.browser()
     const { account } = await stage.loginElsewhere(browser)
     stage.platform.fault(['identify', 'authenticate', 'sessionstatus', 'logout'], { kind: 'skew', seconds })
-    const page = await stage.visit(browser, stage.site.isIdentifiedAlways ? stage.site.publicPage : stage.site.userPage)
+    const page = await stage.visit(browser, stage.identifiedPage)
     const redirects = stage.identifies(page)
     need(redirects > 0, 'the page load was not redirected to Identify')
-    if (page.status === 0 || page.status >= 500) return failed(`the visit ends with ${page.status || page.error}`)
+    if (isServerError(page)) return failed(`the visit ends with ${outcomeOf(page)}`)
     if (page.next !== undefined || redirects > 4) return failed(`the visit goes through Identify ${redirects} times`)
     const isKnown = await stage.isKnown(browser, account)
     if (Math.abs(seconds) > 60 && isKnown)
@@ -30,7 +31,7 @@ const framing: Check = {
     const isDenied =
       /deny|sameorigin/i.test(page.headers['x-frame-options'] ?? '') ||
       /frame-ancestors/i.test(page.headers['content-security-policy'] ?? '')
-    return isDenied ? passed() : failed('the login page can be shown inside a page of another site')
+    return failedIf(!isDenied, 'the login page can be shown inside a page of another site')
   },
 }
 

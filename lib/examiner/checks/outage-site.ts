@@ -1,7 +1,9 @@
 /** Group `outage`, the site as a whole: new visitors, calls to the platform, grace period, recovery. */
 import type { EmulatedOperation } from '../../emulator/faults/rules'
-import { type Check, failed, need, notApplicable, notTold, passed } from '../check'
+import { type Check, failed, failedIf, need, notTold, passed } from '../check'
+import { outcomeOf } from '../outcome'
 import { pause } from '../stage'
+import { onFirstLoad } from './identify'
 
 const everything: readonly EmulatedOperation[] = ['identify', 'authenticate', 'sessionstatus', 'logout', 'token', 'me']
 
@@ -9,9 +11,7 @@ const everything: readonly EmulatedOperation[] = ['identify', 'authenticate', 's
 const newVisitors: Check = {
   name: 'outage/new-visitors',
   isRough: true,
-  run: async (stage) => {
-    if (!stage.site.isIdentifiedAlways)
-      return notApplicable('the first page load of this site does not go through Identify')
+  run: onFirstLoad(async (stage) => {
     const before = await stage.visit(stage.browser())
     need(stage.identifies(before) > 0, 'a new visitor was not redirected to Identify before the outage')
     const end = stage.platform.fault(everything, { kind: 'status', code: 503 })
@@ -24,8 +24,8 @@ const newVisitors: Check = {
     end()
     if (stage.identifies(page) > 0)
       return failed('15 s into an outage, every new visitor is still redirected to the dead platform')
-    return page.status === 200 ? passed() : failed(`new visitors get ${page.status || page.error}`)
-  },
+    return failedIf(page.status !== 200, `new visitors get ${outcomeOf(page)}`)
+  }),
 }
 
 const BROWSERS = 4
@@ -45,14 +45,14 @@ const fewCalls: Check = {
     const callsSoFar = () => stage.platform.calls(since, { operation: 'sessionstatus' }).length
     for (let page = 1; page <= PAGES_EACH; page += 1)
       for (const browser of browsers) {
-        const { status, error } = await stage.look(browser)
-        stage.tried(`page ${page} of ${browser.name}: ${status || error}, ${callsSoFar()} calls so far`)
+        const outcome = outcomeOf(await stage.look(browser))
+        stage.tried(`page ${page} of ${browser.name}: ${outcome}, ${callsSoFar()} calls so far`)
       }
     end()
     const calls = callsSoFar()
     need(calls > 0, 'the site made no status check, so nothing failed')
     const pages = BROWSERS * PAGES_EACH
-    return calls < pages ? passed() : failed(`${pages} pages call the dead platform ${calls} times`)
+    return failedIf(calls >= pages, `${pages} pages call the dead platform ${calls} times`)
   },
 }
 
@@ -76,7 +76,7 @@ const gracePeriod: Check = {
     const isKnown = await stage.isKnown(browser, account)
     end()
     need(isKnown || stage.platform.calls(since).length > 0, 'the site made no status check, so nothing failed')
-    return isKnown ? failed('the user is still shown, although the grace period is over') : passed()
+    return failedIf(isKnown, 'the user is still shown, although the grace period is over')
   },
 }
 

@@ -1,11 +1,13 @@
 /** Group `outage`, cells: each operation of the platform fails in each of the usual ways, and the site must keep working. */
 import type { EmulatedOperation } from '../../emulator/faults/rules'
 import type { Page } from '../browser'
-import { type Check, need, noneOf } from '../check'
+import { type Check, need, noneOf, problemsIn } from '../check'
+import { isServerError, outcomeOf } from '../outcome'
 import type { Fault } from '../platform'
 import { pause, type Stage } from '../stage'
 import { arrive } from './landing'
 import { loggedIn } from './logout'
+import { anonymousVisitProblems, landAndLook } from './ticket'
 
 const SLOW_MS = 6000
 const MAX_PAGE_MS = 5500
@@ -108,9 +110,8 @@ async function wasCalled(
 /** Returns the problems of a page during an outage. A 503 is right if the page needs the platform. */
 function pageProblems(page: Page, limitMs: number): string[] {
   const ms = Math.max(...page.hops.map((hop) => hop.ms))
-  if (page.status === 0) return [`the user gets ${page.error}`]
-  if (page.status >= 500 && page.status !== 503) return [`the user gets ${page.status}`]
-  return ms > limitMs ? [`a response took ${(ms / 1000).toFixed(1)} s`] : []
+  if (isServerError(page) && page.status !== 503) return [`the user gets ${outcomeOf(page)}`]
+  return problemsIn([[ms > limitMs, `a response took ${(ms / 1000).toFixed(1)} s`]])
 }
 
 /**
@@ -122,13 +123,14 @@ const showPage: Act = async (stage, { fail, failed }) => {
   await stage.login(browser)
   await stage.grownOld()
   await fail()
-  const { isIdentifiedAlways, publicPage, userPage } = stage.site
-  const page = await stage.look(browser, isIdentifiedAlways ? publicPage : userPage)
+  const page = await stage.look(browser, stage.identifiedPage)
   need(await failed(), 'the site made no status check, so nothing failed')
   return [
     ...pageProblems(page, MAX_PAGE_MS),
-    ...(page.status === 503 ? ['the user gets 503'] : []),
-    ...(page.next === undefined ? [] : ['the user is redirected to the platform that fails']),
+    ...problemsIn([
+      [page.status === 503, 'the user gets 503'],
+      [page.next !== undefined, 'the user is redirected to the platform that fails'],
+    ]),
   ]
 }
 
@@ -143,7 +145,7 @@ const tryLogin: Act = async (stage, { fail, failed }) => {
   const isSame = page.words === wrong.words && page.status === wrong.status
   return [
     ...pageProblems(page, MAX_LOGIN_MS),
-    ...(isSame ? [`the page says the same as for a wrong password: ${page.words.slice(0, 60)}`] : []),
+    ...problemsIn([[isSame, `the page says the same as for a wrong password: ${page.words.slice(0, 60)}`]]),
   ]
 }
 
@@ -164,8 +166,10 @@ const tryLogout: Act = async (stage, { fail, failed, reach }) => {
   need(isKnown || isShown || (await failed()), 'the site did not call Logout')
   return [
     ...pageProblems(page, MAX_PAGE_MS),
-    ...(isKnown ? ['the user is still logged in'] : []),
-    ...(isShown ? ['the next Identify redirect logs the user in again'] : []),
+    ...problemsIn([
+      [isKnown, 'the user is still logged in'],
+      [isShown, 'the next Identify redirect logs the user in again'],
+    ]),
   ]
 }
 
@@ -173,16 +177,10 @@ const tryLogout: Act = async (stage, { fail, failed, reach }) => {
 const tryLanding: Act = async (stage, { fail, failed }) => {
   const { browser, account, address } = await arrive(stage)
   await fail()
-  const landed = await stage.openHere(browser, address.href)
-  const page = landed.next === undefined ? landed : await stage.look(browser, stage.site.publicPage)
+  const pages = await landAndLook(stage, browser, address)
   const isKnown = await stage.isKnown(browser, account)
   need(await failed(), 'the site did not make the call')
-  const status = landed.status === 0 ? landed.error : Math.max(landed.status, page.status)
-  const isError = landed.status === 0 || landed.status >= 400 || page.status >= 400
-  return [
-    ...(isError ? [`the visitor gets ${status}`] : []),
-    ...(isKnown ? ['a user is shown whom the platform did not name'] : []),
-  ]
+  return anonymousVisitProblems(pages, isKnown)
 }
 
 /** Lists all cells. Checks with old sessions wait. */

@@ -1,13 +1,14 @@
 /** Group `rest`: pages of `examine.json` that call the REST API. */
-import type { Page } from '../browser'
-import { type Check, need, noneOf, notTold } from '../check'
+import type { Browser, Page } from '../browser'
+import { type Check, failedIfAny, need, noneOf, notTold, problemsIn } from '../check'
 import { isLogin, isLogout, isLogoutAll } from '../facts'
+import { isServerError, outcomeOf } from '../outcome'
 import type { Stage } from '../stage'
 
 type RestPage = 'marketplace' | 'gift' | 'administrators'
 
 /** Opens a page that calls the REST API. Sends the page's form first if the call needs the form. */
-async function use(stage: Stage, name: RestPage, address: string, browser = stage.browser()): Promise<Page> {
+async function use(stage: Stage, name: RestPage, address: string, browser: Browser): Promise<Page> {
   const since = Date.now()
   const page = await stage.visit(browser, address)
   const isOther = (action: string) => [isLogin, isLogout, isLogoutAll].some((is) => is(action, ''))
@@ -24,7 +25,7 @@ function exampleOf(name: string): string {
   return /number/i.test(name) ? '1' : 'Harbour'
 }
 
-const isBroken = ({ status }: Page) => status === 0 || (status >= 500 && status !== 502 && status !== 503)
+const isBroken = (page: Page) => isServerError(page) && page.status !== 502 && page.status !== 503
 
 /**
  * Creates a check for the page of an endpoint.
@@ -42,14 +43,12 @@ const restPage = (name: RestPage): Check => ({
     const since = Date.now()
     const works = await use(stage, name, address, browser)
     need(stage.platform.calls(since, { operation: name }).length > 0, `the page ${path} does not call the REST API`)
-    const problems =
-      works.status === 0 || works.status >= 500 ? [`the page responds ${works.status || works.error}`] : []
+    const problems = problemsIn([[isServerError(works), `the page responds ${outcomeOf(works)}`]])
     for (const code of [401, 403, 429, 500]) {
       const end = stage.platform.fault([name], { kind: 'status', code })
       const failing = await use(stage, name, address, browser)
       end()
-      if (isBroken(failing))
-        problems.push(`with ${code} from the REST API, the page responds ${failing.status || failing.error}`)
+      if (isBroken(failing)) problems.push(`with ${code} from the REST API, the page responds ${outcomeOf(failing)}`)
     }
     return noneOf(problems)
   },
@@ -73,9 +72,9 @@ const expiredToken: Check = {
     const page = await use(stage, name, address, browser)
     need(stage.platform.calls(since).length > 0, `the page ${path} does not call the platform`)
     const redirects = stage.identifies(page)
-    return noneOf([
-      ...(isBroken(page) ? [`the page responds ${page.status || page.error}`] : []),
-      ...(redirects > 3 ? [`the page goes through Identify ${redirects} times`] : []),
+    return failedIfAny([
+      [isBroken(page), `the page responds ${outcomeOf(page)}`],
+      [redirects > 3, `the page goes through Identify ${redirects} times`],
     ])
   },
 }

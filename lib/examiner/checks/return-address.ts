@@ -1,8 +1,9 @@
 /** Check `login/return-address`: the attacker's addresses as the return address of the login and of the logout. */
 import type { Browser, Page } from '../browser'
 import { type Check, need, noneOf, notApplicable } from '../check'
-import { isBackField, loginFormOf } from '../facts'
+import { isBackField } from '../facts'
 import type { Form } from '../html'
+import { outcomeOf } from '../outcome'
 import type { Account } from '../platform'
 import type { Stage } from '../stage'
 import { hostileAddresses, isHostile } from './hostile'
@@ -44,8 +45,7 @@ async function logInAt(stage: Stage, address: string, account: Account): Promise
   const browser = stage.browser()
   const opened = await browser.open(address, stopAtAttacker)
   if (opened.next !== undefined) return opened
-  const form = loginFormOf(opened.forms, stage.site.passwordField) ?? (await stage.loginForm(browser)).form
-  return stage.submit(browser, form, account, stopAtAttacker)
+  return stage.submit(browser, await stage.formAfter(browser, opened), account, stopAtAttacker)
 }
 
 /** Returns the pages and forms of the login that take a return address. */
@@ -122,9 +122,7 @@ export const returnAddress: Check = {
       for (const target of hostileAddresses(stage.site.url)) {
         const page = await attempt(target)
         const reached = page.next === undefined ? undefined : new URL(page.next).href
-        stage.tried(
-          `${name} ${JSON.stringify(target)}: ${reached ?? `${page.status || page.error} ${page.url.pathname}`}`,
-        )
+        stage.tried(`${name} ${JSON.stringify(target)}: ${reached ?? `${outcomeOf(page)} ${page.url.pathname}`}`)
         if (reached !== undefined) problems.push(`${name} ${JSON.stringify(target)} leads to ${reached}`)
       }
     }

@@ -1,6 +1,6 @@
 /** Group `session`: the site's own cookie, caches, and parallel requests. */
 import type { Browser } from '../browser'
-import { type Check, failed, need, noneOf, passed, warning } from '../check'
+import { type Check, failed, failedIf, failedIfAny, need, noneOf, type Problem, passed, warning } from '../check'
 import type { Cookie } from '../cookies'
 import type { Account } from '../platform'
 import { pause, type Stage } from '../stage'
@@ -32,15 +32,13 @@ const flags: Check = {
   run: async (stage) => {
     const { keys } = await sessionOf(stage)
     const isSecure = new URL(stage.site.url).protocol === 'https:'
-    return noneOf(
-      keys.flatMap(({ name, attributes }) => [
-        ...(attributes.includes('httponly') ? [] : [`${name} is not HttpOnly`]),
-        ...(attributes.some((one) => /^samesite=(?:lax|strict)$/.test(one))
-          ? []
-          : [`${name} has no SameSite=Lax or Strict`]),
-        ...(!isSecure || attributes.includes('secure') ? [] : [`${name} is not Secure`]),
-        ...(attributes.some((one) => one.startsWith('path=')) ? [] : [`${name} has no Path`]),
-        ...(attributes.some((one) => one.startsWith('domain=')) ? [`${name} is sent to other hosts (Domain)`] : []),
+    return failedIfAny(
+      keys.flatMap(({ name, attributes }): Problem[] => [
+        [!attributes.includes('httponly'), `${name} is not HttpOnly`],
+        [!attributes.some((one) => /^samesite=(?:lax|strict)$/.test(one)), `${name} has no SameSite=Lax or Strict`],
+        [isSecure && !attributes.includes('secure'), `${name} is not Secure`],
+        [!attributes.some((one) => one.startsWith('path=')), `${name} has no Path`],
+        [attributes.some((one) => one.startsWith('domain=')), `${name} is sent to other hosts (Domain)`],
       ]),
     )
   },
@@ -134,9 +132,7 @@ const parallel: Check = {
     await browser.submit(form, {}, { stopAt: (url) => stage.platform.isIdentify(url) })
     await Promise.all(during)
     await pause(150) // a site may write a session after its response
-    return (await stage.isKnown(browser, account))
-      ? failed('requests during the logout bring the login back')
-      : passed()
+    return failedIf(await stage.isKnown(browser, account), 'requests during the logout bring the login back')
   },
 }
 

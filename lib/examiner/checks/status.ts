@@ -1,8 +1,9 @@
 /** Group `status`: the site must check an old session, and must not check a young session. Most checks wait. */
-import { USER_AGENT } from '../browser'
-import { type Check, failed, need, noneOf, notTold, passed, warning } from '../check'
-import type { Fault } from '../platform'
-import { pause } from '../stage'
+import { type Browser, USER_AGENT } from '../browser'
+import { type Check, type Finding, failed, failedIf, failedIfAny, need, notTold, passed, warning } from '../check'
+import { isServerError, outcomeOf } from '../outcome'
+import type { Account, Fault } from '../platform'
+import { pause, type Stage } from '../stage'
 import { loggedIn } from './logout'
 
 const young: Check = {
@@ -14,7 +15,7 @@ const young: Check = {
     for (let count = 0; count < 5; count += 1)
       need(await stage.isKnown(browser, account), 'the user is not shown after the login')
     const calls = stage.platform.calls(since, { operation: 'sessionstatus' }).length
-    return calls === 0 ? passed() : failed(`5 pages of a session that has just begun cause ${calls} status checks`)
+    return failedIf(calls > 0, `5 pages of a session that has just begun cause ${calls} status checks`)
   },
 }
 
@@ -29,15 +30,14 @@ const old: Check = {
     const calls = stage.platform.calls(since, { operation: 'sessionstatus', sid })
     need(page.status !== 0, 'the page did not respond')
     const [call] = calls
-    if (!call?.call)
-      return failed(await whyUnchecked(() => stage.platform.calls(since, { operation: 'sessionstatus', sid })))
+    if (!call) return failed(await whyUnchecked(() => stage.platform.calls(since, { operation: 'sessionstatus', sid })))
     const { lks, ipa, uas } = call.call.claims
-    return noneOf([
-      ...(calls.length === 1 ? [] : [`one page causes ${calls.length} status checks`]),
-      ...(lks === 'loggedin' ? [] : [`lks is ${String(lks)}`]),
-      ...(typeof ipa === 'string' && ipa !== '' ? [] : ['ipa is missing']),
-      ...(uas === USER_AGENT ? [] : ["uas is not the browser's User-Agent"]),
-      ...(stage.shows(page, account) ? [] : ['the user is not shown any more']),
+    return failedIfAny([
+      [calls.length > 1, `one page causes ${calls.length} status checks`],
+      [lks !== 'loggedin', `lks is ${String(lks)}`],
+      [typeof ipa !== 'string' || ipa === '', 'ipa is missing'],
+      [uas !== USER_AGENT, "uas is not the browser's User-Agent"],
+      [!stage.shows(page, account), 'the user is not shown any more'],
     ])
   },
 }
@@ -78,10 +78,18 @@ const loginElsewhere: Check = {
     const { account } = await stage.loginElsewhere(browser)
     await stage.grownOld()
     await stage.visit(browser)
-    return (await stage.isShown(browser, account))
-      ? passed()
-      : failed('a user who logged in on another site is still anonymous here')
+    return failedIf(
+      !(await stage.isShown(browser, account)),
+      'a user who logged in on another site is still anonymous here',
+    )
   },
+}
+
+/** Fails for the reason if the user is still logged in. The next page must work. */
+async function loggedOutFinding(stage: Stage, browser: Browser, account: Account, reason: string): Promise<Finding> {
+  if (await stage.isKnown(browser, account)) return failed(reason)
+  const page = await stage.visit(browser)
+  return failedIf(page.status !== 200, `the next page responds ${outcomeOf(page)}`)
 }
 
 const logoutElsewhere: Check = {
@@ -91,10 +99,7 @@ const logoutElsewhere: Check = {
     const { browser, account, sid } = await loggedIn(stage)
     await stage.second.logout(sid)
     await stage.grownOld()
-    if (await stage.isKnown(browser, account))
-      return failed('a user who logged out on another site is still logged in here')
-    const page = await stage.visit(browser)
-    return page.status === 200 ? passed() : failed(`the next page responds ${page.status || page.error}`)
+    return loggedOutFinding(stage, browser, account, 'a user who logged out on another site is still logged in here')
   },
 }
 
@@ -106,10 +111,12 @@ const logoutWhileReading: Check = {
     const { browser, account, sid } = await loggedIn(stage)
     await stage.second.logout(sid)
     await stage.grownOldReading(browser)
-    if (await stage.isKnown(browser, account))
-      return failed('a user who loads a page every minute, and has logged out on another site, is still logged in here')
-    const page = await stage.visit(browser)
-    return page.status === 200 ? passed() : failed(`the next page responds ${page.status || page.error}`)
+    return loggedOutFinding(
+      stage,
+      browser,
+      account,
+      'a user who loads a page every minute, and has logged out on another site, is still logged in here',
+    )
   },
 }
 
@@ -123,9 +130,8 @@ const removed: Check = {
     const page = await stage.visit(browser, stage.site.publicPage)
     const redirects = stage.identifies(page)
     if (stage.shows(page, account)) return failed('the user of a removed SSO session is still shown')
-    if (page.status !== 200)
-      return failed(`the page responds ${page.status || page.error} after ${redirects} Identify redirects`)
-    return redirects <= 3 ? passed() : failed(`the page goes through Identify ${redirects} times`)
+    if (page.status !== 200) return failed(`the page responds ${outcomeOf(page)} after ${redirects} Identify redirects`)
+    return failedIf(redirects > 3, `the page goes through Identify ${redirects} times`)
   },
 }
 
@@ -148,7 +154,7 @@ const otherAccount: Check = {
       pages.some(({ status }) => status === 200),
       'no page responded',
     )
-    return pages.some((page) => stage.shows(page, second)) ? passed() : failed('the second user is not logged in here')
+    return failedIf(!pages.some((page) => stage.shows(page, second)), 'the second user is not logged in here')
   },
 }
 
@@ -163,11 +169,11 @@ const sensitivePage: Check = {
     need(stage.shows(await stage.look(browser, address), account), `${sensitive} does not show its user`)
     await stage.second.logout(sid)
     const page = await stage.look(browser, address)
-    if (page.status === 0 || (page.status >= 500 && page.status !== 503))
-      return failed(`the page responds ${page.status || page.error}`)
-    return stage.shows(page, account)
-      ? failed('a user who has logged out on another site is still served the sensitive page')
-      : passed()
+    if (isServerError(page) && page.status !== 503) return failed(`the page responds ${outcomeOf(page)}`)
+    return failedIf(
+      stage.shows(page, account),
+      'a user who has logged out on another site is still served the sensitive page',
+    )
   },
 }
 
@@ -191,8 +197,8 @@ function spoiltResponseCheck(name: string, fault: Fault): Check {
         stage.platform.calls(since, { operation: 'sessionstatus' }).length > 0,
         'no status check was made. The site may pause its calls after the bad responses of earlier checks',
       )
-      if (page.status >= 500 || page.status === 0) return failed(`the page responds ${page.status || page.error}`)
-      return isKnown ? failed('the response was accepted, and its user is logged in') : passed()
+      if (isServerError(page)) return failed(`the page responds ${outcomeOf(page)}`)
+      return failedIf(isKnown, 'the response was accepted, and its user is logged in')
     },
   }
 }

@@ -1,7 +1,22 @@
 /** Group `ticket`: a site exchanges a ticket only once, and a failed exchange must not break the page. */
-import { type Check, failed, need, noneOf, passed } from '../check'
-import { pause } from '../stage'
+import type { Browser, Page } from '../browser'
+import { type Check, failed, need, noneOf, type Problem, passed, problemsIn } from '../check'
+import { isAnyError, outcomeOf } from '../outcome'
+import { pause, type Stage } from '../stage'
 import { arrive } from './landing'
+
+/** Opens the landing page, and then the public page as the visitor does. Stops before another Identify redirect. */
+export async function landAndLook(stage: Stage, browser: Browser, address: URL): Promise<Page[]> {
+  return [await stage.openHere(browser, address.href), await stage.look(browser, stage.site.publicPage)]
+}
+
+/** Returns the problems of a visitor whose login failed at the platform: the pages must work and show no user. */
+export function anonymousVisitProblems(pages: readonly Page[], isKnown: boolean): string[] {
+  return problemsIn([
+    ...pages.map((page): Problem => [isAnyError(page), `the visitor gets ${outcomeOf(page)}`]),
+    [isKnown, 'a user is shown whom the platform did not name'],
+  ])
+}
 
 const once: Check = {
   name: 'ticket/once',
@@ -12,7 +27,7 @@ const once: Check = {
     const page = await stage.visit(browser, stage.site.userPage)
     const refused = stage.platform
       .calls(since, { operation: 'token' })
-      .filter(({ call }) => call?.outcome === 'invalid_grant')
+      .filter(({ call }) => call.outcome === 'invalid_grant')
     if (refused.length > 0) return failed(`${refused.length} exchanges of a used ticket`)
     need(
       stage.platform.calls(since, { operation: 'token', sid: String(claims['sid']) }).length > 0,
@@ -31,18 +46,11 @@ const refused: Check = {
     const { browser, account, address } = await arrive(stage)
     const since = Date.now()
     const end = stage.platform.fault(['token'], { kind: 'status', code: 400 })
-    const landed = await stage.openHere(browser, address.href)
-    const page = landed.next === undefined ? landed : await stage.look(browser, stage.site.publicPage)
+    const pages = await landAndLook(stage, browser, address)
     const isKnown = await stage.isKnown(browser, account)
     end()
     need(stage.platform.calls(since, { operation: 'token' }).length > 0, 'the site did not exchange the ticket')
-    return noneOf([
-      ...(landed.status === 0 ? [`the visitor gets ${landed.error}`] : []),
-      ...(Math.max(landed.status, page.status) >= 400
-        ? [`the visitor gets ${Math.max(landed.status, page.status)}`]
-        : []),
-      ...(isKnown ? ['a user is shown whom the platform did not name'] : []),
-    ])
+    return noneOf(anonymousVisitProblems(pages, isKnown))
   },
 }
 
