@@ -50,8 +50,7 @@ async function runExaminer(given: ExamineArguments): Promise<number> {
     if (examined.results.length === 0) throw new CannotExamine('no check was left to run')
     return countOf(examined.results, 'failed') > 0 ? 1 : 0
   } catch (error) {
-    if (!(error instanceof CannotExamine)) throw error
-    process.stderr.write(`express-sso2 examine: the examination could not be made: ${error.message}\n`)
+    process.stderr.write(`express-sso2 examine: the examination could not be made: ${errorMessage(error)}\n`)
     return 2
   }
 }
@@ -68,10 +67,9 @@ async function examineSite({
 }: ExamineArguments): Promise<Examined> {
   if (command && (await isTaken(siteUrl)))
     throw new CannotExamine(`another program responds at ${siteUrl}: end it, or leave the command out`)
-  const chromium = hasChromium ? await startChromium() : undefined
   const platform = new Platform(siteUrl, settings.landing)
-  await listenPlatform(platform, port)
-  const site = command ? new SiteProcess(command, platform.addresses) : undefined
+  let chromium: Chromium | undefined
+  let site: SiteProcess | undefined
   const stop = async () => {
     await chromium?.close()
     await site?.stop()
@@ -80,6 +78,9 @@ async function examineSite({
   const interrupted = () => void stop().finally(() => process.exit(130))
   process.once('SIGINT', interrupted).once('SIGTERM', interrupted)
   try {
+    if (hasChromium) chromium = await Chromium.start(USER_AGENT)
+    await listenPlatform(platform, port)
+    if (command) site = new SiteProcess(command, platform.addresses)
     await site?.responds(siteUrl)
     const siteOutput = site?.output
     return await examine({ platform, settings, only, skip, isQuick, chromium, siteOutput, onProgress: progress })
@@ -87,14 +88,6 @@ async function examineSite({
     process.off('SIGINT', interrupted).off('SIGTERM', interrupted)
     progress(undefined)
     await stop()
-  }
-}
-
-async function startChromium(): Promise<Chromium> {
-  try {
-    return await Chromium.start(USER_AGENT)
-  } catch (error) {
-    throw new CannotExamine(errorMessage(error))
   }
 }
 

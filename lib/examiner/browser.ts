@@ -2,7 +2,7 @@
  * Plays a browser: cookies, redirects and forms, with a record of each request.
  * With `--browser`, Chromium opens the pages and sends their forms.
  */
-import type { Chromium, ChromiumWindow, Loaded } from './chromium'
+import type { Chromium, ChromiumWindow, Loaded, LoadedResponse } from './chromium'
 import { Cookies } from './cookies'
 import { type Form, formsOf, type Link, linksOf, visibleText } from './html'
 import { type Response, sendRequest } from './request'
@@ -142,20 +142,19 @@ export class Browser {
   }
 
   /** Returns the page that Chromium shows, with its requests. */
-  #shown({ url, text, responses }: Loaded): Page {
-    const hops = responses.map((response, index): Hop => {
+  #shown({ shown, responses }: Loaded): Page {
+    const hopOf = (response: LoadedResponse, index: number): Hop => {
       const to = response.headers['location']
       const location =
         to !== undefined && URL.canParse(to, response.url.href) ? new URL(to, response.url).href : undefined
       const at = Date.now() - responses.length + index
       const tick = performance.now() - responses.length + index
-      return { ...response, browser: this.name, at, tick, ms: 0, error: '', location, fields: masked(response.fields) }
-    })
+      return { ...response, browser: this.name, at, tick, ms: 0, location, fields: masked(response.fields) }
+    }
+    const hops = responses.map(hopOf)
     for (const hop of hops) this.record(hop)
-    const last = hops.findLast((hop) => hop.url.href === url.href) ?? hops[hops.length - 1]
-    if (!last) throw new Error('Chromium has opened no page')
-    const shown = { ...last, url, text }
-    return pageAfter(shown, [...hops, shown], undefined)
+    const last = hopOf(shown, hops.length)
+    return pageAfter(last, [...hops, last], undefined)
   }
 
   async #request(

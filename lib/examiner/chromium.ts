@@ -6,13 +6,21 @@ import type { Cookies } from './cookies'
 import type { Form } from './html'
 
 /** Types of playwright-core. They are defined here, because the package is not a dependency. */
+interface PlaywrightRequest {
+  url(): string
+  method(): string
+  resourceType(): string
+  postData(): string | null
+  frame(): object
+  failure(): { errorText: string } | null
+}
 interface PlaywrightResponse {
   url(): string
   status(): number
   text(): Promise<string>
   allHeaders(): Promise<Record<string, string>>
   headersArray(): Promise<{ name: string; value: string }[]>
-  request(): { method(): string; resourceType(): string; postData(): string | null }
+  request(): PlaywrightRequest
 }
 interface PlaywrightCookie {
   readonly name: string
@@ -22,6 +30,8 @@ interface PlaywrightCookie {
 }
 interface PlaywrightPage {
   on(event: 'response', listener: (response: PlaywrightResponse) => void): void
+  on(event: 'requestfailed', listener: (request: PlaywrightRequest) => void): void
+  mainFrame(): object
   goto(url: string, options: object): Promise<unknown>
   content(): Promise<string>
   url(): string
@@ -44,7 +54,7 @@ interface Playwright {
   readonly chromium: { launch(options: object): Promise<PlaywrightBrowser>; executablePath(): string }
 }
 
-/** A response that Chromium got. */
+/** A response that Chromium got, or the reason for the missing response. */
 export interface LoadedResponse {
   readonly url: URL
   readonly method: string
@@ -53,17 +63,20 @@ export interface LoadedResponse {
   readonly setCookie: readonly string[]
   readonly text: string
   readonly fields: Readonly<Record<string, string>>
+  /** The reason for the missing response, or an empty text. */
+  readonly error: string
 }
 
 /** The page that Chromium shows at last, with every document and fetch call until then. */
 export interface Loaded {
-  readonly url: URL
-  readonly text: string
+  readonly shown: LoadedResponse
   readonly responses: readonly LoadedResponse[]
 }
 
 const PATIENCE_MS = 20_000
 const SETTLE_MS = 5000
+/** Chromium gives a request up if another page is opened, and also if the response has no page to show. */
+const ABORTED = 'net::ERR_ABORTED'
 
 /** A running Chromium. */
 export class Chromium {
@@ -128,11 +141,23 @@ export class ChromiumWindow {
       if (['document', 'fetch', 'xhr'].includes(response.request().resourceType()))
         this.#responses.push(readResponse(response))
     })
+    page.on('requestfailed', (request) => {
+      const error = request.failure()?.errorText
+      if (request.frame() === page.mainFrame() && request.resourceType() === 'document' && error !== ABORTED)
+        this.#responses.push(Promise.resolve(failedResponse(request, String(error))))
+    })
   }
 
   /** Opens an address. */
   open(address: string, cookies: Cookies): Promise<Loaded> {
-    return this.#load(cookies, () => this.page.goto(address, { timeout: PATIENCE_MS }))
+    return this.#load(cookies, async () => {
+      try {
+        await this.page.goto(address, { timeout: PATIENCE_MS })
+      } catch (error) {
+        // a response, or the reason for the missing response, says more than the error
+        if (this.#responses.length === 0) throw error
+      }
+    })
   }
 
   /** Fills in a form of the open page, and sends the form with the Enter key in its last field. */
@@ -173,8 +198,20 @@ export class ChromiumWindow {
         path: below,
       })),
     )
-    return { url: new URL(this.page.url()), text, responses }
+    const url = new URL(this.page.url())
+    const last = responses.findLast((response) => response.url.href === url.href) ?? responses[responses.length - 1]
+    if (!last) throw new Error('Chromium has opened no page')
+    // Chromium shows a page of its own instead of a missing response
+    return { shown: url.protocol === 'chrome-error:' ? last : { ...last, url, text }, responses }
   }
+}
+
+const fieldsOf = (request: PlaywrightRequest) => Object.fromEntries(new URLSearchParams(request.postData() ?? ''))
+
+/** Returns a request without a response, as the examiner's own requests do. */
+function failedResponse(request: PlaywrightRequest, error: string): LoadedResponse {
+  const [url, method, fields] = [new URL(request.url()), request.method(), fieldsOf(request)]
+  return { url, method, status: 0, headers: {}, setCookie: [], text: '', fields, error }
 }
 
 const selectorOf = (name: string) => `[name=${JSON.stringify(name)}]`
@@ -192,7 +229,8 @@ async function readResponse(response: PlaywrightResponse): Promise<LoadedRespons
       headers: await response.allHeaders(),
       setCookie: lines.map(({ value }) => value),
       text: isRedirect ? '' : await response.text(),
-      fields: Object.fromEntries(new URLSearchParams(request.postData() ?? '')),
+      fields: fieldsOf(request),
+      error: '',
     }
   } catch {
     return undefined // the window has opened another page before the response was read

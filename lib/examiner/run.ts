@@ -89,10 +89,7 @@ class Runner {
     const windows: [number, number][] = []
     const begin = Date.now()
     let since = begin
-    const leave = () => {
-      windows.push([since, Date.now()])
-      endTurn()
-    }
+    const endWindow = () => windows.push([since, Date.now()])
     const run: Run = {
       platform,
       settings,
@@ -100,7 +97,8 @@ class Runner {
       chromium,
       nextAccount: () => this.#account(),
       wait: async (milliseconds) => {
-        leave()
+        endWindow()
+        endTurn()
         await pause(milliseconds)
         endTurn = await this.#turns.take()
         since = Date.now()
@@ -108,9 +106,10 @@ class Runner {
     }
     const stage = new Stage(run, facts)
     const finding = await runCheck(check, stage)
+    endWindow() // the calls of the recovery are no evidence
     platform.runtime.faults.clear()
     if (check.isRough) await recover(stage, this.examination.recoveryMs ?? RECOVERY_MS)
-    leave()
+    endTurn()
     this.#done += 1
     const traces = platform.runtime.traces.since(begin)
     const seen = traces.filter(({ at }) => windows.some(([from, to]) => at >= from && at <= to))

@@ -1,13 +1,11 @@
-import { once } from 'node:events'
-import http, { type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener } from 'node:http'
 import { examine } from '../../lib/examiner'
 import type { Check } from '../../lib/examiner/check'
 import { allChecks } from '../../lib/examiner/checks'
 import type { SiteFacts } from '../../lib/examiner/facts'
-import { Platform } from '../../lib/examiner/platform'
 import { runChecks } from '../../lib/examiner/run'
 import { readSettings } from '../../lib/examiner/settings'
+import { beside } from './beside'
 
 const { factsOf } = require('./facts.js') as { factsOf(url: string): SiteFacts }
 
@@ -24,21 +22,6 @@ const sites: [name: string, site: RequestListener | undefined][] = [
   ],
   ['redirects everything to itself', (_req, res) => void res.writeHead(302, { location: '/' }).end()],
 ]
-
-/** Runs a site and a platform for as long as some work takes. */
-async function beside(site: RequestListener | undefined, work: (platform: Platform) => Promise<void>): Promise<void> {
-  const server = http.createServer((req, res) => (site ? site(req, res) : res.socket?.destroy()))
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const platform = new Platform(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, '/sso2/landing')
-  await platform.listen(0)
-  try {
-    await work(platform)
-  } finally {
-    await platform.close()
-    server.close()
-    server.closeAllConnections()
-  }
-}
 
 test.concurrent.each(sites)('a site that %s cannot be examined, and the message says what to look at', (_name, site) =>
   beside(site, async (platform) => {

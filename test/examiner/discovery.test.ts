@@ -1,0 +1,246 @@
+import type { RequestListener } from 'node:http'
+import { examine } from '../../lib/examiner'
+import { type Check, passed, warning } from '../../lib/examiner/check'
+import { discover } from '../../lib/examiner/discovery'
+import type { SiteFacts } from '../../lib/examiner/facts'
+import type { Platform } from '../../lib/examiner/platform'
+import { type Progress, runChecks } from '../../lib/examiner/run'
+import { readSettings, siteSettings } from '../../lib/examiner/settings'
+import { Stage } from '../../lib/examiner/stage'
+import { beside } from './beside'
+
+const { factsOf } = require('./facts.js') as { factsOf(url: string): SiteFacts }
+const { createSite } = require('./sites/by-hand.cjs') as {
+  createSite(env: Readonly<Record<string, string>>): { app: RequestListener; stop(): void }
+}
+
+/* How a site is discovered, and how checks run on it. The site is the good one by hand, with a change. */
+
+/** Pages that the site answers otherwise: a status, or a page. */
+type Changes = Readonly<Record<string, number | string>>
+
+/** Runs the site by hand with changed settings and pages for as long as some work takes. */
+function besideByHand(
+  env: Readonly<Record<string, string>>,
+  pages: Changes,
+  work: (platform: Platform) => Promise<void>,
+) {
+  let app: RequestListener
+  return beside(
+    (req, res) => {
+      const changed = pages[`${req.method} ${req.url?.split('?', 1)}`]
+      if (changed === undefined) return app(req, res)
+      res.writeHead(typeof changed === 'number' ? changed : 200, { 'content-type': 'text/html' }).end(String(changed))
+    },
+    async (platform) => {
+      const settings = siteSettings(platform.addresses).map(({ variable, value }) => [variable, value])
+      const site = createSite({ ...Object.fromEntries(settings), ...env })
+      app = site.app
+      await work(platform)
+      site.stop()
+    },
+  )
+}
+
+const form = '<form method=post action=/login>'
+const password = '<input type=password name=password>'
+const otherForm = `${form}<input name=user>${password}<input type=hidden name=username value=other></form>`
+
+test.each<[what: string, settings: object, env: Readonly<Record<string, string>>, pages: Changes, message: string]>([
+  ['has no first page', {}, {}, { 'GET /': 404 }, '/ responds 404: name a page as pages.public in examine.json'],
+  ['has another secret', {}, { SSO2_CLIENT_SECRET: 'x'.repeat(40) }, {}, 'the platform refuses identify: '],
+  [
+    'asks no username',
+    {},
+    {},
+    { 'GET /login': `${form}${password}</form>` },
+    'the login form has no field for the user',
+  ],
+  [
+    'sends another username',
+    {},
+    {},
+    { 'GET /login': otherForm },
+    'Authenticate responded invalid_credentials: are the',
+  ],
+  ['loads no user', {}, { SSO2_TOKEN_URL: 'http://127.0.0.1:1' }, {}, 'the site did not ask the REST API for the user'],
+  ['shows no user', { pages: { account: '/login' } }, {}, {}, 'no page shows the user after the login: name one'],
+  [
+    'has no logout',
+    { pages: { account: '/sensitive' } },
+    {},
+    { 'GET /': 'Hello', 'GET /logout': 404 },
+    'no way to log out was found: name the form as logout.form in examine.json',
+  ],
+  ['hides its login form', { login: { page: '/' } }, {}, {}, 'no page with a password field was found: name it as'],
+])('a site that %s cannot be examined', (_what, settings, env, pages, message) =>
+  besideByHand(env, pages, async (platform) => {
+    const found = discover(platform, readSettings(settings), platform.accounts[0])
+    await expect(found).rejects.toThrow(message)
+  }),
+)
+
+test.each<[logout: object, expected: string]>([
+  [{}, 'POST / /logout /logout-all (found)'],
+  [{ logout: { page: '/sensitive' } }, 'POST /sensitive /sensitive /logout-all'],
+  [{ logout: { form: '/bye', method: 'GET' } }, 'GET /bye /bye /logout-all'],
+  [{ logout: { page: '/sensitive', form: '/bye' }, logoutAll: '/all' }, 'POST /sensitive /bye /all'],
+])('examine.json with %j makes the logout %s', (given, expected) =>
+  besideByHand({}, {}, async (platform) => {
+    const pages = { login: { page: '/login' }, pages: { account: '/sensitive' } }
+    const { facts, notes } = await discover(platform, readSettings({ ...pages, ...given }), platform.accounts[0])
+    const { page, action, method } = facts.logout
+    const paths = [page, action, facts.logoutAll ?? ''].map((address) => new URL(address).pathname)
+    const isFound = notes.some((note) => /^logout: .* \(found\)$/.test(note))
+    expect([method, ...paths, ...(isFound ? ['(found)'] : [])].join(' ')).toBe(expected)
+    expect(notes.slice(0, 2)).toEqual(['login page: /login', 'page that shows the user: /sensitive'])
+  }),
+)
+
+const logoutPage = '<form method=post action=/logout>Log out</form>'
+
+test.each([
+  ['never redirects to Identify', 200, 'the site never redirects to Identify'],
+  ['makes a call that the platform refuses', 500, 'the platform refuses authenticate: '],
+])('a site without sessions that %s cannot be examined', (_what, status, message) => {
+  let url = ''
+  const site: RequestListener = async (req, res) => {
+    if (req.method === 'POST' && status === 500) await fetch(`${url}/sso/authenticate`, { method: 'POST', body: '{}' })
+    res.end(status === 200 ? `Hello NAME${otherForm}${logoutPage}` : otherForm)
+  }
+  return beside(site, async (platform) => {
+    url = platform.url
+    const settings = readSettings(status === 200 ? { loggedIn: 'Hello' } : {})
+    await expect(discover(platform, settings, platform.accounts[0])).rejects.toThrow(message)
+  })
+})
+
+test('checks are left out by their names, by examine.json, and because they are slow or like others', () =>
+  besideByHand({}, {}, async (platform) => {
+    const settings = readSettings({ skip: { 'login/right-password': 'a reason' } })
+    const only = ['login/right-password', 'logout/here', 'status/old', 'outage/login-empty', 'identify']
+    const skip = ['logout', 'identify']
+    const { results, skipped } = await examine({ platform, settings, only, skip, isQuick: true })
+    expect(results).toEqual([])
+    const others = skipped.filter(({ name }) => !name.startsWith('identify/'))
+    expect([others.length < skipped.length, others.map(({ name, reason }) => `${name}: ${reason}`)]).toEqual([
+      true,
+      [
+        'status/old: --quick: the check waits',
+        'login/right-password: a reason',
+        'logout/here: --skip',
+        'outage/login-empty: --quick: a check like it has run',
+      ],
+    ])
+  }))
+
+const dummy = { name: 'login/right-password' }
+
+test('a check that breaks is undecided, and so is one without an account', () =>
+  beside(undefined, async (platform) => {
+    const checks: Check[] = [
+      { ...dummy, run: () => Promise.reject(new Error('no page')) },
+      { ...dummy, run: () => Promise.reject('no page') },
+      {
+        ...dummy,
+        run: async (stage) => {
+          for (;;) stage.account()
+        },
+      },
+    ]
+    const results = await runChecks(checks, { platform, settings: readSettings({}), facts: factsOf(platform.siteUrl) })
+    expect(results.map(({ verdict, reason }) => `${verdict}: ${reason}`)).toEqual([
+      'undecided: the examiner failed: no page',
+      'undecided: the examiner failed: the check itself has failed',
+      'undecided: the examiner has no account left',
+    ])
+  }))
+
+test.each([true, false])('a site recovers before the next check, with Identify at the first page: %s', (isAlways) => {
+  const pages: Record<string, number> = {}
+  return besideByHand({}, pages, async (platform) => {
+    const begun: string[] = []
+    const check = (name: string, more: Partial<Check>): Check => {
+      const run = async () => {
+        begun.push(`${name} ${JSON.stringify(pages)}`)
+        return passed()
+      }
+      return { name, run, ...more }
+    }
+    const breakFor = async () => {
+      pages['GET /login'] = 503
+      setTimeout(() => delete pages['GET /login'], 200)
+      return warning('odd', 'another effect')
+    }
+    const checks = [
+      check('calls/valid-tokens', { isLast: true }),
+      check('login/right-password', { isRough: true, run: breakFor }),
+      check('logout/here', {}),
+      check('status/old', { isSlow: true }),
+    ]
+    const progress: Progress[] = []
+    const facts = { ...factsOf(platform.siteUrl), isIdentifiedAlways: isAlways }
+    const settings = readSettings({ recheckSeconds: 100 })
+    const onProgress = (now: Progress) => progress.push(now)
+    const results = await runChecks(checks, { platform, settings, facts, onProgress })
+    expect(results.map(({ name, text }) => [name, text.effect === 'another effect'])).toEqual(
+      checks.map(({ name, isRough = false }) => [name, isRough]),
+    )
+    expect(results[1]?.flow.steps).toEqual([]) // the evidence has nothing of the recovery
+    expect(begun).toEqual(['status/old {}', 'logout/here {}', 'calls/valid-tokens {}'])
+    expect(progress.map(({ name, done }) => `${done} ${name}`)).toEqual([
+      '0 status/old',
+      '1 login/right-password',
+      '2 logout/here',
+      '3 calls/valid-tokens',
+    ])
+    expect(Math.round(progress[0]?.leftSeconds ?? 0)).toBe(120)
+  })
+})
+
+/** Makes the tools of a check. `waits` gets the times that the check waits, in milliseconds. */
+const stageOf = (platform: Platform, waits: number[] = [], facts: Partial<SiteFacts> = {}) => {
+  const wait = async (milliseconds: number) => void waits.push(milliseconds)
+  const parts = { platform, settings: readSettings({}), siteOutput: undefined, chromium: undefined, wait }
+  const run = { ...parts, nextAccount: () => platform.accounts[0] }
+  return new Stage(run, { ...factsOf(platform.siteUrl), ...facts })
+}
+
+test.each([
+  ['2', [2000]],
+  ['900', [61_000]],
+  ['soon', [61_000]],
+])('a login that is refused with 429 and Retry-After: %s is sent again', (retryAfter, expected) => {
+  const requests: string[] = []
+  const site: RequestListener = (req, res) => {
+    requests.push(String(req.method))
+    if (requests.length === 2) res.writeHead(429, { 'retry-after': retryAfter })
+    res.end(otherForm)
+  }
+  return beside(site, async (platform) => {
+    const waits: number[] = []
+    const stage = stageOf(platform, waits)
+    const browser = stage.browser()
+    const { form: login } = await stage.loginForm(browser)
+    await stage.submit(browser, login, platform.accounts[0])
+    expect([requests, waits]).toEqual([['GET', 'POST', 'POST'], expected])
+  })
+})
+
+test('a login without a response is undecided with the reason', () =>
+  beside(
+    (req, res) => (req.method === 'POST' ? res.destroy() : res.end(otherForm)),
+    async (platform) => {
+      const stage = stageOf(platform)
+      await expect(stage.login(stage.browser())).rejects.toThrow('did not work: /login responded ECONNRESET')
+    },
+  ))
+
+test.each([true, false])('a browser comes to the landing page, with Identify at the first page: %s', (isAlways) =>
+  besideByHand({}, {}, async (platform) => {
+    const stage = stageOf(platform, [], { isIdentifiedAlways: isAlways, userPage: `${platform.siteUrl}/sensitive` })
+    const landing = await stage.landing(stage.browser())
+    const back = new URL(landing.searchParams.get('r') ?? '').pathname
+    expect([landing.pathname, back]).toEqual(['/sso2/landing', isAlways ? '/' : '/sensitive'])
+  }),
+)

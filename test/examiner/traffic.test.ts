@@ -1,0 +1,170 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import type { RequestListener } from 'node:http'
+import https from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { Trace } from '../../lib/emulator/platform/traces'
+import { Browser, type Hop } from '../../lib/examiner/browser'
+import { evidenceOf } from '../../lib/examiner/evidence'
+import { sendRequest } from '../../lib/examiner/request'
+import { SecondSite } from '../../lib/examiner/second-site'
+import { readSettings } from '../../lib/examiner/settings'
+import { beside } from './beside'
+
+/* What the examiner sends and gets, and what the evidence of a check shows of it. */
+
+const get = (address: string) => sendRequest({ method: 'GET', url: new URL(address), headers: {} })
+
+test('a request reaches names below localhost and other hosts, and reads two million characters', () =>
+  beside(
+    (req, res) => void res.end(req.url === '/' ? req.headers.host : 'x'.repeat(3_000_000)),
+    async ({ siteUrl }) => {
+      const { port } = new URL(siteUrl)
+      for (const host of [`shop.localhost:${port}`, `0.0.0.0:${port}`])
+        expect(await get(`http://${host}/`)).toMatchObject({ status: 200, text: host, error: '' })
+      const { length } = (await get(`${siteUrl}/long`)).text
+      expect([length >= 2_000_000, length < 2_200_000]).toEqual([true, true])
+    },
+  ))
+
+test('a request accepts a certificate that this machine has signed itself', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'express-sso2-examiner-'))
+  const [key, cert] = [path.join(folder, 'key.pem'), path.join(folder, 'cert.pem')]
+  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-subj', '/CN=localhost']
+  execFileSync('openssl', ['req', '-x509', ...kind, '-keyout', key, '-out', cert], { stdio: 'pipe' })
+  const server = https.createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (_req, res) => res.end('ok'))
+  rmSync(folder, { recursive: true })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  expect((await get(`https://localhost:${port}/`)).text).toBe('ok')
+  expect((await get(`https://0.0.0.0:${port}/`)).error).toBe('DEPTH_ZERO_SELF_SIGNED_CERT')
+  server.close()
+})
+
+/** Redirects by the last part of the path, and otherwise shows what has come. */
+const echo: RequestListener = (req, res) => {
+  const { pathname, searchParams } = new URL(req.url ?? '', 'http://site')
+  const status = Number(pathname.slice(1))
+  if (status >= 300) return void res.writeHead(status, { location: searchParams.get('to') ?? '' }).end()
+  const { origin = '-', 'sec-fetch-site': from, cookie = '-' } = req.headers
+  res.end(`${req.method} ${origin} ${from} ${cookie}`)
+}
+
+test.each([
+  ['GET', 303, '127.0.0.1', 'GET - none -'],
+  ['POST', 303, '127.0.0.1', 'GET - same-origin -'],
+  ['POST', 307, '127.0.0.1', 'POST ORIGIN same-origin -'],
+  ['POST', 307, 'localhost', 'POST - cross-site -'],
+  ['POST', 303, 'localhost', 'GET - cross-site -'],
+])('a %s redirected with %d to %s arrives as %s', (method, status, host, expected) =>
+  beside(echo, async ({ siteUrl }) => {
+    const to = siteUrl.replace('127.0.0.1', host)
+    const page = await new Browser('A', () => {}, {}).open(`${siteUrl}/${status}?to=${to}/`, { method })
+    expect(page.text).toBe(expected.replace('ORIGIN', siteUrl))
+  }),
+)
+
+test('a browser without the cookies of the site keeps those of the platform alone', async () => {
+  const browser = new Browser('A', () => {}, {})
+  browser.cookies.take(new URL('http://localhost/'), ['site=1', 'both=1'])
+  browser.cookies.take(new URL('http://127.0.0.1/'), ['platform=1', 'both=1'])
+  const other = browser.withoutCookiesOf('http://localhost', 'http://127.0.0.1')
+  expect(other.cookies.header(new URL('http://127.0.0.1/'))).toBe('platform=1')
+})
+
+test('a second site says that its platform does not respond, and gets no claims of an unreadable answer', () =>
+  beside(undefined, async (platform) => {
+    const second = new SecondSite(platform)
+    expect(await second.call('unknown', {})).toEqual({})
+    await platform.close()
+    await expect(second.identify(new Browser('A', () => {}, {}))).rejects.toThrow('does not respond')
+  }))
+
+const hopOf = (url: string, more: Partial<Hop>): Hop => {
+  const request = { browser: 'A', at: 10, tick: 10, method: 'GET', url: new URL('/page', url), fields: {} }
+  const response = { status: 200, setCookie: [], text: 'Hello', error: '', ms: 5, location: undefined }
+  return { ...request, ...response, headers: { 'content-type': 'text/html' }, ...more }
+}
+
+test.each<[settings: object, response: Partial<Hop>, shown: string]>([
+  [{}, {}, '200, no user'],
+  [{}, { text: 'Hello NAME' }, '200, shows NAME'],
+  [{ loggedIn: 'Hello' }, {}, '200, shows a user'],
+  [{ loggedOut: 'Hello' }, {}, '200, no user'],
+  [{}, { headers: {} }, '200'],
+  [{}, { status: 500 }, '500'],
+  [{}, { status: 302, location: 'http://other.invalid/' }, '302 → http://other.invalid'],
+  [{}, { status: 302, location: 'http://other.invalid/a?b' }, '302 → /a'],
+  [{}, { status: 0, error: 'ECONNRESET' }, 'ECONNRESET'],
+])('with %j the evidence of %j is %s', (settings, response, shown) =>
+  beside(undefined, async (platform) => {
+    const [, { name } = { name: '' }] = platform.accounts
+    const hop = hopOf(platform.siteUrl, { ...response, text: (response.text ?? 'Hello').replace('NAME', name) })
+    const { steps } = evidenceOf('a check', [hop], [], { platform, settings: readSettings(settings) })
+    expect(steps.map((step) => step.name)).toEqual(['GET /page', shown.replace('NAME', name)])
+  }),
+)
+
+test('the evidence numbers the values of cookies, masks passwords, and is cut in the middle', () =>
+  beside(undefined, async (platform) => {
+    const fields = { first: platform.accounts[0].password, second: platform.second.clientSecret, third: 'a name' }
+    const setCookie = ['a=one; Path=/', 'b=; Max-Age=0', 'a=two']
+    const hops = [...Array(31).keys()].map((tick) =>
+      hopOf(platform.siteUrl, { at: tick, tick, cookie: 'a=two; a=one', setCookie, fields }),
+    )
+    const { steps } = evidenceOf('a check', hops, [], { platform, settings: readSettings({}) })
+    expect(steps[0]?.claims).toEqual({ first: '***', second: '***', third: 'a name', cookie: 'a=#1; a=#2' })
+    expect(steps.find(({ from }) => from === 'site')?.claims).toEqual({
+      'set-cookie': 'a=#2; Path=/, b=; Max-Age=0, a=#1',
+    })
+    expect([steps.length, steps[30]?.name]).toEqual([61, '2 more steps'])
+  }))
+
+test('the evidence has calls of both sites, and no events', () =>
+  beside(undefined, async (platform) => {
+    const traceOf = (clientId: string, times: Partial<Trace>): Trace => {
+      const call = {
+        at: 0,
+        operation: 'logout',
+        clientId,
+        sid: 's',
+        claims: { sid: 's' },
+        outcome: 'terminated',
+      } as const
+      return { at: 100, sid: 's', call, ...times }
+    }
+    const traces = [
+      traceOf(platform.site.clientId, { tick: 5, durationMs: 7, answer: { sts: 'terminated' } }),
+      traceOf(platform.second.clientId, {}),
+      { at: 1, sid: 's', event: 'session pruned' },
+    ]
+    const flow = evidenceOf('a check', [], traces, { platform, settings: readSettings({}) })
+    expect(flow.participants.map(({ id }) => id)).toEqual(['site', 'second', 'platform'])
+    const shown = flow.steps.map(({ from, at, durationMs, claims }) => [from, at, durationMs, claims])
+    expect(shown).toEqual([
+      ['second', 100, undefined, { sid: 's' }],
+      ['platform', 100, 0, {}],
+      ['site', 100, undefined, { sid: 's' }],
+      ['platform', 107, 7, { sts: 'terminated' }],
+    ])
+  }))
+
+test('the platform knows its sessions and accounts alone', () =>
+  beside(undefined, async (platform) => {
+    const [account] = platform.accounts
+    const [second, browser] = [new SecondSite(platform), new Browser('A', () => {}, {})]
+    const sid = await second.identify(browser)
+    expect([platform.status(sid), platform.accountOf(sid)]).toEqual(['anon', undefined])
+    await second.login(browser, account)
+    expect(platform.accountOf(sid)).toBe(account.accountId)
+    for (const end of [() => platform.terminate('none'), () => platform.prune('none')]) end()
+    expect(platform.status(sid)).toBe('loggedin')
+    platform.terminate(sid)
+    expect(platform.status(sid)).toBe('terminated')
+    platform.prune(sid)
+    expect([platform.status(sid), platform.accountOf(sid)]).toEqual([undefined, undefined])
+    expect(() => platform.control({ ...account, username: 'none' })).toThrow('lost an account')
+  }))
