@@ -298,6 +298,7 @@ for (const [what, find, replace] of [
   ['lks is anon', "const lks = session.user ? 'loggedin' : 'anon'", "const lks = 'anon'"],
   ['ipa is missing', "ipa: req.socket.remoteAddress ?? ''", "ipa: ''"],
   ["uas is not the browser's User-Agent", "uas: req.get('user-agent') ?? ''", "uas: 'site'"],
+  ['the user is not shown any more', "if (claims.sts === 'anon') session.user = undefined", 'session.user = undefined'],
 ])
   weaken('status/old', what, [change(find, replace)], `failed: ${what}`)
 const BUSY = [
@@ -686,6 +687,12 @@ weaken(
 )
 weaken(
   'logout/all-sessions',
+  'the site ends the session of one browser',
+  [change('if (one.user?.id !== id) continue', 'if (one !== req.session) continue')],
+  'failed: another session of the account is still logged in here',
+)
+weaken(
+  'logout/all-sessions',
   'only the platform ends the sessions',
   [change('endSession(one)\n      endedHere.set(one.sid, true)')],
   'failed: this session is still logged in; another session',
@@ -698,6 +705,7 @@ weaken('session/cookie-flags', 'scripts can read the session cookie', [
 ])
 for (const [what, replace] of [
   ['no SameSite=Lax or Strict', 'HttpOnly; Path=/'],
+  ['no Path', 'HttpOnly; SameSite=Lax'],
   ['is sent to other hosts', 'HttpOnly; SameSite=Lax; Domain=localhost; Path=/'],
 ])
   weaken('session/cookie-flags', what, [change('HttpOnly; SameSite=Lax; Path=/', replace)])
@@ -769,17 +777,18 @@ weaken(
     ),
   ],
 )
-weaken(
-  'outage/page-down',
-  'a page waits for the platform with 503',
-  [
-    change(
-      'if (!claims || (claims.sid !== session.sid',
-      "if (!claims) throw Object.assign(new Error('down'), { status: 503 })\n    if ((claims.sid !== session.sid",
-    ),
-  ],
-  'failed: the user gets 503',
-)
+for (const status of [403, 503])
+  weaken(
+    'outage/page-down',
+    `a failed status check is answered with ${status}`,
+    [
+      change(
+        'if (!claims || (claims.sid !== session.sid',
+        `if (!claims) throw Object.assign(new Error('down'), { status: ${status} })\n    if ((claims.sid !== session.sid`,
+      ),
+    ],
+    `failed: the user gets ${status}`,
+  )
 weaken(
   'outage/logout-down',
   'Identify logs in a user whose logout has failed',

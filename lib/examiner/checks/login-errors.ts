@@ -123,7 +123,9 @@ function ended(name: string, end: (stage: Stage, sid: string) => void): Check {
       if (!(await stage.isShown(browser, account)))
         return failed('the second try fails too: the user cannot log in in this browser')
       const isLoggedIn = stage.platform.accountOf(await stage.sid(browser)) === account.accountId
-      return failedIf(!isLoggedIn, 'the user is logged in here, and not at the platform')
+      if (isLoggedIn) return passed()
+      const effect = 'The site logs a user in whose password the platform has not checked.'
+      return { ...failed('the user is logged in here, and not at the platform'), effect }
     },
   }
 }

@@ -2,7 +2,7 @@
 import type { EmulatedOperation } from '../../emulator/faults/rules'
 import type { Page } from '../browser'
 import { type Check, need, noneOf, problemsIn } from '../check'
-import { isServerError, outcomeOf } from '../outcome'
+import { isAnyError, isServerError, outcomeOf } from '../outcome'
 import type { Fault } from '../platform'
 import { pause, type Stage } from '../stage'
 import { arrive } from './landing'
@@ -128,7 +128,7 @@ const showPage: Act = async (stage, { fail, failed }) => {
   return [
     ...pageProblems(page, MAX_PAGE_MS),
     ...problemsIn([
-      [page.status === 503, 'the user gets 503'],
+      [isAnyError(page), `the user gets ${outcomeOf(page)}`],
       [page.next !== undefined, 'the user is redirected to the platform that fails'],
     ]),
   ]
