@@ -201,7 +201,7 @@ test.each([true, false])('a site recovers before the next check, with Identify a
 /** Makes the tools of a check. `waits` gets the times that the check waits, in milliseconds. */
 const stageOf = (platform: Platform, waits: number[] = [], facts: Partial<SiteFacts> = {}) => {
   const wait = async (milliseconds: number) => void waits.push(milliseconds)
-  const parts = { platform, settings: readSettings({}), siteOutput: undefined, chromium: undefined, wait }
+  const parts = { platform, settings: readSettings({}), siteOutput: () => '', chromium: undefined, wait }
   const run = { ...parts, nextAccount: () => platform.accounts[0] }
   return new Stage(run, { ...factsOf(platform.siteUrl), ...facts })
 }
