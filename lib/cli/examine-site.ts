@@ -1,5 +1,6 @@
 /** Starts and ends the examined site as a child process, and collects its output. */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { CannotExamine } from '../examiner/discovery'
 import { sendRequest } from '../examiner/request'
 import { type PlatformAddresses, siteSettings } from '../examiner/settings'
@@ -17,6 +18,8 @@ export async function isTaken(siteUrl: string): Promise<boolean> {
 /** A running site. */
 export class SiteProcess {
   readonly #child: ChildProcess
+  /** Settles when the program runs, or when it is known that the program does not exist. */
+  readonly #begun: Promise<unknown>
   #output = ''
 
   /** Starts the command with the addresses of the platform in its environment. */
@@ -33,6 +36,7 @@ export class SiteProcess {
     this.#child.once('error', (error) => {
       this.#output += error.message
     })
+    this.#begun = once(this.#child, 'spawn').catch(() => {})
   }
 
   /** Returns the output of the site so far. */
@@ -43,6 +47,7 @@ export class SiteProcess {
    * @throws {CannotExamine} if the site ends, or does not respond in time
    */
   async responds(siteUrl: string): Promise<void> {
+    await this.#begun
     const end = Date.now() + START_MS
     while (Date.now() < end && this.#runningPid() !== undefined) {
       if (await isTaken(siteUrl)) return

@@ -1,0 +1,163 @@
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import http, { type RequestListener } from 'node:http'
+import net, { type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { examineCommand } from '../../lib/cli/examine'
+import { SiteProcess } from '../../lib/cli/examine-site'
+import { Platform } from '../../lib/examiner/platform'
+import { siteSettings } from '../../lib/examiner/settings'
+import { findChromium } from '../support/browser'
+import { freePort } from '../support/ports'
+
+/* The arguments and the exit codes of `express-sso2 examine`, and the site that it starts. */
+
+const { createSite } = require('../examiner/sites/by-hand.cjs') as {
+  createSite(env: Readonly<Record<string, string>>): { app: RequestListener; stop(): void }
+}
+
+const folder = mkdtempSync(path.join(tmpdir(), 'express-sso2-examine-'))
+const fileIn = (name: string, text = '') => {
+  const file = path.join(folder, name)
+  writeFileSync(file, text)
+  return file
+}
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** Runs the command in this process. With `isTerminal`, its output has colours and a line of progress. */
+async function examine(args: readonly string[], isTerminal = false) {
+  const [out, err]: [string[], string[]] = [[], []]
+  const streams = [
+    { stream: process.stdout, text: out },
+    { stream: process.stderr, text: err },
+  ]
+  const before = streams.map(({ stream }) => stream.isTTY)
+  const spies = streams.map(({ stream, text }) => {
+    stream.isTTY = isTerminal
+    return jest.spyOn(stream, 'write').mockImplementation((chunk) => text.push(String(chunk)) > 0)
+  })
+  const code = await examineCommand(args).finally(() => {
+    for (const spy of spies) spy.mockRestore()
+    for (const [index, { stream }] of streams.entries()) Object.assign(stream, { isTTY: before[index] })
+  })
+  return { code, out: out.join(''), err: err.join('') }
+}
+
+const here = 'http://localhost:9'
+
+test.each<[args: string[], message: string]>([
+  [[], 'the address of one site is needed'],
+  [[here, here], 'the address of one site is needed'],
+  [[here, '--port', '65536'], '--port must be a number from 0 to 65535'],
+  [[here, '--port', 'none'], '--port must be a number from 0 to 65535'],
+  [[here, '--only', 'landing, none'], 'there is no check "none": see --list'],
+  [['site'], 'the address of the site must be absolute'],
+  [['ftp://localhost'], 'the address of the site must be absolute'],
+  [[`${here}/?a`], 'the address of the site must be absolute'],
+  [['https://shop.example'], 'is not on this machine'],
+  [['https://shop.example', '--i-own-this-site', 'https://other.example'], 'is not on this machine'],
+  [[here, '--config', path.join(folder, 'none.json')], 'none.json: '],
+  [[here, '--config', fileIn('text.json', 'text')], 'text.json: '],
+  [[here, '--config', fileIn('wrong.json', '{"a":1}')], 'wrong.json: the file: Unrecognized key: "a"'],
+  [[here, '--none'], 'express-sso2 examine: '],
+])('%j is refused with the help', async (args, message) => {
+  const { code, out, err } = await examine(args)
+  expect([code, out]).toEqual([2, ''])
+  expect(err).toContain(message)
+  expect(err).toContain('\nUsage: express-sso2 examine')
+})
+
+test.each([
+  [['--help'], /^Usage: express-sso2 examine/],
+  [['-h', here, '--list'], /^Usage: express-sso2 examine/],
+  [['--list'], /^status\/old +[^\n]* \(waits\)$/m],
+  [
+    ['--settings', 'https://shop.example//', '--i-own-this-site', 'https://shop.example//'],
+    /=https:\/\/shop\.example\n/,
+  ],
+])('%j prints what is asked for', async (args, expected) => {
+  expect(await examine(args)).toEqual({ code: 0, err: '', out: expect.stringMatching(expected) })
+})
+
+/** A port that another program has. */
+const taken = net.createServer()
+beforeAll(() => once(taken.listen(0, '127.0.0.1'), 'listening'))
+afterAll(() => {
+  taken.close()
+})
+const takenPort = () => String((taken.address() as AddressInfo).port)
+
+test.each<[args: string[], message: string]>([
+  [['--browser', '--port', 'TAKEN'], 'the platform cannot listen on port'],
+  [['--port', '0'], `${here}/ does not respond (ECONNREFUSED)`],
+  [['--port', '0', '--browser'], `${here}/ does not respond (net::ERR_`],
+  [['--port', '0', '--'], `${here}/ does not respond (ECONNREFUSED)`],
+  [['--port', '0', '--', ''], ''],
+  [
+    ['--port', '0', '--', path.join(folder, 'none')],
+    'the command that starts the site has ended. Its last lines:\nspawn',
+  ],
+])('with %j the examination cannot be made, and the exit code is 2', async (args, message) => {
+  const env = jest.replaceProperty(process, 'env', { ...process.env, CHROMIUM_PATH: findChromium() })
+  const { code, err } = await examine([here, ...args.map((word) => (word === 'TAKEN' ? takenPort() : word))])
+  env.restore()
+  expect([code, err]).toEqual([2, expect.stringContaining(`the examination could not be made: ${message}`)])
+})
+
+test('a site is examined on a terminal, with colours unless NO_COLOR is set, and reports are written', async () => {
+  const [port, server] = [await freePort(), http.createServer()]
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const siteUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const settings = siteSettings(new Platform(siteUrl, '/sso2/landing').addressesAt(port))
+  const site = createSite(Object.fromEntries(settings.map(({ variable, value }) => [variable, value])))
+  server.on('request', site.app)
+  const run = (args: string[], isTerminal: boolean) =>
+    examine([siteUrl, '--port', String(port), '--only', 'login/right-password', ...args], isTerminal)
+  const json = path.join(folder, 'report.json')
+  const colored = await run(['--json', json], true)
+  expect([colored.code, JSON.parse(readFileSync(json, 'utf8')).results[0].verdict]).toEqual([0, 'passed'])
+  expect(colored.out).toContain('\u001b[32m✓\u001b[0m login/right-password')
+  expect(colored.err).toBe('\r\u001b[K\u001b[1m[0/1]\u001b[0m login/right-password, about 1 s left\r\u001b[K')
+  const env = jest.replaceProperty(process, 'env', { ...process.env, NO_COLOR: '1' })
+  const rows: [args: string[], expected: string][] = [
+    [['--skip', 'login'], 'no check was left to run'],
+    [['--junit', folder], `the report ${folder} cannot be written: `],
+  ]
+  expect((await run([], true)).out).toContain('  ✓ login/right-password')
+  env.restore()
+  for (const [args, expected] of rows) {
+    const { code, err } = await run(args, false)
+    expect([code, err]).toEqual([2, expect.stringContaining(expected)])
+  }
+  site.stop()
+  server.close()
+})
+
+const addressesOf = (siteUrl: string) => new Platform(siteUrl, '/sso2/landing').addressesAt(1)
+const ends = async (site: SiteProcess, text: RegExp) => {
+  for (let round = 0; round < 200 && !text.test(site.output().slice(-100)); round += 1) await pause(20)
+  await site.stop()
+  return site.output()
+}
+
+test.each([
+  ['http://localhost', '80'],
+  ['https://localhost', '443'],
+  ['https://localhost:8443', '8443'],
+])('the command of the site %s gets the port %s', async (siteUrl, port) => {
+  const site = new SiteProcess({ program: 'sh', args: ['-c', 'echo $PORT $SSO2_SITE_URL.'] }, addressesOf(siteUrl))
+  expect(await ends(site, /\.\n$/)).toBe(`${port} ${siteUrl}.\n`)
+})
+
+test('the output of a site is kept up to a limit, and a program that does not exist ends at once', async () => {
+  const args = ['-c', 'head -c 21000000 /dev/zero; sleep 1; echo end']
+  const site = new SiteProcess({ program: 'sh', args }, addressesOf(here))
+  while (site.output().length < 20_000_000) await pause(20)
+  await site.stop()
+  expect(site.output().length).toBeLessThan(20_200_000)
+  const none = new SiteProcess({ program: path.join(folder, 'none'), args: [] }, addressesOf(here))
+  await none.stop()
+  expect(await ends(none, /ENOENT/)).toContain('ENOENT')
+})
