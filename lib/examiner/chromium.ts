@@ -153,9 +153,11 @@ export class ChromiumWindow {
     return this.#load(cookies, async () => {
       try {
         await this.page.goto(address, { timeout: PATIENCE_MS })
+        return true
       } catch (error) {
         // a response, or the reason for the missing response, says more than the error
         if (this.#responses.length === 0) throw error
+        return false
       }
     })
   }
@@ -167,6 +169,7 @@ export class ChromiumWindow {
       const entries = Object.entries(filled).filter(([name]) => typed.includes(name))
       for (const [name, value] of entries) await this.page.fill(selectorOf(name), value)
       for (const [last] of entries.slice(-1)) await this.page.locator(selectorOf(last)).first().press('Enter')
+      return true
     })
   }
 
@@ -179,15 +182,16 @@ export class ChromiumWindow {
     return this.context.close()
   }
 
-  async #load(cookies: Cookies, act: () => Promise<unknown>): Promise<Loaded> {
+  /** Does something, and returns what the window shows then. `act` returns whether the window shows a page of the site. */
+  async #load(cookies: Cookies, act: () => Promise<boolean>): Promise<Loaded> {
     await this.context.clearCookies()
     await this.context.addCookies(
       cookies.all().map(({ name, value, host, path: below }) => ({ name, value, domain: host, path: below })),
     )
     this.#responses = []
-    await act()
+    const isShown = await act()
     await this.page.waitForLoadState('networkidle', { timeout: SETTLE_MS }).catch(() => {})
-    const text = await this.page.content()
+    const text = isShown ? await this.page.content() : ''
     const responses = (await Promise.all(this.#responses)).flatMap((response) => response ?? [])
     for (const { url, setCookie } of responses) cookies.take(url, setCookie)
     cookies.keep(
@@ -201,8 +205,7 @@ export class ChromiumWindow {
     const url = new URL(this.page.url())
     const last = responses.findLast((response) => response.url.href === url.href) ?? responses[responses.length - 1]
     if (!last) throw new Error('Chromium has opened no page')
-    // Chromium shows a page of its own instead of a missing response
-    return { shown: url.protocol === 'chrome-error:' ? last : { ...last, url, text }, responses }
+    return { shown: isShown ? { ...last, url, text } : last, responses }
   }
 }
 

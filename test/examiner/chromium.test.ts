@@ -39,6 +39,7 @@ test('a page that a script has moved, pages without an answer, and no page', () 
         {},
         chromium,
       )
+      const other = () => new Browser('B', () => {}, {}, chromium)
       const moved = await browser.open(`${siteUrl}/`)
       expect([moved.url.search, moved.status, moved.words, seen]).toEqual([
         '?moved',
@@ -46,14 +47,14 @@ test('a page that a script has moved, pages without an answer, and no page', () 
         'Next',
         ['GET / 200', 'GET /data 200'],
       ])
-      const dead = await browser.open(`${siteUrl}/away`)
+      const dead = await other().open(`${siteUrl}/away`)
       expect([dead.url.pathname, dead.status, dead.error, dead.hops[0]?.status]).toEqual([
         '/dead',
         0,
         'net::ERR_EMPTY_RESPONSE',
         302,
       ])
-      await expect(browser.open(`${siteUrl}/none`)).rejects.toThrow('Chromium has opened no page')
-      await expect(browser.open('http://[')).rejects.toThrow('invalid URL')
+      await expect(other().open(`${siteUrl}/none`)).rejects.toThrow('Chromium has opened no page')
+      await expect(other().open('http://[')).rejects.toThrow('invalid URL')
     },
   ))

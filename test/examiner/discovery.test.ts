@@ -48,7 +48,7 @@ const otherForm = `${form}<input name=user>${password}<input type=hidden name=us
 
 test.each<[what: string, settings: object, env: Readonly<Record<string, string>>, pages: Changes, message: string]>([
   ['has no first page', {}, {}, { 'GET /': 404 }, '/ responds 404: name a page as pages.public in examine.json'],
-  ['has another secret', {}, { SSO2_CLIENT_SECRET: 'x'.repeat(40) }, {}, 'the platform refuses identify: '],
+  ['has another secret', {}, { SSO2_CLIENT_SECRET: 'x'.repeat(40) }, {}, "Compare the site's settings with --settings"],
   [
     'asks no username',
     {},

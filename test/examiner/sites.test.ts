@@ -179,7 +179,8 @@ test('a login form that a script makes needs --browser', async () => {
 })
 
 test('--browser without Chromium says what to install', async () => {
-  const run = await examine(sites, ['--browser'], ['node', 'scripted.cjs'], { CHROMIUM_PATH: '', PATH: '' })
+  const env = { CHROMIUM_PATH: undefined, PATH: undefined }
+  const run = await examine(sites, ['--browser'], ['node', 'scripted.cjs'], env)
   expect([run.code, run.err]).toEqual([2, expect.stringContaining('--browser needs Chromium: install it with')])
 })
 
