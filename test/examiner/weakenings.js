@@ -1,14 +1,15 @@
 /**
- * One weakening for each check: a change of the good site (`sites/by-hand.cjs`) on which the check must not pass.
- * Each `find` stands in the site exactly once. `found` is the verdict that the check must give: `failed` when left out.
+ * Weakenings of each check: a change of the good site (`sites/by-hand.cjs`) on which the check must not pass.
+ * Each `find` stands in the site exactly once. `found` is the verdict that the check must give.
  * The reason of the verdict, or its beginning, follows a colon where a check has several reasons.
  */
 const weakenings = []
 
-/** Adds a weakening for some checks. `changes` are pairs of what stands there and what replaces it. `facts` tell the check of the change. */
-function weaken(checks, name, changes, found = 'failed', facts = {}) {
+/** Adds a weakening for some checks. `changes` are pairs of what stands there and what replaces it. `facts` tell the checks of the change. */
+function weakenTo(found, checks, name, changes, facts = {}) {
   for (const check of [checks].flat()) weakenings.push({ check, name, changes, found, facts })
 }
+const weaken = (checks, name, changes) => weakenTo('failed', checks, name, changes)
 const change = (find, replace = '') => ({ find, replace })
 const named = (group, names) => names.map((name) => `${group}-${name}`)
 
@@ -37,11 +38,11 @@ weaken('identify/without-cookies', 'the site does not notice that it has tried I
 weaken('identify/once', 'an anonymous session is not kept', [
   change('if (old) sessions.delete(old.id)', 'if (!content.user) return'),
 ])
-weaken(
+weakenTo(
+  'failed',
   'identify/once',
   'a site on demand keeps no anonymous session',
   [change('if (old) sessions.delete(old.id)', 'if (!content.user) return')],
-  'failed',
   { isIdentifiedAlways: false },
 )
 for (const [what, find, replace] of [
@@ -54,18 +55,15 @@ for (const [what, find, replace] of [
   ['nbf and iat are not the same whole second', 'nbf: now,', 'nbf: now - 1,'],
   ['extra claims: sid', '${sign({})}', "${sign({ sid: '' })}"],
 ])
-  weaken('identify/request-token', what, [change(find, replace)], `failed: ${what}`)
-weaken(
-  'identify/return-address',
-  'the site sends no return address',
-  [change('&r=${encodeURIComponent(back)}')],
-  'failed: r is not an absolute address',
-)
-weaken(
+  weakenTo(`failed: ${what}`, 'identify/request-token', what, [change(find, replace)])
+weakenTo('failed: r is not an absolute address', 'identify/return-address', 'the site sends no return address', [
+  change('&r=${encodeURIComponent(back)}'),
+])
+weakenTo(
+  'failed: r leads to http://other.invalid',
   'identify/return-address',
   'the return address is on another host',
   [change('const back = `${site}${path}', 'const back = `http://other.invalid${path}')],
-  'failed: r leads to http://other.invalid',
 )
 const READ_TOKEN = 'const claims = tokens.length === 1 ? verify(tokens[0]) : undefined'
 weaken(
@@ -111,7 +109,7 @@ weaken('landing/alg-hs512', 'the token chooses its algorithm', [
     "const expected = crypto.createHmac(alg === 'HS512' ? 'sha512' : 'sha256', secret).update(`${head}.${body}`).digest()",
   ),
 ])
-weaken('landing/no-typ', 'the type of a token is not compared', [change(" || typ !== 'JWT'")], 'warning')
+weakenTo('warning', 'landing/no-typ', 'the type of a token is not compared', [change(" || typ !== 'JWT'")])
 weaken(['landing/wrong-audience', 'status/wrong-audience'], 'the audience is not compared', [change(AUDIENCE)])
 weaken('landing/wrong-issuer', 'the issuer is not compared', [change(ISSUER)])
 weaken(['landing/expired', 'status/expired'], 'the end of a token is not looked at', [change(EXPIRY)])
@@ -120,18 +118,12 @@ weaken('landing/second-site-token', 'neither signature nor audience are compared
   change(SIGNATURE),
   change(AUDIENCE),
 ])
-weaken(
-  'landing/oversized',
-  'a token may have any length',
-  [change('if (token.length > MAX_TOKEN_LENGTH) return undefined')],
-  'warning',
-)
-weaken(
-  'landing/not-canonical',
-  'any spelling of a signature is accepted',
-  [change("if (bytes.toString('base64url') !== part) throw new Error('the part is not canonical base64url')")],
-  'warning',
-)
+weakenTo('warning', 'landing/oversized', 'a token may have any length', [
+  change('if (token.length > MAX_TOKEN_LENGTH) return undefined'),
+])
+weakenTo('warning', 'landing/not-canonical', 'any spelling of a signature is accepted', [
+  change("if (bytes.toString('base64url') !== part) throw new Error('the part is not canonical base64url')"),
+])
 weaken('landing/no-ticket', 'the site remembers the user of an SSO session', [
   change(MEMORY, `${MEMORY}\n  const remembered = new Map()`),
   change(NO_TICKET),
@@ -152,24 +144,18 @@ weaken('landing/request-token', 'any token that is signed with the secret is tak
 weaken('landing/anonymous', 'an anonymous landing is an error', [
   change(NO_TICKET, "if (claims.sts === 'anon') throw new Error('no user')"),
 ])
-weaken(
-  'landing/anonymous',
-  'an anonymous landing gets no response',
-  [change(NO_TICKET, "if (claims.sts === 'anon') return req.socket.destroy()")],
-  'failed: the visit ends with ECONNRESET',
-)
-weaken(
+weakenTo('failed: the visit ends with ECONNRESET', 'landing/anonymous', 'an anonymous landing gets no response', [
+  change(NO_TICKET, "if (claims.sts === 'anon') return req.socket.destroy()"),
+])
+weakenTo(
+  'failed: an anonymous visitor is shown a user',
   'landing/anonymous',
   'the front page greets one user for ever',
   [change('<a href="/login?next=/">Log in</a>', '<p>Hello Quolazor Throxeptune</p>')],
-  'failed: an anonymous visitor is shown a user',
 )
-weaken(
-  'identify/first-visit',
-  'each landing is an error',
-  [change(USED, "throw new Error('landed')")],
-  'failed: the visit ends with 500',
-)
+weakenTo('failed: the visit ends with 500', 'identify/first-visit', 'each landing is an error', [
+  change(USED, "throw new Error('landed')"),
+])
 weaken(['landing/request-token', 'clock/ahead-30-s'], 'a token that is refused is an error', [
   change(REFUSED_LANDING, `if (!claims) throw new Error('refused')\n    ${REFUSED_LANDING}`),
 ])
@@ -201,17 +187,17 @@ const REMEMBERED_USERS = [
     'const user = isWanted ? (users.get(claims.at) ?? (await userOf(claims.at))) : undefined\n    users.set(claims.at, user)',
   ),
 ]
-weaken(
+weakenTo(
+  'failed: after the logout',
   'landing/replay-after-logout',
   'the site remembers the user of a ticket, and no logout',
   [...REMEMBERED_USERS, change('endedHere.set(session.sid, true)')],
-  'failed: after the logout',
 )
-weaken(
+weakenTo(
+  'failed: a reload of the landing address ends with 500',
   'landing/replay-after-logout',
   'a used landing address is an error',
   [change(USED, "if (usedTokens.has(signature)) throw new Error('used')")],
-  'failed: a reload of the landing address ends with 500',
 )
 weaken(['landing/replay-after-logout', 'ticket/once'], 'a landing address works more than once', [change(USED)])
 weaken('landing/replay-elsewhere', 'a landing address works more than once, in any browser', [
@@ -230,17 +216,14 @@ weaken('landing/open-redirect', 'a return address elsewhere is an error', [
     "if (!isHere) throw new Error('elsewhere')\n    return url.pathname + url.search",
   ),
 ])
-weaken(
-  'landing/leaves-nothing',
-  'the token stays in the address',
-  [change(LANDED, LANDED.replace('(303, path)', '(303, `${path}?t=${tokens[0]}`)'))],
-  'failed: the token stays in the address',
-)
-weaken(
+weakenTo('failed: the token stays in the address', 'landing/leaves-nothing', 'the token stays in the address', [
+  change(LANDED, LANDED.replace('(303, path)', '(303, `${path}?t=${tokens[0]}`)')),
+])
+weakenTo(
+  'failed: the SSO session ID is in the page',
   'landing/leaves-nothing',
   'the front page has the SSO session ID',
   [change('`<p>Hello ${', '`<p id="${req.session.sid}">Hello ${')],
-  'failed: the SSO session ID is in the page',
 )
 weaken('landing/prefetch', 'prefetches and HEAD requests land', [
   change("if (req.method !== 'GET' || isPrefetch(req)) return res.status(204).end()"),
@@ -261,22 +244,14 @@ const SHARED_EXCHANGE = [
 ]
 const FAILED_USER_THROWS = [change(LOAD_USER, `${LOAD_USER}\n    if (isWanted && !user) throw new Error('no user')`)]
 weaken('ticket/refused', 'a refused ticket is an error', FAILED_USER_THROWS)
-weaken(
-  'ticket/refused',
-  'after a refused ticket, no page responds',
-  [
-    change(MEMORY, `${MEMORY}\n  let isBroken = false`),
-    change(
-      LOAD_USER,
-      `${LOAD_USER}\n    isBroken = isWanted && !user\n    if (isBroken) return identify(req, res, path)`,
-    ),
-    change(
-      'const found = sessionOf(req)',
-      'if (isBroken) return req.socket.destroy()\n    const found = sessionOf(req)',
-    ),
-  ],
-  'failed: the visitor gets ECONNRESET',
-)
+weakenTo('failed: the visitor gets ECONNRESET', 'ticket/refused', 'after a refused ticket, no page responds', [
+  change(MEMORY, `${MEMORY}\n  let isBroken = false`),
+  change(
+    LOAD_USER,
+    `${LOAD_USER}\n    isBroken = isWanted && !user\n    if (isBroken) return identify(req, res, path)`,
+  ),
+  change('const found = sessionOf(req)', 'if (isBroken) return req.socket.destroy()\n    const found = sessionOf(req)'),
+])
 weaken('ticket/login-afterwards', 'a login that failed is not tried again', [
   change('(!session || shouldRetry)', '!session'),
   change("if (claims.sts === 'loggedin' && !session.user) {", 'if (false) {'),
@@ -300,25 +275,22 @@ for (const [what, find, replace] of [
   ["uas is not the browser's User-Agent", "uas: req.get('user-agent') ?? ''", "uas: 'site'"],
   ['the user is not shown any more', "if (claims.sts === 'anon') session.user = undefined", 'session.user = undefined'],
 ])
-  weaken('status/old', what, [change(find, replace)], `failed: ${what}`)
+  weakenTo(`failed: ${what}`, 'status/old', what, [change(find, replace)])
 const BUSY = [
   change(
     'req.session = session\n',
     'if (session?.isBusy) return identify(req, res)\n    if (session) session.isBusy = true\n    await new Promise((done) => setTimeout(done, 20))\n    if (session) session.isBusy = false\n    req.session = session\n',
   ),
 ]
-weaken(
+weakenTo(
+  'failed: one of ten pages at once loses the user',
   'status/ten-at-once',
   'a session serves one request at a time',
   BUSY,
-  'failed: one of ten pages at once loses the user',
 )
-weaken(
-  'status/ten-at-once',
-  'status checks of a session are not shared',
-  [change('session.checking ??= ', 'session.checking = ')],
-  'warning',
-)
+weakenTo('warning', 'status/ten-at-once', 'status checks of a session are not shared', [
+  change('session.checking ??= ', 'session.checking = '),
+])
 weaken('status/login-elsewhere', 'a login on another site is not noticed', [
   change("if (claims.sts === 'loggedin' && !session.user) {", 'if (false) {'),
 ])
@@ -331,7 +303,8 @@ weaken('status/logout-while-reading', 'each page moves the next status check on'
     'if (!isForced && isYoung) session.checkedAt = Date.now()\n    if (!isForced && (isYoung || isDown)) return session',
   ),
 ])
-weaken(
+weakenTo(
+  'failed: the next page responds 500',
   ['status/logout-elsewhere', 'status/logout-while-reading'],
   'the cookie of a session that has ended is an error',
   [
@@ -340,20 +313,15 @@ weaken(
       "const found = sessionOf(req)\n    if (!found && cookieOf(req, 'session')) throw new Error('ended')",
     ),
   ],
-  'failed: the next page responds 500',
 )
-weaken(
-  'status/session-not-found',
-  'a removed SSO session is an error',
-  [
-    change(
-      "if (claims.sts === 'terminated' || claims.err === 'session_not_found')",
-      "if (claims.err) throw new Error(claims.err)\n    if (claims.sts === 'terminated')",
-    ),
-  ],
-  'failed: the page responds 500',
-)
-weaken(
+weakenTo('failed: the page responds 500', 'status/session-not-found', 'a removed SSO session is an error', [
+  change(
+    "if (claims.sts === 'terminated' || claims.err === 'session_not_found')",
+    "if (claims.err) throw new Error(claims.err)\n    if (claims.sts === 'terminated')",
+  ),
+])
+weakenTo(
+  'failed: the second user is not logged in here',
   'status/other-account',
   'a browser whose session has ended stays anonymous',
   [
@@ -362,7 +330,6 @@ weaken(
       "const mayIdentify = !cookieOf(req, 'session') && isNavigation(req)",
     ),
   ],
-  'failed: the second user is not logged in here',
 )
 weaken('status/session-not-found', 'a removed SSO session does not end the session', [
   change(
@@ -372,18 +339,12 @@ weaken('status/session-not-found', 'a removed SSO session does not end the sessi
 ])
 const REFUSED = "if (!claims || (claims.sid !== session.sid && claims.err !== 'session_not_found')) return"
 weaken('status/wrong-session', 'the session in a response is not compared', [change(REFUSED, 'if (!claims) return')])
-weaken(
-  'status/wrong-signature',
-  'a refused response is an error',
-  [change(REFUSED, `if (!claims) throw new Error('refused')\n    ${REFUSED}`)],
-  'failed: the page responds 500',
-)
-weaken(
-  'status/sensitive-page',
-  'a sensitive page for nobody is an error',
-  [change("if (!session?.user) return res.redirect(303, '/login?next=/sensitive')")],
-  'failed: the page responds 500',
-)
+weakenTo('failed: the page responds 500', 'status/wrong-signature', 'a refused response is an error', [
+  change(REFUSED, `if (!claims) throw new Error('refused')\n    ${REFUSED}`),
+])
+weakenTo('failed: the page responds 500', 'status/sensitive-page', 'a sensitive page for nobody is an error', [
+  change("if (!session?.user) return res.redirect(303, '/login?next=/sensitive')"),
+])
 weaken('status/sensitive-page', 'a sensitive page relies on the last status check', [
   change('await fresh(req, req.session, true)', 'await fresh(req, req.session)'),
   change('const isVerified = Date.now() - session.verifiedAt < 5000', 'const isVerified = true'),
@@ -392,31 +353,23 @@ weaken('status/sensitive-page', 'a sensitive page relies on the last status chec
 /* login */
 const CALL_AUTHENTICATE = "const claims = await callSso('authenticate', { sid, usr, pwd, ...deviceOf(req) })"
 const LOGGED_IN = 'beginSession(req, res, { sid: session.sid, user: result.user })\n    res.redirect(303, next)'
-weaken(
-  'login/right-password',
-  'a login ends with an error',
-  [change(LOGGED_IN, LOGGED_IN.replace('redirect(303, next)', "status(500).send('')"))],
-  'failed: the login ends with 500',
-)
-weaken(
-  'login/right-password',
-  'Authenticate is called twice',
-  [
-    change(
-      CALL_AUTHENTICATE,
-      `${CALL_AUTHENTICATE}\n    await callSso('authenticate', { sid, usr, pwd, ...deviceOf(req) })`,
-    ),
-  ],
-  'failed: one login causes 2 Authenticate calls',
-)
-weaken(
+weakenTo('failed: the login ends with 500', 'login/right-password', 'a login ends with an error', [
+  change(LOGGED_IN, LOGGED_IN.replace('redirect(303, next)', "status(500).send('')")),
+])
+weakenTo('failed: one login causes 2 Authenticate calls', 'login/right-password', 'Authenticate is called twice', [
+  change(
+    CALL_AUTHENTICATE,
+    `${CALL_AUTHENTICATE}\n    await callSso('authenticate', { sid, usr, pwd, ...deviceOf(req) })`,
+  ),
+])
+weakenTo(
+  'failed: the cookies of before the login are logged in too (the site sets a new cookie',
   'login/new-session-id',
   'the old session is logged in too',
   [
     change(LOGGED_IN, `session.user = result.user\n    ${LOGGED_IN}`),
     change('if (old) sessions.delete(old.id)', 'void old'),
   ],
-  'failed: the cookies of before the login are logged in too (the site sets a new cookie',
 )
 weaken('login/right-password', 'Authenticate gets another User-Agent', [
   change("uas: req.get('user-agent') ?? ''", "uas: 'site'"),
@@ -454,29 +407,23 @@ weaken('login/return-address', 'the login page redirects every visitor to a whol
     "app.get('/login', (req, res) => {\n    if (/^https?:/.test(req.query.next)) return res.redirect(303, req.query.next)",
   ),
 ])
-weaken(
+weakenTo(
+  'not applicable',
   'login/return-address',
   'neither the login nor the logout has a return address',
   [change('<input type="hidden" name="next" value="${escapeHtml(next)}">'), change('/login?next=/">', '/login">')],
-  'not applicable',
   { returnField: undefined, logoutAll: undefined },
 )
 weaken('login/foreign-form', 'a form of any origin logs in', [
   change("app.post('/login', sameOrigin, postLogin)", "app.post('/login', postLogin)"),
 ])
 weaken('login/double-submit', 'each click calls Authenticate', [change('await logins.get(key)', 'await login(req)')])
-weaken(
-  'login/double-submit',
-  'the second click is an error',
-  [change('if (!logins.has(key))', "if (logins.has(key)) throw new Error('twice')\n    if (!logins.has(key))")],
-  'failed: one of the two clicks gets a server error',
-)
-weaken(
-  'login/lost-response',
-  'a lost response is an error',
-  [change('if (!claims) return { status: 503, message: NOT_NOW }', "if (!claims) throw new Error('lost')")],
-  'failed: the user gets 500',
-)
+weakenTo('failed: one of the two clicks gets a server error', 'login/double-submit', 'the second click is an error', [
+  change('if (!logins.has(key))', "if (logins.has(key)) throw new Error('twice')\n    if (!logins.has(key))"),
+])
+weakenTo('failed: the user gets 500', 'login/lost-response', 'a lost response is an error', [
+  change('if (!claims) return { status: 503, message: NOT_NOW }', "if (!claims) throw new Error('lost')"),
+])
 weaken('login/lost-response', 'Authenticate is repeated', [
   change(
     CALL_AUTHENTICATE,
@@ -495,54 +442,48 @@ for (const [what, find, replace] of [
   ['a cookie', POSTED, `${POSTED}\n    res.append('Set-Cookie', \`typed=\${encodeURIComponent(req.body.password)}\`)`],
   ['a page', TYPED_USERNAME, TYPED_USERNAME.replace('username', 'password')],
 ])
-  weaken(
-    'login/password-stays-nowhere',
-    `the password is in ${what}`,
-    [change(find, replace)],
-    `failed: the password is in ${what}`,
-  )
+  weakenTo(`failed: the password is in ${what}`, 'login/password-stays-nowhere', `the password is in ${what}`, [
+    change(find, replace),
+  ])
 weaken('login/password-stays-nowhere', 'the form is logged, and gone after a wrong password', [
   change(SHOW_FORM, 'return res.status(401).send(result.message)'),
   change(CALL_AUTHENTICATE, `console.log('login', req.body)\n    ${CALL_AUTHENTICATE}`),
 ])
 const REFUSED_LOGIN = 'if (claims.err) return { status: 401, message: messageOf(claims) }'
-weaken(
+weakenTo(
+  'failed: the user is logged in, though',
   'login/wrong-password',
   'the user is logged in without a look at the response',
   [change(REFUSED_LOGIN, 'if (claims.err) return { user: { id: usr, name: usr } }')],
-  'failed: the user is logged in, though',
 )
-weaken(
-  'login/wrong-password',
-  'the page is empty after a wrong password',
-  [change(SHOW_FORM, 'return res.status(401).end()')],
-  'failed: the user gets an empty page',
-)
-weaken(
-  'login/wrong-password',
-  'the form keeps the password',
-  [change('name="password" type="password">', 'name="password" type="password" value="kept">')],
-  'failed: the page keeps the password in the form',
-)
-weaken(
+weakenTo('failed: the user gets an empty page', 'login/wrong-password', 'the page is empty after a wrong password', [
+  change(SHOW_FORM, 'return res.status(401).end()'),
+])
+weakenTo('failed: the page keeps the password in the form', 'login/wrong-password', 'the form keeps the password', [
+  change('name="password" type="password">', 'name="password" type="password" value="kept">'),
+])
+weakenTo(
+  'warning: the page does not say that 4 attempts are left',
   'login/wrong-password',
   'the page does not count the attempts',
   [change(' ${raa} attempts are left.')],
-  'warning: the page does not say that 4 attempts are left',
 )
 weaken('login/wrong-password', 'the form is gone after a wrong password', [
   change(SHOW_FORM, 'return res.status(401).send(result.message)'),
 ])
-weaken(
-  'login/frozen-account',
-  'the message of a frozen account has no time',
-  [change('`The account is locked for ${Math.ceil(frf / 3600)} hours.`', "'The account is locked.'")],
-  'warning',
-)
+weakenTo('warning', 'login/frozen-account', 'the message of a frozen account has no time', [
+  change('`The account is locked for ${Math.ceil(frf / 3600)} hours.`', "'The account is locked.'"),
+])
 const MESSAGES = 'function messageOf({ err, raa, frf }) {'
 const throwing = (code) => [change(MESSAGES, `${MESSAGES}\n    if (err === '${code}') throw new Error(err)`)]
-weaken('login/frozen-account', 'a frozen account is an error', throwing('account_frozen'), 'failed: the user gets 500')
-weaken(
+weakenTo(
+  'failed: the user gets 500',
+  'login/frozen-account',
+  'a frozen account is an error',
+  throwing('account_frozen'),
+)
+weakenTo(
+  'warning: the page says the same as for a wrong password',
   'login/frozen-account',
   'a frozen account is taken for a wrong password',
   [
@@ -551,7 +492,6 @@ weaken(
       "'Username or password is wrong. 4 attempts are left.'",
     ),
   ],
-  'warning: the page says the same as for a wrong password',
 )
 weaken('login/inactive-account', 'an inactive account is an error', throwing('account_not_active'))
 weaken('login/session-limit', 'too many sessions are an error', throwing('session_limit_reached'))
@@ -573,29 +513,24 @@ weaken('login/session-not-found', 'a removed SSO session is kept', [
   change("['session_terminated', 'session_not_found']", "['session_terminated']"),
 ])
 const IS_OVER = "if (isOver || claims.err === 'session_already_logged_in_on_another_account') return { isOver: true }"
-weaken(
+weakenTo(
+  'failed: the user gets 500',
   ['login/session-terminated', 'login/session-not-found'],
   'an SSO session that is over is an error',
   [change(IS_OVER, `if (isOver) throw new Error('over')\n    ${IS_OVER}`)],
-  'failed: the user gets 500',
 )
-weaken(
+weakenTo(
+  'failed: the user is logged in here, and not at the platform',
   ['login/session-terminated', 'login/session-not-found'],
   'an SSO session that is over logs the user in',
   [change(IS_OVER, `if (isOver) return { user: { id: usr, name: usr } }\n    ${IS_OVER}`)],
-  'failed: the user is logged in here, and not at the platform',
 )
-weaken(
-  'login/other-account',
-  'another account is an error',
-  [
-    change(
-      IS_OVER,
-      "if (isOver) return { isOver: true }\n    if (claims.err?.startsWith('session_already')) throw new Error(claims.err)",
-    ),
-  ],
-  'failed: the user gets 500',
-)
+weakenTo('failed: the user gets 500', 'login/other-account', 'another account is an error', [
+  change(
+    IS_OVER,
+    "if (isOver) return { isOver: true }\n    if (claims.err?.startsWith('session_already')) throw new Error(claims.err)",
+  ),
+])
 weaken('login/other-account', 'the user who was typed is shown', [
   change(
     "if (isOver || claims.err === 'session_already_logged_in_on_another_account') return { isOver: true }",
@@ -613,18 +548,15 @@ weaken('logout/here', 'a logout removes the cookie only', [
 const CALL_LOGOUT =
   "if (!isDown && (await callSso('logout', { sid: session.sid, ...deviceOf(req) }))) logouts.delete(session.sid)"
 const KEEP_LOGOUT = 'logouts.set(session.sid, deviceOf(req))'
-weaken(
+weakenTo(
+  'failed: the user is still logged in; the next page logs the user in again; the platform is not informed',
   'logout/here',
   'a logout ends the session of the site only',
   [change(CALL_LOGOUT), change(KEEP_LOGOUT), change(REMEMBER_END)],
-  'failed: the user is still logged in; the next page logs the user in again; the platform is not informed',
 )
-weaken(
-  'logout/here',
-  'a logout is an error',
-  [change(CALL_LOGOUT, `${CALL_LOGOUT}\n      throw new Error('logged out')`)],
-  'failed: the logout ends with 500',
-)
+weakenTo('failed: the logout ends with 500', 'logout/here', 'a logout is an error', [
+  change(CALL_LOGOUT, `${CALL_LOGOUT}\n      throw new Error('logged out')`),
+])
 weaken('logout/identify-afterwards', 'the browser keeps its SSO session after the logout', [
   change(END_ALL_OF_SID, 'beginSession(req, res, { sid: session.sid })'),
   change(REMEMBER_END),
@@ -632,11 +564,11 @@ weaken('logout/identify-afterwards', 'the browser keeps its SSO session after th
 weaken('logout/by-post-only', 'a GET request logs out', [
   change("app.get('/logout', (_req, res) => {\n    res.send(logoutForms)\n  })", "app.get('/logout', logout)"),
 ])
-weaken(
+weakenTo(
+  'failed: the site logs out by GET',
   'logout/foreign-form',
   'the logout is a link',
   [change("app.get('/logout', (_req, res) => {\n    res.send(logoutForms)\n  })", "app.get('/logout', logout)")],
-  'failed: the site logs out by GET',
   { logout: { page: '/', action: '/logout', method: 'GET' } },
 )
 weaken('logout/foreign-form', 'a form of any origin logs out', [
@@ -645,7 +577,8 @@ weaken('logout/foreign-form', 'a form of any origin logs out', [
 weaken('logout/platform-informed-later', 'a logout that failed is forgotten', [
   change('logouts.set(session.sid, deviceOf(req))'),
 ])
-weaken(
+weakenTo(
+  'failed',
   'logout/platform-informed-later',
   'a logout that is tried again sends its first token',
   [
@@ -663,7 +596,6 @@ weaken(
       "for (const [sid, token] of logouts)\n      if ((await callSso('logout', {}, token))?.sts === 'terminated') logouts.delete(sid)",
     ),
   ],
-  'failed',
   { logoutAll: undefined },
 )
 weaken('logout/platform-informed-later', 'a logout of all sessions that failed is forgotten', [
@@ -676,26 +608,26 @@ weaken('logout/landing-in-progress', 'a landing does not look for a logout that 
 weaken('logout/all-sessions', 'the platform is not informed', [
   change("await callSso('logoutall', { aid: id, ...deviceOf(req) })"),
 ])
-weaken(
+weakenTo(
+  'failed: the platform is not informed',
   'logout/all-sessions',
   'no page has the form, and the platform is not informed',
   [
     change('\n<form method="post" action="/logout-all"><button>Log out of all sessions</button></form>'),
     change("await callSso('logoutall', { aid: id, ...deviceOf(req) })"),
   ],
-  'failed: the platform is not informed',
 )
-weaken(
+weakenTo(
+  'failed: another session of the account is still logged in here',
   'logout/all-sessions',
   'the site ends the session of one browser',
   [change('if (one.user?.id !== id) continue', 'if (one !== req.session) continue')],
-  'failed: another session of the account is still logged in here',
 )
-weaken(
+weakenTo(
+  'failed: this session is still logged in; another session',
   'logout/all-sessions',
   'only the platform ends the sessions',
   [change('endSession(one)\n      endedHere.set(one.sid, true)')],
-  'failed: this session is still logged in; another session',
 )
 
 /* session */
@@ -721,17 +653,14 @@ weaken(['session/shared-cache', 'headers/cache-control'], 'every page may be kep
 weaken('session/browser-cache', 'every page may be kept by the browser', [
   change(CACHE, "'Cache-Control': 'private, max-age=60',"),
 ])
-weaken(
-  'session/browser-cache',
-  'the browser asks before it shows a page again',
-  [change(CACHE, "'Cache-Control': 'private, no-cache',")],
-  'warning',
-)
-weaken(
+weakenTo('warning', 'session/browser-cache', 'the browser asks before it shows a page again', [
+  change(CACHE, "'Cache-Control': 'private, no-cache',"),
+])
+weakenTo(
+  'failed: one of twelve requests at once loses the login',
   'session/parallel-requests',
   'a session serves one request at a time',
   BUSY,
-  'failed: one of twelve requests at once loses the login',
 )
 weaken('session/parallel-requests', 'each request writes its session back at its end', [
   change(
@@ -778,22 +707,17 @@ weaken(
   ],
 )
 for (const status of [403, 503])
-  weaken(
-    'outage/page-down',
-    `a failed status check is answered with ${status}`,
-    [
-      change(
-        'if (!claims || (claims.sid !== session.sid',
-        `if (!claims) throw Object.assign(new Error('down'), { status: ${status} })\n    if ((claims.sid !== session.sid`,
-      ),
-    ],
-    `failed: the user gets ${status}`,
-  )
-weaken(
+  weakenTo(`failed: the user gets ${status}`, 'outage/page-down', `a failed status check is answered with ${status}`, [
+    change(
+      'if (!claims || (claims.sid !== session.sid',
+      `if (!claims) throw Object.assign(new Error('down'), { status: ${status} })\n    if ((claims.sid !== session.sid`,
+    ),
+  ])
+weakenTo(
+  'failed: the next Identify redirect logs the user in again',
   'outage/logout-down',
   'Identify logs in a user whose logout has failed',
   [change(REMEMBER_END)],
-  'failed: the next Identify redirect logs the user in again',
 )
 weaken(named('outage/login', tokenFaults), 'a failed call is taken for a wrong password', [
   change(
@@ -812,12 +736,9 @@ weaken(named('outage/user', httpFaults), 'a user that cannot be loaded is an err
 weaken('outage/new-visitors', 'visitors are redirected to a dead platform', [
   change('!hasTried && !isDown', '!hasTried'),
 ])
-weaken(
-  'outage/new-visitors',
-  'a visitor without a session is an error',
-  [change('const mayIdentify =', "if (isDown && !session) throw new Error('down')\n    const mayIdentify =")],
-  'failed: new visitors get 500',
-)
+weakenTo('failed: new visitors get 500', 'outage/new-visitors', 'a visitor without a session is an error', [
+  change('const mayIdentify =', "if (isDown && !session) throw new Error('down')\n    const mayIdentify ="),
+])
 weaken('outage/recovery', 'the site never notices that the platform is back', [
   change('isDown = false\n      lastResponseAt', 'lastResponseAt'),
 ])
@@ -847,7 +768,7 @@ weaken('headers/login-framing', 'pages can be framed', [change("; frame-ancestor
 weaken('headers/referrer-policy', 'the address is sent to other sites', [
   change("'Referrer-Policy': 'no-referrer',", "'Referrer-Policy': 'unsafe-url',"),
 ])
-weaken('headers/version-banner', 'responses name Express', [change("app.disable('x-powered-by')")], 'warning')
+weakenTo('warning', 'headers/version-banner', 'responses name Express', [change("app.disable('x-powered-by')")])
 weaken(
   ['rest/marketplace', 'rest/gift', 'rest/administrators', 'rest/expired-token'],
   'a refused call of the REST API is an error',
@@ -858,18 +779,14 @@ weaken(
     ),
   ],
 )
-weaken(
-  'rest/marketplace',
-  'a page that has called the REST API is an error',
-  [
-    change(
-      'if (response?.status === 200)',
-      "if (response?.status === 200) throw new Error('called')\n    if (response?.status === 200)",
-    ),
-  ],
-  'failed: the page responds 500',
-)
-weaken(
+weakenTo('failed: the page responds 500', 'rest/marketplace', 'a page that has called the REST API is an error', [
+  change(
+    'if (response?.status === 200)',
+    "if (response?.status === 200) throw new Error('called')\n    if (response?.status === 200)",
+  ),
+])
+weakenTo(
+  'failed: with 401 from the REST API, the page responds 500',
   'rest/gift',
   'a form without an empty field calls the REST API, and a refused call is an error',
   [
@@ -885,20 +802,14 @@ weaken(
     ),
     change('const isFirst =', "if (response?.status !== 200) throw new Error('refused')\n    const isFirst ="),
   ],
-  'failed: with 401 from the REST API, the page responds 500',
 )
 
 /* calls */
-weaken(
-  'calls/valid-tokens',
-  'the token of a logout has expired',
-  [
-    change(
-      'JSON.stringify({ t: sign(claims) })',
-      "JSON.stringify({ t: sign(operation === 'logout' ? { ...claims, exp: 1 } : claims) })",
-    ),
-  ],
-  'warning',
-)
+weakenTo('warning', 'calls/valid-tokens', 'the token of a logout has expired', [
+  change(
+    'JSON.stringify({ t: sign(claims) })',
+    "JSON.stringify({ t: sign(operation === 'logout' ? { ...claims, exp: 1 } : claims) })",
+  ),
+])
 
 module.exports = { weakenings }
