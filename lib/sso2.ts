@@ -137,7 +137,8 @@ const DRAIN_MS = 10_000
 
 /** Waits for running operations, then closes every connection. Requests that arrive in the meantime are served. */
 async function close(site: OwnSite, kv: Kv): Promise<void> {
-  await Promise.all([site.logoutWorker.stop(), site.runningOperations.idle(DRAIN_MS)])
+  await site.runningOperations.idle(DRAIN_MS)
+  await site.logoutWorker.stop() // last, because a running logout may be left for later
   site.identifyHealth.close()
   site.client.close()
   site.loginDependencies.token?.close()

@@ -89,23 +89,29 @@ export class PendingLogouts extends SiteStore {
     throw storeUnavailable()
   }
 
-  /** Adds remembered logouts that Redis has lost, and remembered confirmations. @param most maximum of logouts to examine, in turn */
-  addMissing(now: number, most: number): Promise<Done | Unavailable> {
+  /**
+   * Adds remembered logouts that Redis does not have, and remembered confirmations.
+   * @param most maximum of logouts to examine, in turn
+   * @returns the logouts that Redis did not have
+   */
+  addMissing(now: number, most: number): Promise<StoredLogout[] | Unavailable> {
     const examined = [...this.#remembered].slice(0, most)
-    return doneUnlessUnavailable(() =>
-      Promise.all(examined.map(([name, remembered]) => this.#addIfMissing(name, remembered, now))),
-    )
+    return unlessUnavailable(async () => {
+      const added = await Promise.all(examined.map(([name, remembered]) => this.#addIfMissing(name, remembered, now)))
+      return added.filter((logout) => logout !== undefined)
+    })
   }
 
-  async #addIfMissing(name: string, remembered: RememberedLogout, now: number): Promise<void> {
+  async #addIfMissing(name: string, remembered: RememberedLogout, now: number): Promise<StoredLogout | undefined> {
     this.#remembered.delete(name)
-    if (remembered.until <= now) return
+    if (remembered.until <= now) return undefined
     this.#remembered.set(name, remembered)
     const { logout } = remembered
     const { found } = await this.#read(name)
     if (found === 'gone' || (typeof found === 'object' && isNewTo(found, logout))) await this.#write(name, logout)
     if (found === 'over') this.#remembered.delete(name)
     else await this.kv.enqueueOnce(this.#queueOf(name), name, now)
+    return found === 'gone' ? logout : undefined
   }
 
   find(name: string): Promise<FoundLogout | Unavailable> {

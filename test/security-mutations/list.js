@@ -1202,6 +1202,14 @@ module.exports = [
     title: 'is repeated within seconds',
   },
   {
+    name: 'a process that closes forgets the logouts that Redis did not store',
+    file: 'web/actions/logout-retry-worker.ts',
+    find: 'await this.#round\n    await this.#handOver()',
+    replace: 'await this.#round',
+    test: 'web/logout-retry-worker',
+    title: 'first ends the sessions',
+  },
+  {
     name: 'a session that was told "terminated" lives on in another question',
     file: 'web/actions/resolve-user.ts',
     find: "const revoked = await stored.revoke(isIt, 'ended')",

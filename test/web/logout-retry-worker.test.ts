@@ -1,7 +1,8 @@
 import type { PendingLogout } from '../../lib/decide/logout'
 import { Sso2Client } from '../../lib/remote/sso2'
 import type { Kv } from '../../lib/storage/kv'
-import { RememberedLogouts } from '../../lib/storage/remembered-logouts'
+import { MemoryKv } from '../../lib/storage/memory-kv'
+import { type DeferredLogout, RememberedLogouts } from '../../lib/storage/remembered-logouts'
 import { LogoutRetryWorker } from '../../lib/web/actions/logout-retry-worker'
 import type { Site } from '../../lib/web/site'
 import { type Behaviour, faultyServer, json } from '../remote/faulty-server'
@@ -67,7 +68,7 @@ async function openScene(open: (options: { now: number }) => Kv) {
       clientSecret: secret,
       organisationId: 'the-publisher',
     })
-    const deferredLogouts = new RememberedLogouts()
+    const deferredLogouts = new RememberedLogouts<DeferredLogout>()
     const config = { rememberDevices: false }
     const queue = new LogoutRetryWorker({
       ...stored,
@@ -81,7 +82,7 @@ async function openScene(open: (options: { now: number }) => Kv) {
       () => client.close(),
       () => queue.stop(),
     )
-    return { queue, client }
+    return { queue, client, deferredLogouts }
   }
   return {
     kv,
@@ -114,6 +115,18 @@ describe.each(stores)('over %s', (_name, open) => {
       const opened = await openScene(open)
       await act(opened).finally(opened.close)
     })
+
+  test('a process that stops first ends the sessions that only it knows to be logged out', async () => {
+    const { stored, startProcess, close } = await openScene(open)
+    const { queue, deferredLogouts } = startProcess()
+    const key = 'k'.repeat(43)
+    await stored.records.replace(key, null, 'a record of a later release', 60)
+    deferredLogouts.set(key, { of: 'session', key, isAll: false, isConfirmed: false, device })
+    await queue.stop()
+    expect(deferredLogouts.size).toBe(0)
+    expect(await stored.records.read(key)).toMatchObject({ state: 'ended' })
+    await close()
+  })
 
   scene(
     '200 logouts of an outage go at once when it ends, eight at a time, and none is asked twice',
@@ -210,10 +223,11 @@ describe.each(stores)('over %s', (_name, open) => {
   })
 })
 
-test('a queue that waits does not keep its process alive', () => {
-  const queue = new LogoutRetryWorker({} as Site)
+test('a queue that waits does not keep its process alive', async () => {
+  const { startProcess, close } = await openScene((clock) => new MemoryKv(() => clock.now * 1000))
+  const { queue } = startProcess()
   const before = process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
   queue.start()
   expect(process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length).toBe(before)
-  return queue.stop()
+  await close()
 })

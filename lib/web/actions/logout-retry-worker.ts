@@ -2,9 +2,9 @@
  * Retries pending logouts in the background, also logouts of other processes. Each process polls the queue from start to close.
  * During an outage of the SSO system no logout is taken. After the outage all waiting logouts are sent in small batches.
  */
-import type { Unavailable } from '../../storage/site-store'
+import { shortHash, type Unavailable } from '../../storage/site-store'
 import type { Site } from '../site'
-import { resumeDeferredLogouts, retryPendingLogout } from './finish-logout'
+import { endLocalSessions, resumeDeferredLogouts, retryPendingLogout } from './finish-logout'
 
 /** Polling interval of an idle process, in milliseconds. Finds logouts left by other processes. */
 const IDLE_MS = 10_000
@@ -35,11 +35,12 @@ export class LogoutRetryWorker {
     this.#lookWithin(BUSY_MS)
   }
 
-  /** Stops permanently, and waits for the current round. */
+  /** Stops permanently, after the current round. Logouts that only this process remembers are tried or stored once more. */
   async stop(): Promise<void> {
     this.#isStopped = true
     clearTimeout(this.#timer)
     await this.#round
+    await this.#handOver()
   }
 
   #lookWithin(ms: number): void {
@@ -61,9 +62,8 @@ export class LogoutRetryWorker {
   async #drain(): Promise<void> {
     this.#isBusy = false
     const { pendingLogouts, deferredLogouts, client, now } = this.#site
-    await resumeDeferredLogouts(this.#site)
+    await this.#handOver()
     this.#isBusy ||= deferredLogouts.size > 0
-    await pendingLogouts.addMissing(now(), ADDED_AGAIN)
     for (let isBack = false; !this.#isStopped; ) {
       const due: string[] | Unavailable = client.isAvailable
         ? await pendingLogouts.takeDue(now(), AT_ONCE, isBack)
@@ -75,6 +75,18 @@ export class LogoutRetryWorker {
       isBack = isConfirmed && !this.#hasConfirmed
       this.#hasConfirmed = isConfirmed
     }
+  }
+
+  /**
+   * Hands the logouts that this process remembers over to Redis, if Redis answers. A logout that Redis did not store has ended no session
+   * here either, so its sessions end now, with or without the SSO system.
+   */
+  async #handOver(): Promise<void> {
+    const { pendingLogouts, now } = this.#site
+    await resumeDeferredLogouts(this.#site)
+    const added = await pendingLogouts.addMissing(now(), ADDED_AGAIN)
+    if (added === 'unavailable') return
+    for (const logout of added) await endLocalSessions(this.#site, shortHash(logout.sid), logout)
   }
 
   /**
