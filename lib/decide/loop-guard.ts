@@ -60,12 +60,12 @@ export const isPageKey = (text: string): boolean => /^[0-9a-f]{8}$/.test(text)
 export function readRedirectCount(cookie: string | undefined, now: EpochSeconds): RedirectCount | undefined {
   const match = SHAPE.exec(cookie ?? '')
   if (!match) return undefined
-  const [, since, count, cause = '', identity] = match
+  const [, since, count, cause = '', shown] = match
   return {
     since: Math.min(Number(since), now),
     count: Number(count),
     cause: cause as Cause,
-    isShown: identity === 's',
+    isShown: shown === 's',
   }
 }
 

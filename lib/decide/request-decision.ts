@@ -198,8 +198,8 @@ export function showStaleRecord(
   timeLimits: TimeLimits,
   degraded: DegradedReason = 'sso_unavailable',
 ): ShowDecision {
-  const identity = record.status === 'anon' || isWithinGrace(now, record, timeLimits) ? record : undefined
-  return { action: 'show', record: identity, degraded }
+  const shown = record.status === 'anon' || isWithinGrace(now, record, timeLimits) ? record : undefined
+  return { action: 'show', record: shown, degraded }
 }
 
 function isWithinGrace(now: EpochSeconds, record: SsoRecord, timeLimits: TimeLimits): boolean {

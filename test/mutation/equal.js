@@ -38,7 +38,7 @@ module.exports = [
     ['decide/logout.ts', "SHAPE.exec(cookie ?? '') ?? []"],
     ['decide/logout.ts', 'if (subject === undefined || mark === undefined) return undefined'],
     ['decide/loop-guard.ts', "SHAPE.exec(cookie ?? '')"],
-    ['decide/loop-guard.ts', "const [, since, count, cause = '', identity] = match"],
+    ['decide/loop-guard.ts', "const [, since, count, cause = '', shown] = match"],
     ['storage/memory-kv.ts', 'if (value !== null) this.#write(key, value, seconds)', 'true'],
     ['storage/redis-kv.ts', "servers.breakerFor(keys[0] ?? '')", '"Stryker was here!"'],
     ['storage/redis-kv.ts', 'const { keys = [], requests } = batch', '["Stryker was here"]'],

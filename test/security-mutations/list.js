@@ -1355,7 +1355,7 @@ module.exports = [
   {
     name: 'a problem view that fails is an error in the answer to an error',
     file: 'web/pages/answers.ts',
-    find: "await sendBuiltIn(site, res, status, 'problem', identity)",
+    find: "await sendBuiltIn(site, res, status, 'problem', problem)",
     replace: "throw new Error('views.problem failed')",
     test: 'safety/operation-hooks',
     title: 'view problem that does "throw" ends',

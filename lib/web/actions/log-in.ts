@@ -223,8 +223,8 @@ async function applyLoginDecision(
       return failedLogin(isOver ? 'session_ended' : 'unavailable')
     }
     case 'show_error': {
-      const { action: _shown, ...identity } = decision
-      return { ok: false, ...identity }
+      const { action: _shown, ...failure } = decision
+      return { ok: false, ...failure }
     }
     case 'identify':
       // the SSO session is over: the next page load begins another

@@ -54,12 +54,12 @@ export async function sendPage<Name extends keyof ViewContexts>(
   res: Response,
   status: number,
   name: Name,
-  identity: ViewContext<Name>,
+  values: ViewContext<Name>,
 ): Promise<void> {
   const customView = site.views[name]
-  if (!customView) return sendBuiltIn(site, res, status, name, identity)
+  if (!customView) return sendBuiltIn(site, res, status, name, values)
   const nonce = randomBytes(16).toString('base64url')
-  const context = { ...identity, nonce } as ViewContexts[Name]
+  const context = { ...values, nonce } as ViewContexts[Name]
   const make = async () => [await viewPolicy(site, nonce), await site.views[name]?.(context)] as const
   const [policy, text] = await runHook('views', AbortSignal.timeout(HOOKS_MS), make)
   setPageHeaders(res, policy)
@@ -72,9 +72,9 @@ async function sendBuiltIn<Name extends keyof ViewContexts>(
   res: Response,
   status: number,
   name: Name,
-  identity: ViewContext<Name>,
+  values: ViewContext<Name>,
 ): Promise<void> {
-  const text = await builtIn.views[name]({ ...identity, nonce: '' } as ViewContexts[Name])
+  const text = await builtIn.views[name]({ ...values, nonce: '' } as ViewContexts[Name])
   setPageHeaders(res, builtIn.policy)
   res.status(status).type('html').send(text)
 }
@@ -117,11 +117,11 @@ export async function sendProblem(
   setRetryAfter(res, code)
   if (wantsJson(req)) return sendJson(res, status, { error: code })
   const { texts, siteUrl } = site.config
-  const identity = { status, code, message: localizedText(texts, text), homeUrl: `${siteUrl}/` }
+  const problem = { status, code, message: localizedText(texts, text), homeUrl: `${siteUrl}/` }
   try {
-    await sendPage(site, res, status, 'problem', identity)
+    await sendPage(site, res, status, 'problem', problem)
   } catch (error) {
     site.config.log.broken('views:problem', LOG_LINES.viewFailed, error)
-    await sendBuiltIn(site, res, status, 'problem', identity)
+    await sendBuiltIn(site, res, status, 'problem', problem)
   }
 }

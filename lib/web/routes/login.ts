@@ -58,10 +58,10 @@ function pageBefore(site: Site, { headers: { referer } }: Request): string {
 function sendForm(
   context: RequestContext,
   status: number,
-  identity: Omit<LoginContext, 'action' | 'nonce'>,
+  values: Omit<LoginContext, 'action' | 'nonce'>,
 ): Promise<void> {
   const { site, res } = context
-  return sendPage(site, res, status, 'login', { action: ownLoginPage(site), ...identity })
+  return sendPage(site, res, status, 'login', { action: ownLoginPage(site), ...values })
 }
 
 /** Handles the submitted form. Reads the password once, and removes it from the request. */
@@ -74,8 +74,8 @@ export async function handleLogin(site: Site, req: Request, res: Response): Prom
   if (result.ok) return redirect(res, returnTo, 303)
   if (result.error === 'session_ended' && !blockOf(context))
     return sendToIdentify(context, loginUrl(ownLoginPage(site), returnTo, 'session_ended'), 'session_ended')
-  const identity = neutralised(site, result)
-  const { error, remainingAttempts, frozenForSeconds, retryAfterSeconds } = identity
+  const failure = neutralised(site, result)
+  const { error, remainingAttempts, frozenForSeconds, retryAfterSeconds } = failure
   setRetryAfter(res, error, retryAfterSeconds)
   const name = typeof username === 'string' ? username.slice(0, 256) : ''
   await sendForm(context, loginErrorStatus(error), {
@@ -83,7 +83,7 @@ export async function handleLogin(site: Site, req: Request, res: Response): Prom
     backUrl: returnTo,
     username: name,
     error,
-    message: loginErrorMessage(site, identity),
+    message: loginErrorMessage(site, failure),
     remainingAttempts,
     frozenForSeconds,
   })
@@ -122,8 +122,8 @@ function answerJson(context: RequestContext, result: LoginResult, returnTo: stri
   }
   const failure = neutralised(site, result)
   setRetryAfter(res, failure.error, failure.retryAfterSeconds)
-  const { ok: _failed, retryAfterSeconds: _said, ...identity } = failure
+  const { ok: _failed, retryAfterSeconds: _said, ...answer } = failure
   const more =
-    identity.error === 'session_ended' ? { loginUrl: loginUrl(ownLoginPage(site), returnTo, 'session_ended') } : {}
-  sendJson(res, loginErrorStatus(identity.error), { ...identity, ...more })
+    answer.error === 'session_ended' ? { loginUrl: loginUrl(ownLoginPage(site), returnTo, 'session_ended') } : {}
+  sendJson(res, loginErrorStatus(answer.error), { ...answer, ...more })
 }
