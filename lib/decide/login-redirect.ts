@@ -52,10 +52,10 @@ export function decideLoginRedirect(facts: LoginRedirectFacts): LoginRedirectDec
 }
 
 /** The SSO system and Redis work, so a login would help. */
-const HARMLESS: ReadonlySet<DegradedReason> = new Set(['user_unknown', 'logout_pending'])
+const LOGIN_WOULD_HELP: ReadonlySet<DegradedReason> = new Set(['user_unknown', 'logout_pending'])
 
 function decideWithoutLoginPage({ degraded }: LoginRedirectFacts): LoginRedirectDecision {
-  return degraded === undefined || HARMLESS.has(degraded)
+  return degraded === undefined || LOGIN_WOULD_HELP.has(degraded)
     ? { action: 'require_login' }
     : { action: 'show_problem', reason: degraded }
 }

@@ -10,7 +10,7 @@ import { sendToIdentify, setRedirectCount } from './actions/identify'
 import { type ResolveOptions, resolveUser } from './actions/resolve-user'
 import { HOOKS_MS, runHook } from './hooks'
 import { isNavigation, loginUrl } from './http/request-facts'
-import { forwardError, keepFromOthers, redirect } from './http/response-headers'
+import { forbidSharedCaches, forwardError, redirect } from './http/response-headers'
 import { reasonCode, sendJson, sendProblem } from './pages/answers'
 import { pageAddress, redirectCountFor } from './request-context'
 import type { Site } from './site'
@@ -41,14 +41,14 @@ export function requireLogin(site: Site, options: RequireLoginOptions = {}): Gua
     const { context } = holder
     if (context.site !== site)
       throw new Sso2SetupError('This requireLogin() belongs to another sso2() than the one mounted here')
-    const mustAsk = identifiedUser(holder.identity) !== undefined && (fresh || needsAccessToken(holder.identity))
-    const wanted = { identify: 'always', fresh: fresh ? context.checksAtStart : undefined } as const
-    if (mustAsk && !(await isResolved(holder, wanted))) return
-    if (mustAsk && !isVerified(holder.identity)) return sendProblem(site, req, res, 503, 'page_unavailable')
-    if (!identifiedUser(holder.identity) && isNavigation(req) && !(await isVisitorIdentified(holder))) return
+    const mustCheck = identifiedUser(holder.identity) !== undefined && (fresh || needsAccessToken(holder.identity))
+    const options = { identify: 'always', fresh: fresh ? context.checksAtStart : undefined } as const
+    if (mustCheck && !(await resolveAgain(holder, options))) return
+    if (mustCheck && !isVerified(holder.identity)) return sendProblem(site, req, res, 503, 'page_unavailable')
+    if (!identifiedUser(holder.identity) && isNavigation(req) && !(await identifyBeforeLoginPage(holder))) return
     const user = identifiedUser(holder.identity)
     if (!user) return isNavigation(req) ? redirectToLogin(holder) : sendLoginRequired(holder)
-    keepFromOthers(res) // also for the error page, if `allow` fails
+    forbidSharedCaches(res) // also for the error page, if `allow` fails
     if (allow && !(await isAllowed(allow, user, req))) return sendProblem(site, req, res, 403, 'not_allowed')
     next()
   })
@@ -107,13 +107,15 @@ const returnPage = ({ context }: IdentityHolder) => pageAddress(context) ?? `${c
  * is on another site, the user may have logged in there since the last status check.
  * @returns false if the browser is redirected to Identify
  */
-async function isVisitorIdentified(holder: IdentityHolder): Promise<boolean> {
+async function identifyBeforeLoginPage(holder: IdentityHolder): Promise<boolean> {
   const { context, identity } = holder
   const { routes, loginPage, returnPolicy } = context.site.config
   if (routes.login !== false) return true
   if (loginPage !== undefined && isOnOtherSite(loginPage, returnPolicy.origin))
-    return isResolved(holder, { identify: 'always', fresh: context.checksAtStart })
-  return identity.record !== undefined || identity.degraded !== undefined || isResolved(holder, { identify: 'always' })
+    return resolveAgain(holder, { identify: 'always', fresh: context.checksAtStart })
+  return (
+    identity.record !== undefined || identity.degraded !== undefined || resolveAgain(holder, { identify: 'always' })
+  )
 }
 
 /** Redirects a browser without a login to the login page. */
@@ -156,12 +158,12 @@ function redirectToLogin(holder: IdentityHolder): Promise<void> | void {
 export function identifyGuard(): Guard {
   return guarded(async (req, _res, next) => {
     const holder = identityHolderOf(req)
-    if (await isResolved(holder, { identify: 'always' })) next()
+    if (await resolveAgain(holder, { identify: 'always' })) next()
   })
 }
 
 /** Resolves the user again. @returns false if the browser is redirected to Identify. Then the request stays anonymous */
-async function isResolved(holder: IdentityHolder, options: ResolveOptions): Promise<boolean> {
+async function resolveAgain(holder: IdentityHolder, options: ResolveOptions): Promise<boolean> {
   holder.identity = ANONYMOUS
   const outcome = await resolveUser(holder.context, options)
   if (outcome !== 'answered') holder.identity = outcome

@@ -111,8 +111,8 @@ export class Sso2Request {
   identifyUrl(returnTo?: string): string {
     const { context } = this.#holder
     const { config } = context.site
-    const judged = validateReturnTo(returnTo, config.returnPolicy) ?? `${config.siteUrl}/`
-    return identifyAddress(context, withoutFlowParameter(judged))
+    const address = validateReturnTo(returnTo, config.returnPolicy) ?? `${config.siteUrl}/`
+    return identifyAddress(context, withoutFlowParameter(address))
   }
   /**
    * The REST API with the user's access token. The token is renewed if the protocol allows a renewal. Otherwise calls throw

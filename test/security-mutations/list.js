@@ -1677,7 +1677,7 @@ module.exports = [
   {
     name: 'a login at another site is not asked for',
     file: 'web/guards.ts',
-    find: "return isResolved(holder, { identify: 'always', fresh: context.checksAtStart })",
+    find: "return resolveAgain(holder, { identify: 'always', fresh: context.checksAtStart })",
     replace: 'return context !== undefined',
     test: 'flows/own-login-page',
     title: 'knows of it at once',

@@ -120,12 +120,12 @@ async function attemptLogin(
   const admitted = await context.site.limits.admitLogin({ ...tried, address, account: await tried.account })
   if ('reason' in admitted) return refusedLogin(admitted)
   const sent = await sendLogin(context, credentials, lock, admitted)
-  if (!('judged' in sent)) {
+  if (!('attempt' in sent)) {
     await admitted.end(UNJUDGED_ATTEMPT)
     return sent
   }
-  const { decision, judged, start } = sent
-  const [result] = await Promise.all([applyLoginDecision(context, decision, start), admitted.end(judged)])
+  const { decision, attempt, start } = sent
+  const [result] = await Promise.all([applyLoginDecision(context, decision, start), admitted.end(attempt)])
   const { req, res, site } = context
   if (result.ok) site.limits.rememberDevice(req, res, tried.username, result.user.accountId)
   return result
@@ -135,7 +135,7 @@ const UNJUDGED_ATTEMPT: AttemptResult = { outcome: 'not_judged' }
 
 interface JudgedLogin {
   readonly decision: LoginDecision
-  readonly judged: AttemptResult
+  readonly attempt: AttemptResult
 }
 interface SentLogin extends JudgedLogin {
   readonly start: LoginStart
@@ -176,7 +176,7 @@ async function continueLostLogin(
   const decision = decideAbandonedLogin(await checkLostLogin(context, sid, wasIn))
   if (decision === undefined) return undefined
   await admitted.begin() // takes over the lock of the dead process, to end the lock
-  return { decision, judged: decision.action === 'sign_in' ? { outcome: 'success' } : UNJUDGED_ATTEMPT }
+  return { decision, attempt: decision.action === 'sign_in' ? { outcome: 'success' } : UNJUDGED_ATTEMPT }
 }
 
 /**
@@ -197,12 +197,13 @@ async function callAuthenticate(
   try {
     const claims = { sid, usr: username, pwd: password, ...deviceOf(context.req) }
     const answer = await context.site.client.authenticate(claims)
-    return { decision: decideLogin(answer), judged: attemptResultOf(answer) }
+    return { decision: decideLogin(answer), attempt: attemptResultOf(answer) }
   } catch (error) {
-    const judged = lostAttemptResult(error)
-    if (error instanceof Sso2UnavailableError && error.retryable) return { decision: { action: 'unavailable' }, judged }
+    const attempt = lostAttemptResult(error)
+    if (error instanceof Sso2UnavailableError && error.retryable)
+      return { decision: { action: 'unavailable' }, attempt }
     const decision = decideLostLogin(await checkLostLogin(context, sid, isLoggedIn(context.stored.value)))
-    return { decision, judged: decision.action === 'sign_in' ? { outcome: 'success' } : judged }
+    return { decision, attempt: decision.action === 'sign_in' ? { outcome: 'success' } : attempt }
   }
 }
 

@@ -54,7 +54,7 @@ const SHARED = /^(?:public|s-maxage|proxy-revalidate|private)\b/i
  * Lets the browser keep a protected page, but no shared cache. Overrides headers of the handler, or of a backend behind the handler, that
  * allow shared caches.
  */
-export function keepFromOthers(res: Response): void {
+export function forbidSharedCaches(res: Response): void {
   if (!res.hasHeader('cache-control')) res.setHeader('cache-control', 'private, no-store')
   beforeHeaders(res, () => {
     const said = String(res.getHeader('cache-control') ?? '')
