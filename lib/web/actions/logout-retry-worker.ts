@@ -35,7 +35,7 @@ export class LogoutRetryWorker {
     this.#lookWithin(BUSY_MS)
   }
 
-  /** Stops permanently, after the current round. Logouts that only this process remembers are tried or stored once more. */
+  /** Stops permanently, after the current round. Redis gets what only this process remembers, up to one round of it. */
   async stop(): Promise<void> {
     this.#isStopped = true
     clearTimeout(this.#timer)
@@ -78,8 +78,8 @@ export class LogoutRetryWorker {
   }
 
   /**
-   * Hands the logouts that this process remembers over to Redis, if Redis answers. A logout that Redis did not store has ended no session
-   * here either, so its sessions end now, with or without the SSO system.
+   * Hands the logouts that this process remembers over to Redis, if Redis answers. A logout that Redis did not store may have ended no
+   * session here either, so its sessions end now, with or without the SSO system. If Redis stops again, the retry ends the sessions.
    */
   async #handOver(): Promise<void> {
     const { pendingLogouts, now } = this.#site
