@@ -1,7 +1,6 @@
 /** What the doctor makes of a platform that answers strangely, and of what stands between a site and its visitors. */
-import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import https from 'node:https'
 import net, { type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -11,6 +10,7 @@ import { refusedTokenFinding } from '../../lib/cli/doctor-sso'
 import type { Emulator } from '../../lib/emulator'
 import { built, runCommand } from '../emulator/command'
 import { redisUrl } from '../flows/setup'
+import { makeCertificate } from '../support/certificate'
 import { startRedis } from '../support/redis'
 import {
   answering,
@@ -416,16 +416,13 @@ describe('in a folder of its own', () => {
     ],
     ['90', '127.0.0.1', /^ok: https:\/\/127\.0\.0\.1:\d+ answers at 127\.0\.0\.1, certificate valid for 89 days$/],
   ])('a certificate for %s days, of %s, is told with what is left of it', async (days, host, says) => {
-    const [key, cert] = [file(`${days}.key`), file(`${days}.pem`)]
-    const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', days]
-    const subject = ['-subj', `/CN=${host}`, '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
-    execFileSync('openssl', ['req', '-x509', ...kind, ...subject, '-keyout', key, '-out', cert], { stdio: 'pipe' })
-    const server = https.createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (_req, res) => {
+    const made = makeCertificate(folder, { days, host, names: 'DNS:localhost,IP:127.0.0.1' })
+    const server = https.createServer(made, (_req, res) => {
       res.writeHead(404).end()
     })
     await once(server.listen(0, host), 'listening')
     const url = `https://${host}:${(server.address() as AddressInfo).port}`
-    const trusted = await command(folder, [], { SSO2_API_URL: url, NODE_EXTRA_CA_CERTS: cert })
+    const trusted = await command(folder, [], { SSO2_API_URL: url, NODE_EXTRA_CA_CERTS: made.file })
     const unknown = await doctor({ SSO2_API_URL: url })
     server.close()
     server.closeAllConnections()

@@ -10,14 +10,13 @@ fetch('/cut').catch(() => {}).then(() => fetch('/data')).then(() => history.push
 </script>`
 
 let chromium: Chromium
-const before = process.env['CHROMIUM_PATH']
+let env: jest.ReplaceProperty<NodeJS.ProcessEnv>
 beforeAll(async () => {
-  process.env['CHROMIUM_PATH'] = findChromium()
+  env = jest.replaceProperty(process, 'env', { ...process.env, CHROMIUM_PATH: findChromium() })
   chromium = await Chromium.start('the examiner')
 })
 afterAll(() => {
-  if (before === undefined) delete process.env['CHROMIUM_PATH']
-  else process.env['CHROMIUM_PATH'] = before
+  env.restore()
   return chromium?.close()
 })
 

@@ -1,6 +1,5 @@
-import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
 import https from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -12,6 +11,7 @@ import { evidenceOf } from '../../lib/examiner/evidence'
 import { sendRequest } from '../../lib/examiner/request'
 import { SecondSite } from '../../lib/examiner/second-site'
 import { readSettings } from '../../lib/examiner/settings'
+import { makeCertificate } from '../support/certificate'
 import { beside } from './beside'
 
 /* What the examiner sends and gets, and what the evidence of a check shows of it. */
@@ -32,10 +32,7 @@ test('a request reaches names below localhost and other hosts, and reads two mil
 
 test('a request accepts a certificate that this machine has signed itself', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'express-sso2-examiner-'))
-  const [key, cert] = [path.join(folder, 'key.pem'), path.join(folder, 'cert.pem')]
-  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-subj', '/CN=localhost']
-  execFileSync('openssl', ['req', '-x509', ...kind, '-keyout', key, '-out', cert], { stdio: 'pipe' })
-  const server = https.createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (_req, res) => res.end('ok'))
+  const server = https.createServer(makeCertificate(folder), (_req, res) => res.end('ok'))
   rmSync(folder, { recursive: true })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo

@@ -1,27 +1,24 @@
-import { execFile, execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import https from 'node:https'
 import net, { type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { PlatformApi, Sso2Client, Sso2UnavailableError } from '../../lib'
+import { makeCertificate } from '../support/certificate'
 import { answerTo, bodyOf, device, secret } from './back-channel-server'
 
 const folder = mkdtempSync(join(tmpdir(), 'express-sso2-tls-'))
-const certificate = join(folder, 'certificate.pem')
-const key = join(folder, 'key.pem')
+const { key, cert, file: certificate } = makeCertificate(folder)
 let server: https.Server
 let port: number
 /** Requests that came through, passwords and all. */
 const seen: string[] = []
 
 beforeAll(async () => {
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost']
-  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
-  execFileSync('openssl', ['req', '-x509', ...kind, ...subject, '-keyout', key, '-out', certificate], { stdio: 'pipe' })
-  server = https.createServer({ cert: readFileSync(certificate), key: readFileSync(key) }, async (req, res) => {
+  server = https.createServer({ cert, key }, async (req, res) => {
     const body = await bodyOf(req)
     seen.push(`${req.method} ${req.url}`)
     res.end(req.method === 'POST' ? answerTo(body, { sts: 'anon' }) : '{"items":[]}')
