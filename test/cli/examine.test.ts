@@ -11,6 +11,7 @@ import { Platform } from '../../lib/examiner/platform'
 import { siteSettings } from '../../lib/examiner/settings'
 import { findChromium } from '../support/browser'
 import { freePort } from '../support/ports'
+import { eventually } from '../support/wait'
 
 /* The arguments and the exit codes of `express-sso2 examine`, and the site that it starts. */
 
@@ -137,7 +138,7 @@ test('a site is examined on a terminal, with colours unless NO_COLOR is set, and
 
 const addressesOf = (siteUrl: string) => new Platform(siteUrl, '/sso2/landing').addressesAt(1)
 const ends = async (site: SiteProcess, text: RegExp) => {
-  for (let round = 0; round < 200 && !text.test(site.output().slice(-100)); round += 1) await pause(20)
+  await eventually(async () => text.test(site.output().slice(-100)))
   await site.stop()
   return site.output()
 }
