@@ -1,4 +1,5 @@
 /** Writes reports for programs: JUnit XML and JSON. */
+import { portalHtml } from '../../emulator/portal/html'
 import type { Result } from '../check'
 import { splitText } from '../split'
 import { countOf, type Examined, groupsOf } from './summary'
@@ -36,12 +37,9 @@ function testCase(result: Result): string {
   return `${head}>\n      <${tag}${message}>${xml(words)}</${tag}>\n    </testcase>\n`
 }
 
-/** The ampersand is first, because the other entities begin with an ampersand. */
-const marks = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' }
-
-/** Escapes a text, and removes characters that XML cannot hold. */
+/** Escapes a text as in HTML, and removes characters that XML cannot hold. */
 function xml(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what XML cannot hold
   const possible = text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, '')
-  return Object.entries(marks).reduce((escaped, [mark, entity]) => escaped.replaceAll(mark, entity), possible)
+  return portalHtml`${possible}`.text
 }
