@@ -42,8 +42,8 @@ export function requireLogin(site: Site, options: RequireLoginOptions = {}): Gua
     if (context.site !== site)
       throw new Sso2SetupError('This requireLogin() belongs to another sso2() than the one mounted here')
     const mustCheck = identifiedUser(holder.identity) !== undefined && (fresh || needsAccessToken(holder.identity))
-    const options = { identify: 'always', fresh: fresh ? context.checksAtStart : undefined } as const
-    if (mustCheck && !(await resolveAgain(holder, options))) return
+    const since = fresh ? context.checksAtStart : undefined
+    if (mustCheck && !(await resolveAgain(holder, { identify: 'always', fresh: since }))) return
     if (mustCheck && !isVerified(holder.identity)) return sendProblem(site, req, res, 503, 'page_unavailable')
     if (!identifiedUser(holder.identity) && isNavigation(req) && !(await identifyBeforeLoginPage(holder))) return
     const user = identifiedUser(holder.identity)

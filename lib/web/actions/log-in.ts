@@ -133,11 +133,11 @@ async function attemptLogin(
 
 const UNJUDGED_ATTEMPT: AttemptResult = { outcome: 'not_judged' }
 
-interface JudgedLogin {
+interface AttemptedLogin {
   readonly decision: LoginDecision
   readonly attempt: AttemptResult
 }
-interface SentLogin extends JudgedLogin {
+interface SentLogin extends AttemptedLogin {
   readonly start: LoginStart
 }
 
@@ -172,7 +172,7 @@ async function continueLostLogin(
   sid: string,
   wasIn: boolean,
   admitted: AdmittedLogin,
-): Promise<JudgedLogin | undefined> {
+): Promise<AttemptedLogin | undefined> {
   const decision = decideAbandonedLogin(await checkLostLogin(context, sid, wasIn))
   if (decision === undefined) return undefined
   await admitted.begin() // takes over the lock of the dead process, to end the lock
@@ -193,7 +193,7 @@ async function callAuthenticate(
   context: RequestContext,
   sid: string,
   { username, password }: Credentials,
-): Promise<JudgedLogin> {
+): Promise<AttemptedLogin> {
   try {
     const claims = { sid, usr: username, pwd: password, ...deviceOf(context.req) }
     const answer = await context.site.client.authenticate(claims)
