@@ -21,10 +21,10 @@ import { formExchange, type TokenEndpoint } from './remote/ticket'
 import { Counts } from './storage/counts'
 import type { Kv } from './storage/kv'
 import { LoginLocks } from './storage/login-locks'
+import { LogoutMemory } from './storage/logout-memory'
 import { openStore } from './storage/open-store'
 import { PendingLogouts } from './storage/pending-logouts'
 import { Records } from './storage/records'
-import { RememberedLogouts } from './storage/remembered-logouts'
 import { SessionIndex } from './storage/session-index'
 import { storeUnavailable } from './storage/site-store'
 import { defaultLoadUser } from './web/actions/exchange-ticket'
@@ -167,7 +167,7 @@ function makeSite(config: Config, options: Sso2Options, endpoint: TokenEndpoint,
     sessionIndex,
     loginLocks,
     pendingLogouts: new PendingLogouts(...stored),
-    deferredLogouts: new RememberedLogouts(),
+    deferredLogouts: new LogoutMemory(),
     sessions: new SiteSessions(config, records, sessionIndex, now),
     exchange: options.exchangeTicket ?? formExchange(endpoint),
     loadUser: options.loadUser ?? defaultLoadUser(config.userPath),

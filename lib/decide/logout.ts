@@ -42,7 +42,7 @@ export function decideLogout(facts: LogoutFacts): LogoutDecision {
   if (record) return { action: 'end', record, isAll }
   if (facts.hasLogoutCookie) return { action: 'retry', isAll }
   const hadSession = !isAvailable || facts.hasUnreadableCookie || (key !== undefined && state !== 'ended')
-  return hadSession ? { action: 'set_cookie', logoutCookie: { of: 'any_login' } } : { action: 'nothing' }
+  return hadSession ? { action: 'set_cookie', logoutCookie: { of: 'unknown_session' } } : { action: 'nothing' }
 }
 
 /** What a logout ends, beside the SSO session of the browser. */
@@ -72,7 +72,7 @@ export interface PendingLogout extends LogoutScope, Device {
 }
 
 /**
- * Merges a logout with an earlier logout of the same name. A logout of all stays a logout of all. A confirmation of a single logout
+ * Merges a logout with an earlier logout of the same ID. A logout of all stays a logout of all. A confirmation of a single logout
  * does not confirm a logout of all.
  */
 export function mergeLogouts<Logout extends PendingLogout>(known: PendingLogout | undefined, logout: Logout): Logout {
@@ -84,10 +84,10 @@ export function mergeLogouts<Logout extends PendingLogout>(known: PendingLogout 
 }
 
 /**
- * Result of a retry. `confirmed`: the SSO system has just confirmed the logout. `over`: no logout is pending.
- * `pending`: the logout is to be retried again. `unknown`: Redis has no such logout, or no secret of this process decrypts it.
+ * Result of a retry. `confirmed`: the SSO system has just confirmed the logout. `none_pending`: no logout is pending.
+ * `pending`: the logout is to be retried again. `not_found`: Redis has no such logout, or no secret of this process decrypts it.
  */
-export type RetryOutcome = 'confirmed' | 'over' | 'pending' | 'unknown'
+export type RetryOutcome = 'confirmed' | 'none_pending' | 'pending' | 'not_found'
 
 /** The cookie is valid as long as a logout is retried, in seconds. */
 export const LOGOUT_COOKIE_SECONDS = 86_400
@@ -104,16 +104,16 @@ export interface SessionLogout {
   readonly sidHash?: string | undefined
 }
 
-/** Returns the name of the pending logout of such a session. */
-export const pendingLogoutName = ({ key, sidHash }: SessionLogout): string => sidHash ?? key
+/** Returns the ID of the pending logout of such a session. */
+export const pendingLogoutId = ({ key, sidHash }: SessionLogout): string => sidHash ?? key
 
 /** The logout that the cookie names. */
 export type LogoutCookie =
   /** A pending logout, by the hash of its SSO session. */
   | { readonly of: 'sso_session'; readonly sidHash: string }
   | SessionLogout
-  /** Any login of the browser, because the session of the logout is not known. */
-  | { readonly of: 'any_login' }
+  /** The session of the logout is not known, so the next login that the browser brings ends. */
+  | { readonly of: 'unknown_session' }
 
 /** Begins a subject that is not a hash. */
 const ONE = '~'
@@ -125,7 +125,7 @@ const KEY_LENGTH = 43
 
 function subjectOf(logoutCookie: LogoutCookie): string {
   if (logoutCookie.of === 'sso_session') return logoutCookie.sidHash
-  if (logoutCookie.of === 'any_login') return ONE
+  if (logoutCookie.of === 'unknown_session') return ONE
   const { key, isAll, isConfirmed, sidHash = '' } = logoutCookie
   const ofAll = isConfirmed ? CONFIRMED_ALL : ALL
   return (isAll ? ofAll : ONE) + key + sidHash
@@ -155,7 +155,7 @@ export function readLogoutCookie(
   const isOurs = isSignature(keys, 'signed-out', subject, mark, now, LOGOUT_COOKIE_SECONDS)
   const [first = ''] = subject
   const isOfSession = [ONE, ALL, CONFIRMED_ALL].includes(first)
-  if (!isOurs || subject === (isOfSession ? first : '')) return { of: 'any_login' }
+  if (!isOurs || subject === (isOfSession ? first : '')) return { of: 'unknown_session' }
   if (!isOfSession) return { of: 'sso_session', sidHash: subject }
   const [key, sidHash] = [subject.slice(1, 1 + KEY_LENGTH), subject.slice(1 + KEY_LENGTH)]
   const isConfirmed = first === CONFIRMED_ALL

@@ -36,7 +36,7 @@ export interface Identity {
 export const ANONYMOUS: Identity = Object.freeze({ record: undefined, degraded: undefined })
 
 /**
- * State of the logout that the browser's cookie names, `over` without a cookie. Before a retry, `must_retry`: the logout is retried,
+ * State of the logout that the browser's cookie names, `none_pending` without a cookie. Before a retry, `must_retry`: the logout is retried,
  * because the session may still exist on the site. `untried`: the logout is retried only if the browser has no session.
  */
 export type LogoutCookieState = 'untried' | 'must_retry' | RetryOutcome
@@ -111,7 +111,7 @@ export function decideRequest(facts: RequestFacts, timeLimits: TimeLimits): Requ
   return facts.fresh ? decideFresh(facts, record, facts.fresh, timeLimits) : decideKnown(facts, record, timeLimits)
 }
 
-const hasNoLogout = ({ logoutCookie }: RequestFacts) => logoutCookie === 'over' || logoutCookie === 'confirmed'
+const hasNoLogout = ({ logoutCookie }: RequestFacts) => logoutCookie === 'none_pending' || logoutCookie === 'confirmed'
 const canIdentify = ({ isSsoAvailable, isIdentifyBroken }: RequestFacts) => isSsoAvailable && !isIdentifyBroken
 
 function decideUnknownVisitor(facts: RequestFacts, reason: IdentifyReason): RequestDecision {

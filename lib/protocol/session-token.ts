@@ -65,7 +65,7 @@ export interface SentRequest {
   readonly sid?: string
   /** The `aid` of Logout all. */
   readonly aid?: string
-  /** The `lks` sent with Session Status. */
+  /** The last known status (`lks`) that was sent with Session Status. */
   readonly lks?: SessionStatus
 }
 

@@ -4,7 +4,7 @@
  * So a master that does not answer delays no logout of another master.
  */
 import { type LogoutScope, mergeLogouts, type PendingLogout } from '../decide/logout'
-import { RememberedLogouts } from './remembered-logouts'
+import { LogoutMemory } from './logout-memory'
 import { REVOCATION_SECONDS } from './session-index'
 import {
   type Done,
@@ -24,13 +24,13 @@ export interface StoredLogout extends PendingLogout {
 }
 
 /**
- * State of a logout in Redis. `unreadable`: no secret of this process decrypts the logout. `over`: nothing is left to do. `gone`: Redis has
- * no such logout.
+ * State of a logout in Redis. `unreadable`: no secret of this process decrypts the logout. `finished`: nothing is left to do.
+ * `missing`: Redis has no such logout.
  */
-type FoundLogout = StoredLogout | 'unreadable' | 'over' | 'gone'
+type FoundLogout = StoredLogout | 'unreadable' | 'finished' | 'missing'
 
-/** Replaces a logout that is over, so that other processes know. */
-const OVER = 'over'
+/** Text in Redis that replaces a finished logout, so that other processes know. */
+const FINISHED = 'over'
 /** Longer than a Logout call. */
 const RETRY_LOCK_SECONDS = 5
 /** Seconds without another retry after a slow failure, so that few pages wait for the SSO system. */
@@ -46,31 +46,31 @@ const PARTS = 8
 /** Tries of a compare-and-set. A user can log out in several tabs and processes at once. */
 const MAX_TRIES = 20
 
-/** A logout in the memory of the process that added the logout, with the time until which the process remembers the logout. */
-interface RememberedLogout {
+/** A copy of a pending logout, in the memory of the process that added the logout. The process keeps the copy until a time. */
+interface LogoutCopy {
   readonly logout: StoredLogout
   readonly until: number
 }
 
-/** The pending logouts of a site, under the site's prefix. The name of a logout is the hash of its SSO session, or the key of its session. */
+/** The pending logouts of a site, under the site's prefix. The ID of a logout is the hash of its SSO session, or the key of its session. */
 export class PendingLogouts extends SiteStore {
-  /** Logouts that this process has added, because Redis may evict logouts, restart empty, or refuse writes. */
-  readonly #remembered = new RememberedLogouts<RememberedLogout>()
+  /** Copies of the logouts that this process has added, because Redis may evict logouts, restart empty, or refuse writes. */
+  readonly #copies = new LogoutMemory<LogoutCopy>()
 
-  /** Adds a logout, due at once. An earlier logout of the same name is merged. @param now seconds since 1970 */
-  add(name: string, logout: PendingLogout, now: number): Promise<Done | Unavailable> {
-    const merged = { ...mergeLogouts(this.#remembered.get(name)?.logout, logout), since: now }
-    this.#remembered.set(name, { logout: merged, until: now + REVOCATION_SECONDS })
+  /** Adds a logout, due at once. An earlier logout of the same ID is merged. @param now seconds since 1970 */
+  add(id: string, logout: PendingLogout, now: number): Promise<Done | Unavailable> {
+    const merged = { ...mergeLogouts(this.#copies.get(id)?.logout, logout), since: now }
+    this.#copies.set(id, { logout: merged, until: now + REVOCATION_SECONDS })
     return doneUnlessUnavailable(async () => {
-      await this.#write(name, merged)
-      await this.kv.enqueue(this.#queueOf(name), name, now)
+      await this.#write(id, merged)
+      await this.kv.enqueue(this.#queueOf(id), id, now)
     })
   }
 
   /** Merges a logout into the logout that Redis has. */
-  async #write(name: string, logout: StoredLogout): Promise<void> {
+  async #write(id: string, logout: StoredLogout): Promise<void> {
     const sealed = (merged: StoredLogout) => seal(JSON.stringify(merged), this.encryptionKeys())
-    await this.#replace(name, (found) => sealed(typeof found === 'object' ? mergeLogouts(found, logout) : logout))
+    await this.#replace(id, (found) => sealed(typeof found === 'object' ? mergeLogouts(found, logout) : logout))
   }
 
   /**
@@ -78,67 +78,67 @@ export class PendingLogouts extends SiteStore {
    * @param next returns the text to write, or `undefined` to leave the logout
    * @returns whether the logout is replaced
    */
-  async #replace(name: string, next: (found: FoundLogout) => string | undefined): Promise<boolean> {
+  async #replace(id: string, next: (found: FoundLogout) => string | undefined): Promise<boolean> {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const { raw, found } = await this.#read(name)
+      const { raw, found } = await this.#read(id)
       const text = next(found)
       if (text === undefined) return false
-      const { isDone } = await this.kv.compareAndSet(this.#key('pend', name), raw, text, REVOCATION_SECONDS)
+      const { isDone } = await this.kv.compareAndSet(this.#key('pend', id), raw, text, REVOCATION_SECONDS)
       if (isDone) return true
     }
     throw storeUnavailable()
   }
 
   /**
-   * Adds remembered logouts that Redis does not have, and remembered confirmations.
-   * @param most maximum of logouts to examine, in turn
+   * Adds logouts again that Redis has lost or never stored, and confirmations. Uses the copies of this process.
+   * @param most maximum of copies to examine, in turn
    * @returns the logouts that Redis did not have
    */
-  addMissing(now: number, most: number): Promise<StoredLogout[] | Unavailable> {
-    const examined = [...this.#remembered].slice(0, most)
+  restoreLost(now: number, most: number): Promise<StoredLogout[] | Unavailable> {
+    const examined = [...this.#copies].slice(0, most)
     return unlessUnavailable(async () => {
-      const added = await Promise.all(examined.map(([name, remembered]) => this.#addIfMissing(name, remembered, now)))
-      return added.filter((logout) => logout !== undefined)
+      const restored = await Promise.all(examined.map(([id, copy]) => this.#restoreIfLost(id, copy, now)))
+      return restored.filter((logout) => logout !== undefined)
     })
   }
 
-  async #addIfMissing(name: string, remembered: RememberedLogout, now: number): Promise<StoredLogout | undefined> {
-    this.#remembered.delete(name)
-    if (remembered.until <= now) return undefined
-    this.#remembered.set(name, remembered)
-    const { logout } = remembered
-    const { found } = await this.#read(name)
-    if (found === 'gone' || (typeof found === 'object' && isNewTo(found, logout))) await this.#write(name, logout)
-    if (found === 'over') this.#remembered.delete(name)
-    else await this.kv.enqueueOnce(this.#queueOf(name), name, now)
-    return found === 'gone' ? logout : undefined
+  async #restoreIfLost(id: string, copy: LogoutCopy, now: number): Promise<StoredLogout | undefined> {
+    this.#copies.delete(id)
+    if (copy.until <= now) return undefined
+    this.#copies.set(id, copy)
+    const { logout } = copy
+    const { found } = await this.#read(id)
+    if (found === 'missing' || (typeof found === 'object' && isNewTo(found, logout))) await this.#write(id, logout)
+    if (found === 'finished') this.#copies.delete(id)
+    else await this.kv.enqueueOnce(this.#queueOf(id), id, now)
+    return found === 'missing' ? logout : undefined
   }
 
-  find(name: string): Promise<FoundLogout | Unavailable> {
-    return unlessUnavailable(async () => (await this.#read(name)).found)
+  find(id: string): Promise<FoundLogout | Unavailable> {
+    return unlessUnavailable(async () => (await this.#read(id)).found)
   }
 
-  async #read(name: string): Promise<{ readonly raw: string | null; readonly found: FoundLogout }> {
-    const [raw] = await this.kv.mget([this.#key('pend', name)])
-    if (raw === null) return { raw, found: 'gone' }
-    if (raw === OVER) return { raw, found: 'over' }
+  async #read(id: string): Promise<{ readonly raw: string | null; readonly found: FoundLogout }> {
+    const [raw] = await this.kv.mget([this.#key('pend', id)])
+    if (raw === null) return { raw, found: 'missing' }
+    if (raw === FINISHED) return { raw, found: 'finished' }
     const text = unseal(raw, this.encryptionKeys())
     return { raw, found: text === undefined ? 'unreadable' : JSON.parse(text) }
   }
 
   /** Acquires the lock of a logout's retry. True for a single caller in five seconds. */
-  lockRetry(name: string): Promise<boolean | Unavailable> {
-    return this.isSet(this.#key('retry', name), null, '1', RETRY_LOCK_SECONDS)
+  lockRetry(id: string): Promise<boolean | Unavailable> {
+    return this.isSet(this.#key('retry', id), null, '1', RETRY_LOCK_SECONDS)
   }
 
   /** Releases the lock of a failed retry, so that the next retry may follow at once. */
-  unlockRetry(name: string): Promise<Done | Unavailable> {
-    return doneUnlessUnavailable(() => this.kv.del(this.#key('retry', name)))
+  unlockRetry(id: string): Promise<Done | Unavailable> {
+    return doneUnlessUnavailable(() => this.kv.del(this.#key('retry', id)))
   }
 
   /** Allows no retry for a pause, after a retry that failed slowly. */
-  pauseRetry(name: string): Promise<Done | Unavailable> {
-    const key = this.#key('retry', name)
+  pauseRetry(id: string): Promise<Done | Unavailable> {
+    const key = this.#key('retry', id)
     return doneUnlessUnavailable(() => this.kv.compareAndSet(key, undefined, '1', RETRY_PAUSE_SECONDS))
   }
 
@@ -146,17 +146,17 @@ export class PendingLogouts extends SiteStore {
    * Notes that a logout is over, also for other processes. A logout of all that was added during the retry of a single logout stays.
    * @param logout the logout that is over
    */
-  markOver(name: string, { isAll }: LogoutScope): Promise<Done | Unavailable> {
+  markFinished(id: string, { isAll }: LogoutScope): Promise<Done | Unavailable> {
     const isWider = (other: FoundLogout | undefined) => typeof other === 'object' && other.isAll && !isAll
-    if (!isWider(this.#remembered.get(name)?.logout)) this.#remembered.delete(name)
+    if (!isWider(this.#copies.get(id)?.logout)) this.#copies.delete(id)
     return doneUnlessUnavailable(async () => {
-      const isOver = await this.#replace(name, (found) => (isWider(found) ? undefined : OVER))
-      if (isOver) await this.kv.remove(this.#queueOf(name), [name])
+      const isReplaced = await this.#replace(id, (found) => (isWider(found) ? undefined : FINISHED))
+      if (isReplaced) await this.kv.remove(this.#queueOf(id), [id])
     })
   }
 
-  removeFromQueue(name: string): Promise<Done | Unavailable> {
-    return doneUnlessUnavailable(() => this.kv.remove(this.#queueOf(name), [name]))
+  removeFromQueue(id: string): Promise<Done | Unavailable> {
+    return doneUnlessUnavailable(() => this.kv.remove(this.#queueOf(id), [id]))
   }
 
   /**
@@ -182,28 +182,28 @@ export class PendingLogouts extends SiteStore {
    * @param since time from which the logout waits, in seconds since 1970
    * @param spread from 0 to 1, at random
    */
-  postpone(name: string, since: number, now: number, spread: number): Promise<Done | Unavailable> {
+  postpone(id: string, since: number, now: number, spread: number): Promise<Done | Unavailable> {
     const wait = Math.min(Math.max(now - since, MIN_WAIT_SECONDS), MAX_WAIT_SECONDS)
     const due = now + wait * (1 + WAIT_SPREAD * spread)
-    return doneUnlessUnavailable(() => this.kv.enqueue(this.#queueOf(name), name, due))
+    return doneUnlessUnavailable(() => this.kv.enqueue(this.#queueOf(id), id, due))
   }
 
   /** Name of a value beside the logout's part of the queue. */
-  #key(kind: string, name: string): string {
-    return `${this.prefix}${kind}:{logouts${partOf(name)}}${name}`
+  #key(kind: string, id: string): string {
+    return `${this.prefix}${kind}:{logouts${partOf(id)}}${id}`
   }
-  #queueOf(name: string): string {
-    return this.#queue(partOf(name))
+  #queueOf(id: string): string {
+    return this.#queue(partOf(id))
   }
   #queue(part: number): string {
     return `${this.prefix}logouts:{logouts${part}}`
   }
 }
 
-/** Does the logout that a process remembers know more than the logout that Redis has? */
-function isNewTo(found: PendingLogout, remembered: PendingLogout): boolean {
-  const merged = mergeLogouts(found, remembered)
+/** Does this process's copy of a logout know more than the logout that Redis has? */
+function isNewTo(found: PendingLogout, own: PendingLogout): boolean {
+  const merged = mergeLogouts(found, own)
   return merged.isAll !== found.isAll || merged.isConfirmed !== found.isConfirmed
 }
 
-const partOf = (name: string) => name.charCodeAt(name.length - 1) % PARTS
+const partOf = (id: string) => id.charCodeAt(id.length - 1) % PARTS

@@ -14,9 +14,9 @@ import type { PlatformApi } from '../remote/platform-api'
 import type { Sso2Client } from '../remote/sso2'
 import type { ExchangeTicket } from '../remote/ticket'
 import type { LoginLocks } from '../storage/login-locks'
+import type { DeferredLogout, LogoutMemory } from '../storage/logout-memory'
 import type { PendingLogouts } from '../storage/pending-logouts'
 import type { Records } from '../storage/records'
-import type { DeferredLogout, RememberedLogouts } from '../storage/remembered-logouts'
 import type { SessionIndex } from '../storage/session-index'
 import type { Unavailable } from '../storage/site-store'
 import type { Limits } from './limits'
@@ -179,7 +179,7 @@ export interface Site {
   readonly builtIn: BuiltInPages
   readonly limits: Limits
   /** By the keys of their sessions. */
-  readonly deferredLogouts: RememberedLogouts<DeferredLogout>
+  readonly deferredLogouts: LogoutMemory<DeferredLogout>
   readonly logoutWorker: { start(): void }
   /** Operations to finish before the site is closed. */
   readonly runningOperations: RunningOperations

@@ -71,12 +71,12 @@ test('what looks like a place in a message is none, and what follows the message
 })
 
 test('an error that throws when it is read is told as one', () => {
-  const trap = {
+  const unreadable = {
     get message() {
-      throw new Error('a trap')
+      throw new Error('a getter threw')
     },
   }
-  expect(describeError(trap)).toEqual({ text: 'an error that cannot be read', frames: [] })
+  expect(describeError(unreadable)).toEqual({ text: 'an error that cannot be read', frames: [] })
 })
 
 test('a message, a name or a stack cannot add lines to the log', () => {

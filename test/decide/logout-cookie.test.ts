@@ -2,7 +2,7 @@ import { type MacKeys, makeSignature } from '../../lib/decide/binding'
 import {
   LOGOUT_COOKIE_SECONDS,
   type LogoutCookie,
-  pendingLogoutName,
+  pendingLogoutId,
   readLogoutCookie,
   writeLogoutCookie,
 } from '../../lib/decide/logout'
@@ -11,7 +11,7 @@ import { NOW } from './samples'
 const keys: MacKeys = [Buffer.alloc(32, 1)]
 const others: MacKeys = [Buffer.alloc(32, 2)]
 const key = 'A'.repeat(43)
-const anything: LogoutCookie = { of: 'any_login' }
+const anything: LogoutCookie = { of: 'unknown_session' }
 
 const marks: [name: string, logoutCookie: LogoutCookie][] = [
   ['an SSO session', { of: 'sso_session', sidHash: 'abcdefghijklmnop' }],
@@ -94,7 +94,7 @@ test.each([...cut, signed('~~'), signed('a b'), signed('a'.repeat(65)), ` ${writ
 
 test('a pending logout has the name of its SSO session, or the key of the session where that is not known', () => {
   const names = ['hash-of-s1', undefined].map((sidHash) =>
-    pendingLogoutName({ of: 'session', key, isAll: false, isConfirmed: false, sidHash }),
+    pendingLogoutId({ of: 'session', key, isAll: false, isConfirmed: false, sidHash }),
   )
   expect(names).toEqual(['hash-of-s1', key])
 })

@@ -40,13 +40,13 @@ test.each<[LogoutCookieState, RequestDecision]>([
   ['must_retry', retry],
   ['pending', logoutPending],
   ['untried', show(checked(0))],
-  ['unknown', show(checked(0))],
+  ['not_found', show(checked(0))],
 ])('a login meets a logout cookie that is %s', (logoutCookie, decision) => {
   expect(decideRequest({ ...usual, record: checked(0), logoutCookie }, timeLimits)).toEqual(decision)
 })
 
 const neverAsked: ChecksAtStart = { currentCheckId: undefined, lastCheckId: undefined }
-const unknownLogout = { logoutCookie: 'unknown', isLoginPage: true } as const
+const lostLogout = { logoutCookie: 'not_found', isLoginPage: true } as const
 const away = { isSsoAvailable: false }
 
 test.each<[name: string, facts: Partial<RequestFacts>, decision: RequestDecision]>([
@@ -80,14 +80,14 @@ test.each<[name: string, facts: Partial<RequestFacts>, decision: RequestDecision
     logoutPending,
   ],
   [
-    'an unknown logout leaves the login page to the landing',
-    unknownLogout,
+    'a logout that is not found leaves the login page to the landing',
+    lostLogout,
     { action: 'identify', reason: 'signed_out' },
   ],
-  ['an unknown logout is pending on any other page', { logoutCookie: 'unknown' }, logoutPending],
-  ['it is pending where nothing may be redirected', { ...unknownLogout, mayIdentify: false }, logoutPending],
-  ['it is pending where the loop guard says stop', { ...unknownLogout, blocked: 'identify_loop' }, logoutPending],
-  ['it is pending while SSO2 is away', { ...unknownLogout, ...away }, logoutPending],
+  ['a logout that is not found is pending on any other page', { logoutCookie: 'not_found' }, logoutPending],
+  ['it is pending where nothing may be redirected', { ...lostLogout, mayIdentify: false }, logoutPending],
+  ['it is pending where the loop guard says stop', { ...lostLogout, blocked: 'identify_loop' }, logoutPending],
+  ['it is pending while SSO2 is away', { ...lostLogout, ...away }, logoutPending],
 ])('without a record: %s', (_name, facts, decision) => {
   expect(decideRequest({ ...usual, ...facts }, timeLimits)).toEqual(decision)
 })

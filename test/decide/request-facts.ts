@@ -12,7 +12,7 @@ export const usual: RequestFacts = {
   isIdentifyBroken: false,
   mayIdentify: true,
   blocked: undefined,
-  logoutCookie: 'over',
+  logoutCookie: 'none_pending',
   isLoginPage: false,
   fresh: undefined,
   hasWaited: false,

@@ -8,7 +8,7 @@ const at = (page: string) => setup.at(page)
 const newestSid = () => present(setup.emulator.sessions().at(-1)).sid
 
 beforeEach(async () => {
-  setup = await startPausableSetup({ isPlain: true })
+  setup = await startPausableSetup({ hasNoHooks: true })
 })
 afterEach(() => setup.close())
 

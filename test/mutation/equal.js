@@ -45,7 +45,7 @@ module.exports = [
     ['storage/redis-kv.ts', "runForKey(counts[0]?.key ?? '', async", ['counts[0].key', '"Stryker was here!"']],
     ['storage/redis-kv.ts', "runForKey(keys[0] ?? '', async", '"Stryker was here!"'],
     ['storage/counts.ts', "?.reason ?? 'site', seconds", ['counts[counted.limitReached].reason', '""']],
-    ['storage/remembered-logouts.ts', 'this.size > MAX_REMEMBERED && oldest !== undefined', 'true'],
+    ['storage/logout-memory.ts', 'this.size > MAX_REMEMBERED && oldest !== undefined', 'true'],
     ['storage/redis-circuit-breaker.ts', "failures.last?.access === 'write' && !isProbe", 'failures.last.access'],
     ['storage/memory-kv.ts', "counts[reached]?.key ?? ''", ['counts[reached].key', '"Stryker was here!"']],
     ['platform/credentials.ts', "state?.account.password ?? ''", '"Stryker was here!"'],
@@ -117,7 +117,7 @@ module.exports = [
   ]),
   ...because('what is kept under this key is never looked at, only whether there is something', [
     ['storage/records.ts', ", null, '1', seconds)", '""'],
-    ['storage/pending-logouts.ts', "isSet(this.#key('retry', name), null, '1', RETRY_LOCK_SECONDS)", '""'],
+    ['storage/pending-logouts.ts', "isSet(this.#key('retry', id), null, '1', RETRY_LOCK_SECONDS)", '""'],
     ['storage/pending-logouts.ts', "compareAndSet(key, undefined, '1', RETRY_PAUSE_SECONDS)", '""'],
     ['storage/session-index.ts', "compareAndSet(key, null, '1', USED_TOKEN_SECONDS, revocation)", '""'],
   ]),

@@ -40,7 +40,7 @@ describe.each(keepings)('with %s, an access token that ran out', (keeping) => {
   beforeEach(async () => {
     setup = await startPausableSetup({
       keeping,
-      isPlain: true,
+      hasNoHooks: true,
       emulator: { limits: { accessTokenSeconds: ACCESS_SECONDS } },
     })
   })

@@ -136,7 +136,7 @@ test.each(keepings)(
     // each check asks for a ticket, because the access token ends before the next check
     setup = await startPausableSetup({
       keeping,
-      isPlain: true,
+      hasNoHooks: true,
       site,
       emulator: { limits: { accessTokenSeconds: 300 } },
     })

@@ -23,7 +23,7 @@ const moods = {
   'give a list': () => [],
   'give an object': () => ({}),
   'give a circle': () => circular,
-  'give a trap': () => ({
+  'give a throwing getter': () => ({
     get accountId() {
       throw new Error('a getter threw')
     },

@@ -60,7 +60,7 @@ async function shown(path: string, browser = new Browser()) {
 const aUser = () => loggedIn({ morning: { url }, browser: () => new Browser() })
 
 const moods = ['throw', 'throw nothing', 'reject twice', 'give nothing']
-const oddities = ['give a list', 'give an object', 'give a circle', 'give a trap']
+const oddities = ['give a list', 'give an object', 'give a circle', 'give a throwing getter']
 const naming = ['exchangeTicket', 'loadUser'].flatMap((hook) => [...moods, ...oddities].map((mood) => ({ hook, mood })))
 
 test.each(naming)(

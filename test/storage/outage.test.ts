@@ -36,15 +36,15 @@ const calls: [name: string, ask: (site: TestSite) => Promise<unknown>][] = [
   ['lockRetry', ({ pendingLogouts }) => pendingLogouts.lockRetry('h')],
   ['pauseRetry', ({ pendingLogouts }) => pendingLogouts.pauseRetry('h')],
   ['unlockRetry', ({ pendingLogouts }) => pendingLogouts.unlockRetry('h')],
-  ['markOver', ({ pendingLogouts }) => pendingLogouts.markOver('h', logout)],
+  ['markFinished', ({ pendingLogouts }) => pendingLogouts.markFinished('h', logout)],
   ['removeFromQueue', ({ pendingLogouts }) => pendingLogouts.removeFromQueue('h')],
   ['takeDue', ({ pendingLogouts }) => pendingLogouts.takeDue(NOW, 8)],
   ['postpone', ({ pendingLogouts }) => pendingLogouts.postpone('h', NOW, NOW, 0)],
   [
-    'addMissing',
+    'restoreLost',
     async ({ pendingLogouts }) => {
       await pendingLogouts.add('h2', logout, NOW)
-      return pendingLogouts.addMissing(NOW, 8)
+      return pendingLogouts.restoreLost(NOW, 8)
     },
   ],
   ['beginForm', ({ logins }) => logins.beginForm('k', null, 'digest')],

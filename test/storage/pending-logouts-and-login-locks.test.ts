@@ -66,7 +66,7 @@ describe.each(stores)('in %s', (name, open) => {
       expect(await site.pendingLogouts.add('h2', all, NOW)).toBe('done')
       expect(await site.pendingLogouts.find('h1')).toEqual({ ...one, since: NOW })
       expect(await site.pendingLogouts.find('h2')).toEqual({ ...all, since: NOW })
-      expect(await site.pendingLogouts.find('h3')).toBe('gone')
+      expect(await site.pendingLogouts.find('h3')).toBe('missing')
     })
 
     test('of all sessions stays one of all, whatever is kept after it', async () => {
@@ -75,7 +75,7 @@ describe.each(stores)('in %s', (name, open) => {
       expect(await site.pendingLogouts.find('h1')).toEqual({ ...all, uas: 'another browser', since: NOW })
       await rotated(KEY).pendingLogouts.add('h1', one, NOW)
       expect(await site.pendingLogouts.find('h1')).toEqual({ ...all, since: NOW })
-      await site.pendingLogouts.markOver('h1', all)
+      await site.pendingLogouts.markFinished('h1', all)
       await site.pendingLogouts.add('h1', one, NOW)
       expect(await site.pendingLogouts.find('h1')).toEqual({ ...one, since: NOW })
     })
@@ -106,17 +106,17 @@ describe.each(stores)('in %s', (name, open) => {
     test('of all sessions that was added during the retry of a single one is not confirmed with the single one', async () => {
       await site.pendingLogouts.add('h1', one, NOW)
       await rotated(KEY).pendingLogouts.add('h1', all, NOW)
-      expect(await site.pendingLogouts.markOver('h1', one)).toBe('done')
+      expect(await site.pendingLogouts.markFinished('h1', one)).toBe('done')
       expect(await site.pendingLogouts.find('h1')).toEqual({ ...all, since: NOW })
       expect(await site.pendingLogouts.takeDue(NOW, 8)).toEqual(['h1'])
       await site.pendingLogouts.add('h2', one, NOW)
       await site.pendingLogouts.add('h2', all, NOW)
-      await site.pendingLogouts.markOver('h2', one)
+      await site.pendingLogouts.markFinished('h2', one)
       await kv.del(`${site.prefix}pend:{logouts2}h2`)
-      await site.pendingLogouts.addMissing(NOW, 8)
+      await site.pendingLogouts.restoreLost(NOW, 8)
       expect(await site.pendingLogouts.find('h2')).toEqual({ ...all, since: NOW })
-      expect(await site.pendingLogouts.markOver('h2', all)).toBe('done')
-      expect(await site.pendingLogouts.find('h2')).toBe('over')
+      expect(await site.pendingLogouts.markFinished('h2', all)).toBe('done')
+      expect(await site.pendingLogouts.find('h2')).toBe('finished')
     })
 
     test('that was confirmed while the store was away is confirmed there by the process that knows', async () => {
@@ -124,7 +124,7 @@ describe.each(stores)('in %s', (name, open) => {
       await site.pendingLogouts.add('h1', { ...all, isConfirmed: true }, NOW)
       await kv.del(`${site.prefix}pend:{logouts1}h1`)
       await rotated(KEY).pendingLogouts.add('h1', all, NOW)
-      await site.pendingLogouts.addMissing(NOW + 1, 8)
+      await site.pendingLogouts.restoreLost(NOW + 1, 8)
       expect(await site.pendingLogouts.find('h1')).toMatchObject({ ...all, isConfirmed: true })
     })
 
@@ -132,7 +132,7 @@ describe.each(stores)('in %s', (name, open) => {
       await site.pendingLogouts.add('h1', all, NOW)
       await kv.del(`${site.prefix}pend:{logouts1}h1`)
       await rotated(KEY).pendingLogouts.add('h1', one, NOW)
-      await site.pendingLogouts.addMissing(NOW + 1, 8)
+      await site.pendingLogouts.restoreLost(NOW + 1, 8)
       expect(await site.pendingLogouts.find('h1')).toMatchObject(all)
     })
 
@@ -146,9 +146,9 @@ describe.each(stores)('in %s', (name, open) => {
 
     test('that another process has confirmed meanwhile is not kept again', async () => {
       await site.pendingLogouts.add('h1', one, NOW)
-      await rotated(KEY).pendingLogouts.markOver('h1', one)
-      await site.pendingLogouts.addMissing(NOW + 1, 8)
-      expect(await site.pendingLogouts.find('h1')).toBe('over')
+      await rotated(KEY).pendingLogouts.markFinished('h1', one)
+      await site.pendingLogouts.restoreLost(NOW + 1, 8)
+      expect(await site.pendingLogouts.find('h1')).toBe('finished')
       expect(await site.pendingLogouts.takeDue(NOW + 1, 8)).toEqual([])
     })
 
@@ -158,12 +158,12 @@ describe.each(stores)('in %s', (name, open) => {
       for (const changes of [
         async () => {},
         () => rotated(OTHER_KEY).pendingLogouts.add('h1', one, NOW), // no secret of this process opens the logout
-        () => rotated(KEY).pendingLogouts.markOver('h1', one),
+        () => rotated(KEY).pendingLogouts.markFinished('h1', one),
       ]) {
         await site.pendingLogouts.add('h1', logout, NOW)
         await changes()
         const before = await raw()
-        await site.pendingLogouts.addMissing(NOW + 1, 8)
+        await site.pendingLogouts.restoreLost(NOW + 1, 8)
         expect(await raw()).toEqual(before)
       }
     })
@@ -183,8 +183,8 @@ describe.each(stores)('in %s', (name, open) => {
       expect(await pendingLogouts.takeDue(NOW, 8)).toEqual(['h1'])
       expect(await pendingLogouts.takeDue(NOW + 4, 8)).toEqual([])
       expect(await pendingLogouts.takeDue(NOW + 5, 8)).toEqual(['h1'])
-      expect(await pendingLogouts.markOver('h1', one)).toBe('done')
-      expect(await pendingLogouts.find('h1')).toBe('over')
+      expect(await pendingLogouts.markFinished('h1', one)).toBe('done')
+      expect(await pendingLogouts.find('h1')).toBe('finished')
       expect(await pendingLogouts.takeDue(NOW + 99, 8)).toEqual([])
       expect(await pendingLogouts.takeDue(NOW + 100, 8)).toEqual(['h2'])
       expect(await pendingLogouts.removeFromQueue('h2')).toBe('done')
@@ -229,8 +229,8 @@ describe.each(stores)('in %s', (name, open) => {
         await site.pendingLogouts.add('h1', all, NOW)
         await site.pendingLogouts.add('h1', one, NOW)
         await lose()
-        expect(await site.pendingLogouts.find('h1')).toBe('gone')
-        expect(await site.pendingLogouts.addMissing(NOW + 1, 8)).toMatchObject([all])
+        expect(await site.pendingLogouts.find('h1')).toBe('missing')
+        expect(await site.pendingLogouts.restoreLost(NOW + 1, 8)).toMatchObject([all])
         expect(await site.pendingLogouts.find('h1')).toEqual({ ...all, since: NOW })
         expect(await site.pendingLogouts.takeDue(NOW + 1, 8)).toEqual(['h1'])
       })
@@ -238,23 +238,23 @@ describe.each(stores)('in %s', (name, open) => {
       test('of its place in the queue alone has that again, and another one keeps its time', async () => {
         for (const hash of ['h1', 'h2']) await site.pendingLogouts.add(hash, one, NOW + 50)
         await kv.remove(queue(), ['h1'])
-        await site.pendingLogouts.addMissing(NOW, 8)
+        await site.pendingLogouts.restoreLost(NOW, 8)
         expect(await site.pendingLogouts.takeDue(NOW, 8)).toEqual(['h1'])
         expect(new Set(await site.pendingLogouts.takeDue(NOW + 50, 8))).toEqual(new Set(['h1', 'h2']))
       })
 
       test('after it was confirmed, here or elsewhere, or a day later, is none any more', async () => {
         for (const [ends, now] of [
-          [() => site.pendingLogouts.markOver('h1', one), NOW],
-          [() => rotated(KEY).pendingLogouts.markOver('h1', one), NOW],
+          [() => site.pendingLogouts.markFinished('h1', one), NOW],
+          [() => rotated(KEY).pendingLogouts.markFinished('h1', one), NOW],
           [async () => {}, NOW + 86_400],
         ] as const) {
           await site.pendingLogouts.add('h1', one, NOW)
           await ends()
-          await site.pendingLogouts.addMissing(now, 8)
+          await site.pendingLogouts.restoreLost(now, 8)
           await lose()
-          await site.pendingLogouts.addMissing(now, 8)
-          expect(await site.pendingLogouts.find('h1')).toBe('gone')
+          await site.pendingLogouts.restoreLost(now, 8)
+          expect(await site.pendingLogouts.find('h1')).toBe('missing')
         }
       })
 
@@ -263,10 +263,10 @@ describe.each(stores)('in %s', (name, open) => {
         for (const hash of hashes) await site.pendingLogouts.add(hash, one, NOW)
         for (const hash of hashes) await kv.del(`${site.prefix}pend:{logouts${hash.charCodeAt(1) % 8}}${hash}`)
         const found = async () =>
-          (await Promise.all(hashes.map((hash) => site.pendingLogouts.find(hash)))).filter((one) => one !== 'gone')
+          (await Promise.all(hashes.map((hash) => site.pendingLogouts.find(hash)))).filter((one) => one !== 'missing')
             .length
         for (const count of [4, 8, 10]) {
-          await site.pendingLogouts.addMissing(NOW, 4)
+          await site.pendingLogouts.restoreLost(NOW, 4)
           expect(await found()).toBe(count)
         }
       })

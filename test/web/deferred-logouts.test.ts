@@ -1,4 +1,4 @@
-import { type DeferredLogout, RememberedLogouts } from '../../lib/storage/remembered-logouts'
+import { type DeferredLogout, LogoutMemory } from '../../lib/storage/logout-memory'
 import { resumeDeferredLogouts } from '../../lib/web/actions/finish-logout'
 import type { Site } from '../../lib/web/site'
 
@@ -7,7 +7,7 @@ import type { Site } from '../../lib/web/site'
 const device = { ipa: '192.0.2.1', uas: 'a browser' }
 
 /** A site whose Redis never answers, and the keys that it was asked for. */
-function siteWithoutRedis(deferredLogouts: RememberedLogouts<DeferredLogout>) {
+function siteWithoutRedis(deferredLogouts: LogoutMemory<DeferredLogout>) {
   const asked: string[] = []
   const read = async (key: string) => {
     asked.push(key)
@@ -17,7 +17,7 @@ function siteWithoutRedis(deferredLogouts: RememberedLogouts<DeferredLogout>) {
 }
 
 test('a process remembers 10,000 logouts, forgets the oldest first, and tries each in turn', async () => {
-  const logouts = new RememberedLogouts<DeferredLogout>()
+  const logouts = new LogoutMemory<DeferredLogout>()
   for (let index = 0; index <= 10_000; index += 1)
     logouts.set(`k${index}`, { of: 'session', key: `k${index}`, isAll: false, isConfirmed: false, device })
   const { site, asked } = siteWithoutRedis(logouts)
@@ -26,7 +26,7 @@ test('a process remembers 10,000 logouts, forgets the oldest first, and tries ea
 })
 
 test('logouts stay remembered while Redis is away, each session once', async () => {
-  const logouts = new RememberedLogouts<DeferredLogout>()
+  const logouts = new LogoutMemory<DeferredLogout>()
   logouts.set('k', { of: 'session', key: 'k', isAll: true, isConfirmed: false, device })
   logouts.set('k', { of: 'session', key: 'k', isAll: false, isConfirmed: false, device })
   const { site, asked } = siteWithoutRedis(logouts)

@@ -1,8 +1,8 @@
 import type { PendingLogout } from '../../lib/decide/logout'
 import { Sso2Client } from '../../lib/remote/sso2'
 import type { Kv } from '../../lib/storage/kv'
+import { type DeferredLogout, LogoutMemory } from '../../lib/storage/logout-memory'
 import { MemoryKv } from '../../lib/storage/memory-kv'
-import { type DeferredLogout, RememberedLogouts } from '../../lib/storage/remembered-logouts'
 import { LogoutRetryWorker } from '../../lib/web/actions/logout-retry-worker'
 import type { Site } from '../../lib/web/site'
 import { type Behaviour, faultyServer, json } from '../remote/faulty-server'
@@ -68,7 +68,7 @@ async function openScene(open: (options: { now: number }) => Kv) {
       clientSecret: secret,
       organisationId: 'the-publisher',
     })
-    const deferredLogouts = new RememberedLogouts<DeferredLogout>()
+    const deferredLogouts = new LogoutMemory<DeferredLogout>()
     const config = { rememberDevices: false }
     const queue = new LogoutRetryWorker({
       ...stored,
@@ -151,7 +151,7 @@ describe.each(stores)('over %s', (_name, open) => {
     async ({ stored, world, startProcess, keep, isEmpty }) => {
       await keep('h1')
       startProcess().queue.start()
-      await until(async () => (await stored.pendingLogouts.find('h1')) === 'over', FIRST_TRY_MS)
+      await until(async () => (await stored.pendingLogouts.find('h1')) === 'finished', FIRST_TRY_MS)
       expect(world.asked('logout').length).toBe(1)
       await until(isEmpty, 3000)
     },
@@ -163,7 +163,7 @@ describe.each(stores)('over %s', (_name, open) => {
       const part = (of: number) => `${stored.prefix}logouts:{logouts${of}}`
       await kv.enqueue(part(5), 'gone', now()) // its last letter says where
       await keep('h1')
-      await stored.pendingLogouts.markOver('h1', usual)
+      await stored.pendingLogouts.markFinished('h1', usual)
       await kv.enqueue(part(1), 'h1', now())
       const { queue } = startProcess()
       queue.start()
@@ -197,7 +197,7 @@ describe.each(stores)('over %s', (_name, open) => {
       await queue.stop()
       const asked = world.asked('logout').length
       const sids = world.asked('logout').map(({ body }) => String(readJwt(JSON.parse(body).t).claims['sid']))
-      for (const sid of sids) expect(await stored.pendingLogouts.find(sid)).toBe('over')
+      for (const sid of sids) expect(await stored.pendingLogouts.find(sid)).toBe('finished')
       queue.start()
       await new Promise((resolve) => setTimeout(resolve, 1500))
       expect(world.asked('logout').length).toBe(asked)

@@ -6,12 +6,12 @@ import {
   accountOfAll,
   type LogoutScope,
   type PendingLogout,
-  pendingLogoutName,
+  pendingLogoutId,
   type RetryOutcome,
   scopeOf,
 } from '../../decide/logout'
 import { isGone } from '../../decide/record'
-import type { DeferredLogout } from '../../storage/remembered-logouts'
+import type { DeferredLogout } from '../../storage/logout-memory'
 import { MAX_SESSIONS } from '../../storage/session-index'
 import { type Done, shortHash, type Unavailable } from '../../storage/site-store'
 import type { Site } from '../site'
@@ -42,9 +42,9 @@ export async function callLogout({ client }: Pick<Site, 'client'>, logout: Pendi
   }
 }
 
-/** Adds a pending logout. If Redis does not answer, the process remembers the logout. @param name hash of the SSO session, or key of the session */
-export async function addPendingLogout(site: Site, name: string, logout: PendingLogout): Promise<Done | Unavailable> {
-  const added = await site.pendingLogouts.add(name, logout, site.now())
+/** Adds a pending logout. This process keeps a copy, in case Redis does not store it. @param id hash of the SSO session, or key of the session */
+export async function addPendingLogout(site: Site, id: string, logout: PendingLogout): Promise<Done | Unavailable> {
+  const added = await site.pendingLogouts.add(id, logout, site.now())
   site.logoutWorker.start()
   return added
 }
@@ -64,29 +64,29 @@ export interface RetryResult {
 
 /**
  * Retries a pending logout from the first step. Only one request or process at a time retries a logout.
- * @param name hash of the SSO session, or key of the session
+ * @param id hash of the SSO session, or key of the session
  */
-export async function retryPendingLogout(site: Site, name: string): Promise<RetryResult> {
+export async function retryPendingLogout(site: Site, id: string): Promise<RetryResult> {
   const { pendingLogouts, now } = site
-  const found = await pendingLogouts.find(name)
+  const found = await pendingLogouts.find(id)
   if (found === 'unavailable') return { outcome: 'pending', isAll: undefined }
-  if (found === 'unreadable') return { outcome: 'unknown', isAll: undefined, waitsSince: Number.NEGATIVE_INFINITY }
-  if (found === 'gone' || found === 'over') {
-    await pendingLogouts.removeFromQueue(name)
-    return { outcome: found === 'gone' ? 'unknown' : 'over', isAll: false }
+  if (found === 'unreadable') return { outcome: 'not_found', isAll: undefined, waitsSince: Number.NEGATIVE_INFINITY }
+  if (found === 'missing' || found === 'finished') {
+    await pendingLogouts.removeFromQueue(id)
+    return { outcome: found === 'missing' ? 'not_found' : 'none_pending', isAll: false }
   }
   const { isAll } = found
-  if ((await pendingLogouts.lockRetry(name)) !== true) return { outcome: 'pending', isAll }
+  if ((await pendingLogouts.lockRetry(id)) !== true) return { outcome: 'pending', isAll }
   const beganAt = performance.now()
   const isEnded = (await endLocalSessions(site, shortHash(found.sid), found)) === 'done'
   const left = isEnded ? await completeLogout(site, found) : found
   if (left === undefined) {
-    const isStored = (await pendingLogouts.markOver(name, found)) === 'done'
-    if (!isStored) await pendingLogouts.add(name, { ...found, isConfirmed: true }, now())
+    const isStored = (await pendingLogouts.markFinished(id, found)) === 'done'
+    if (!isStored) await pendingLogouts.add(id, { ...found, isConfirmed: true }, now())
     return { outcome: 'confirmed', isAll }
   }
-  if (left !== found) await pendingLogouts.add(name, left, now())
-  await (isSlow(beganAt) ? pendingLogouts.pauseRetry(name) : pendingLogouts.unlockRetry(name))
+  if (left !== found) await pendingLogouts.add(id, left, now())
+  await (isSlow(beganAt) ? pendingLogouts.pauseRetry(id) : pendingLogouts.unlockRetry(id))
   const isRefused = isEnded && !left.isConfirmed
   return isRefused ? { outcome: 'pending', isAll, waitsSince: found.since } : { outcome: 'pending', isAll }
 }
@@ -101,7 +101,7 @@ export async function resumeDeferredLogout(site: Site, logout: DeferredLogout): 
   if (secrets) {
     const pending = { sid: secrets.sid, ...logout.device, ...scope, isConfirmed: logout.isConfirmed }
     // first, because a browser whose session has ended looks for the pending logout
-    if ((await addPendingLogout(site, pendingLogoutName(logout), pending)) === 'unavailable') return 'unavailable'
+    if ((await addPendingLogout(site, pendingLogoutId(logout), pending)) === 'unavailable') return 'unavailable'
   }
   return endLocalSessions(site, value.sidHash, scope)
 }

@@ -7,7 +7,7 @@ import {
   type LogoutDecision,
   type LogoutResult,
   type PendingLogout,
-  pendingLogoutName,
+  pendingLogoutId,
   type RetryOutcome,
   type SessionLogout,
   scopeOf,
@@ -110,7 +110,7 @@ async function endSession(context: RequestContext, record: SsoRecord, isAll: boo
   // Redis may have ended the session all the same, so the pending logout is added in any case
   const isConfirmed = !isEnded && logout !== undefined && (await callLogout(site, logout))
   const sessionLogout: SessionLogout = { of: 'session', key: key ?? '', isAll, isConfirmed, sidHash }
-  setLogoutCookie(context, isEnded ? { of: 'any_login' } : sessionLogout)
+  setLogoutCookie(context, isEnded ? { of: 'unknown_session' } : sessionLogout)
   if (isEnded) return 'pending'
   if (logout) await addPendingLogout(site, sidHash, { ...logout, isConfirmed })
   else deferLogout(context, sessionLogout)
@@ -132,10 +132,10 @@ async function sendLogout(context: RequestContext, sidHash: string, logout: Pend
 /** Adds a pending logout, and sets the logout cookie. */
 async function retryLater(context: RequestContext, sidHash: string, logout: PendingLogout): Promise<void> {
   const added = await addPendingLogout(context.site, sidHash, logout)
-  setLogoutCookie(context, added === 'done' ? { of: 'sso_session', sidHash } : { of: 'any_login' })
+  setLogoutCookie(context, added === 'done' ? { of: 'sso_session', sidHash } : { of: 'unknown_session' })
 }
 
-/** Remembers the logout in this process, because the browser may not return. A logout of all sessions stays a logout of all sessions. */
+/** Keeps the logout in the memory of this process, because the browser may not return. A logout of all sessions stays a logout of all sessions. */
 function deferLogout({ site, req }: RequestContext, logout: SessionLogout): void {
   if (logout.key === '') return
   const known = site.deferredLogouts.get(logout.key)
@@ -150,13 +150,13 @@ function deferLogout({ site, req }: RequestContext, logout: SessionLogout): void
 async function retryLogoutOnClick(context: RequestContext, isAll: boolean): Promise<LogoutResult> {
   const { outcome, isAll: wasAll } = await retryLogoutFromCookie(context)
   if (isAll && wasAll === false) return 'no_session'
-  return outcome === 'confirmed' || outcome === 'over' ? 'confirmed' : 'pending'
+  return outcome === 'confirmed' || outcome === 'none_pending' ? 'confirmed' : 'pending'
 }
 
 /** Retries the logout of the browser's logout cookie, and drops the cookie of a logout that is over. */
 export async function retryLogoutFromCookie(context: RequestContext): Promise<RetryResult> {
   const result = await retryNamedLogout(context)
-  if (result.outcome === 'confirmed' || result.outcome === 'over') dropLogoutCookie(context)
+  if (result.outcome === 'confirmed' || result.outcome === 'none_pending') dropLogoutCookie(context)
   return result
 }
 
@@ -164,12 +164,12 @@ async function retryNamedLogout(context: RequestContext): Promise<RetryResult> {
   const { logoutCookie } = context.browser
   switch (logoutCookie?.of) {
     case undefined:
-      return { outcome: 'over', isAll: false }
+      return { outcome: 'none_pending', isAll: false }
     case 'sso_session':
       return retryPendingLogout(context.site, logoutCookie.sidHash)
     case 'session':
       return retryDeferredLogout(context, logoutCookie)
-    case 'any_login':
+    case 'unknown_session':
       return { outcome: await endLoginOfLanding(context), isAll: context.stored.isAvailable ? false : undefined }
   }
 }
@@ -178,7 +178,7 @@ async function retryNamedLogout(context: RequestContext): Promise<RetryResult> {
 async function retryDeferredLogout(context: RequestContext, logout: SessionLogout): Promise<RetryResult> {
   const { site, req } = context
   if ((await resumeDeferredLogout(site, { ...logout, device: deviceOf(req) })) === 'done')
-    return retryPendingLogout(site, pendingLogoutName(logout))
+    return retryPendingLogout(site, pendingLogoutId(logout))
   deferLogout(context, logout)
   return { outcome: 'pending', isAll: logout.isAll }
 }
@@ -186,7 +186,7 @@ async function retryDeferredLogout(context: RequestContext, logout: SessionLogou
 /** Ends a login that a landing established during the logout, because the logout was meant for the login too. */
 async function endLoginOfLanding(context: RequestContext): Promise<RetryOutcome> {
   const { value } = context.stored
-  if (!isLoggedIn(value)) return 'unknown'
+  if (!isLoggedIn(value)) return 'not_found'
   return (await endSession(context, value, false)) === 'confirmed' ? 'confirmed' : 'pending'
 }
 

@@ -11,8 +11,8 @@ const IDLE_MS = 10_000
 /** Polling interval while logouts are waiting, in milliseconds. */
 const BUSY_MS = 1000
 const AT_ONCE = 8
-/** In each round, so many logouts remembered by this process are added again if Redis lacks them. */
-const ADDED_AGAIN = 50
+/** In each round, at most so many pending logouts are restored, if Redis has lost them. */
+const MAX_RESTORED = 50
 
 /** The worker of one site. */
 export class LogoutRetryWorker {
@@ -35,12 +35,12 @@ export class LogoutRetryWorker {
     this.#lookWithin(BUSY_MS)
   }
 
-  /** Stops permanently, after the current round. Redis gets what only this process remembers, up to one round of it. */
+  /** Stops permanently, after the current round. Redis gets the logouts that only this process has, up to one round of them. */
   async stop(): Promise<void> {
     this.#isStopped = true
     clearTimeout(this.#timer)
     await this.#round
-    await this.#handOver()
+    await this.#moveToRedis()
   }
 
   #lookWithin(ms: number): void {
@@ -62,7 +62,7 @@ export class LogoutRetryWorker {
   async #drain(): Promise<void> {
     this.#isBusy = false
     const { pendingLogouts, deferredLogouts, client, now } = this.#site
-    await this.#handOver()
+    await this.#moveToRedis()
     this.#isBusy ||= deferredLogouts.size > 0
     for (let isBack = false; !this.#isStopped; ) {
       const due: string[] | Unavailable = client.isAvailable
@@ -71,32 +71,32 @@ export class LogoutRetryWorker {
       if (due.length === 0) return
       this.#isBusy = true // looks again soon, also if Redis or the SSO system does not answer
       if (due === 'unavailable') return
-      const isConfirmed = (await Promise.all(due.map((name) => this.#retry(name)))).includes(true)
+      const isConfirmed = (await Promise.all(due.map((id) => this.#retry(id)))).includes(true)
       isBack = isConfirmed && !this.#hasConfirmed
       this.#hasConfirmed = isConfirmed
     }
   }
 
   /**
-   * Hands the logouts that this process remembers over to Redis, if Redis answers. A logout that Redis did not store may have ended no
-   * session here either, so its sessions end now, with or without the SSO system. If Redis stops again, the retry ends the sessions.
+   * Moves the logouts of this process's memory to Redis, if Redis answers. A logout that Redis did not store may have ended no session
+   * here either, so its sessions end now, with or without the SSO system. If Redis stops again, the retry ends the sessions.
    */
-  async #handOver(): Promise<void> {
+  async #moveToRedis(): Promise<void> {
     const { pendingLogouts, now } = this.#site
     await resumeDeferredLogouts(this.#site)
-    const added = await pendingLogouts.addMissing(now(), ADDED_AGAIN)
-    if (added === 'unavailable') return
-    for (const logout of added) await endLocalSessions(this.#site, shortHash(logout.sid), logout)
+    const restored = await pendingLogouts.restoreLost(now(), MAX_RESTORED)
+    if (restored === 'unavailable') return
+    for (const logout of restored) await endLocalSessions(this.#site, shortHash(logout.sid), logout)
   }
 
   /**
    * Retries a logout. If Redis does not answer, or if another process retries the logout, the logout is due again in a few seconds.
    * @returns true if the SSO system has just confirmed the logout
    */
-  async #retry(name: string): Promise<boolean> {
+  async #retry(id: string): Promise<boolean> {
     const { pendingLogouts, now } = this.#site
-    const { outcome, waitsSince } = await retryPendingLogout(this.#site, name)
-    if (waitsSince !== undefined) await pendingLogouts.postpone(name, waitsSince, now(), Math.random())
+    const { outcome, waitsSince } = await retryPendingLogout(this.#site, id)
+    if (waitsSince !== undefined) await pendingLogouts.postpone(id, waitsSince, now(), Math.random())
     return outcome === 'confirmed'
   }
 }
