@@ -106,7 +106,7 @@ export function middleware(site: Site): RequestHandler {
       if (identity.record) dropRedirectCountWhenServed(context, () => holder.identity.record !== undefined)
       next()
     } catch (error) {
-      next(error)
+      forwardError(next)(error)
     }
   }
 }

@@ -1,0 +1,21 @@
+import type { NextFunction, Request, Response } from 'express'
+import { type RunningSite, startSite, withPages } from './support'
+
+/* A hook that throws something that Express does not take for an error: the error handler runs, and no page without `req.sso2`. */
+
+let site: RunningSite
+afterEach(() => site.close())
+
+test.each([undefined, null, ''])('shouldIdentify that throws %p reaches the error handler', async (thrown) => {
+  const build = withPages((app) => {
+    app.get('/', (req, res) => void res.send(`served, req.sso2 is ${typeof req.sso2}`))
+    app.use((error: Error, _req: Request, res: Response, _next: NextFunction) => void res.status(500).send(error.message))
+  })
+  const shouldIdentify = () => {
+    throw thrown
+  }
+  site = await startSite({ build, options: { shouldIdentify } })
+  const { status, body } = await site.browser().visit(`${site.url}/`)
+  expect(status).toBe(500)
+  expect(body).toContain('A hook or view failed without an error')
+})
