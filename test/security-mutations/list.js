@@ -577,7 +577,7 @@ module.exports = [
     file: 'web/actions/log-in.ts',
     find: 'return runExclusive(context, { key, ...submit }, (lock) => runLogin(context, tried, { username, password }, lock))',
     replace:
-      'return runLogin(context, tried, { username, password }, { isSuccessor: submit.arrivedAt === 0, isHeld: () => true })',
+      'return runLogin(context, tried, { username, password }, { isSuccessor: submit.arrivedAt === 0, isHeld: async () => true })',
     test: 'safety/two-processes',
     title: '\\[[^\\]]*\\b(F5)\\b',
   },

@@ -162,7 +162,7 @@ async function sendLogin(
   const refusal = await admitted.begin() // last, because the steps before may have taken long
   if (refusal === 'unavailable') return failedLogin(refusal)
   if (refusal) return refusedLogin(refusal)
-  if (!lock.isHeld()) return failedLogin('busy')
+  if (!(await lock.isHeld())) return failedLogin('busy')
   return { ...(await callAuthenticate(context, secrets.sid, credentials)), start }
 }
 

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LoginResult } from '../../decide/login'
 import { LEASE_SECONDS, type LoginForm } from '../../storage/login-locks'
+import type { Unavailable } from '../../storage/site-store'
 import type { RequestContext } from '../request-context'
 import { dropLogoutCookie } from '../request-context'
 
@@ -31,8 +32,8 @@ export function digestOf(credentials: readonly string[]): string {
 export interface LoginLock {
   /** Did the process of the same form die? Then Session Status reports whether its Authenticate succeeded. */
   readonly isSuccessor: boolean
-  /** Is the lock certainly still valid? Call this right before Authenticate, because a stopped process may have lost the lock. */
-  isHeld(): boolean
+  /** Is the lock still valid? Call this right before Authenticate, because a stopped process may have lost the lock. */
+  isHeld(): Promise<boolean>
 }
 
 /** A login, which never rejects. */
@@ -85,6 +86,7 @@ class HeldLock implements LoginLock {
   readonly isSuccessor: boolean
   readonly held: string
   readonly #timer: NodeJS.Timeout
+  readonly #renewForm: () => Promise<boolean | Unavailable>
   #heldSince: number
 
   constructor(
@@ -97,12 +99,19 @@ class HeldLock implements LoginLock {
     this.held = held
     this.isSuccessor = isSuccessor
     this.#heldSince = since
-    this.#timer = setInterval(async () => {
-      const now = performance.now()
-      if ((await logins.renewForm(key, held)) === true) this.#heldSince = now
-    }, RENEW_MS).unref()
+    this.#renewForm = () => logins.renewForm(key, held)
+    this.#timer = setInterval(() => this.#renew(), RENEW_MS).unref()
   }
-  isHeld(): boolean {
+  async #renew(): Promise<void> {
+    const now = performance.now()
+    if ((await this.#renewForm()) === true) this.#heldSince = now
+  }
+  /** After a late renewal, Redis knows whether another submit has taken over. */
+  async isHeld(): Promise<boolean> {
+    if (!this.#isFresh()) await this.#renew()
+    return this.#isFresh()
+  }
+  #isFresh(): boolean {
     return performance.now() - this.#heldSince < LEASE_SECONDS * 1000
   }
   stopRenewing(): void {
