@@ -102,7 +102,7 @@ export const branding = (isProduction: boolean) => {
           color: z.string({ error: COLOUR }).refine(isColor, COLOUR).optional().meta({
             description:
               '`#rrggbb` or `#rgb`: colour of the button. Links and edges are derived from it. Text keeps a contrast of at least 4.5 with every colour.',
-            otherwise: 'a blue',
+            defaultText: 'a blue',
           }),
           stylesheetUrl: place(
             'A style sheet, loaded after the built-in one. Fonts and images may come from its origin.',

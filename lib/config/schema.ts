@@ -1,6 +1,6 @@
 /**
  * Purpose and validation of each option, in zod. `npm run docs` writes the descriptions into docs/options.md and into the comments of the
- * types. The error for a missing option quotes the description. `otherwise` describes the default in words.
+ * types. The error for a missing option quotes the description. `defaultText` describes the default in words.
  */
 import type { Cluster, Redis } from 'ioredis'
 import { z } from 'zod'
@@ -38,13 +38,13 @@ const session = z
         .meta({
           description:
             'Name of the session cookie. Over https the package adds `__Host-`. The helper cookies share its stem. Two sites on one host name need two names, because cookies ignore ports.',
-          otherwise: '`sso2.sid`',
+          defaultText: '`sso2.sid`',
         }),
       prefix: z
         .string({ error: PREFIX })
         .regex(/^[^\s{}]{0,100}$/, PREFIX)
         .optional()
-        .meta({ description: 'Beginning of every key in Redis.', otherwise: 'the client ID and a colon' }),
+        .meta({ description: 'Beginning of every key in Redis.', defaultText: 'the client ID and a colon' }),
       idleSeconds: between(60, 365 * DAY, 'seconds')
         .default(14 * DAY)
         .describe(
@@ -123,7 +123,7 @@ const parties = ({ isProduction, needsTokenUrl, allowsWeakSecret }: SchemaKind) 
   apiUrl: address(isProduction, 'https://api.example').describe('Base address of the REST API.'),
   tokenUrl: tokenUrl(isProduction, needsTokenUrl).meta({
     description: 'Access token endpoint of the authorization server, where tickets are exchanged.',
-    otherwise: 'required unless `exchangeTicket` is given',
+    defaultText: 'required unless `exchangeTicket` is given',
   }),
   clientId: identifier().describe('The API client ID. Names the site in request and Session Tokens (`cid`, `aud`).'),
   clientSecret: secrets(allowsWeakSecret, isProduction).describe(
@@ -144,7 +144,7 @@ const parties = ({ isProduction, needsTokenUrl, allowsWeakSecret }: SchemaKind) 
   redis: redis.optional().meta({
     description:
       'Redis for sessions: an address, or a client of ioredis. `sso.close()` leaves a client open that you passed.',
-    otherwise: 'memory, refused in production',
+    defaultText: 'memory, refused in production',
   }),
 })
 

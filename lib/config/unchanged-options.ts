@@ -6,23 +6,23 @@ import { z } from 'zod'
 
 const hook = () => z.custom((value) => typeof value === 'function', 'must be a function').optional()
 const name = () => z.string({ error: 'must be a text' }).min(1, 'must not be empty').optional()
-const view = (description: string) => hook().meta({ description, otherwise: 'the built-in page' })
+const view = (description: string) => hook().meta({ description, defaultText: 'the built-in page' })
 
 /** Schemas of options passed on unchanged. */
 export const unchangedOptions = z.object({
   exchangeTicket: hook().meta({
     description:
       'Exchanges a ticket for an access token: `(ticket, { sid, signal })` returns a string, or the JSON of the token endpoint. It shares a limit of 8 seconds with `loadUser`.',
-    otherwise: 'a form POST to `tokenUrl`',
+    defaultText: 'a form POST to `tokenUrl`',
   }),
   ticketExchange: z
     .object(
       {
-        grantType: name().meta({ description: 'Value of `grant_type`.', otherwise: '`authorization_code`' }),
-        ticketParameter: name().meta({ description: 'Parameter that holds the ticket.', otherwise: '`code`' }),
+        grantType: name().meta({ description: 'Value of `grant_type`.', defaultText: '`authorization_code`' }),
+        ticketParameter: name().meta({ description: 'Parameter that holds the ticket.', defaultText: '`code`' }),
         clientAuth: z.enum(['post', 'basic'], { error: "must be 'post' or 'basic'" }).optional().meta({
           description: "How the client shows who it is: in the body, or by `'basic'` in the Authorization header.",
-          otherwise: "`'post'`",
+          defaultText: "`'post'`",
         }),
       },
       { error: 'must be { grantType, ticketParameter, clientAuth }' },
@@ -32,22 +32,22 @@ export const unchangedOptions = z.object({
   loadUser: hook().meta({
     description:
       'Loads the user of an access token: `({ accessToken, api, sid })` returns JSON with at least `accountId`. The result becomes `req.sso2.user`.',
-    otherwise: 'GET of `userPath`',
+    defaultText: 'GET of `userPath`',
   }),
   onLogin: hook().meta({
     description:
       'Is called as `(req, user)` once after each login established on this site: by the landing page, the login form or a status check. It may write `req.session`. The response waits for it, 2 seconds at most. An error is logged and changes nothing.',
-    otherwise: 'none',
+    defaultText: 'none',
   }),
   onLogout: hook().meta({
     description:
       "Is called as `(req, result)` once after each logout requested on this site, with `'confirmed'`, `'pending'` or `'no_session'`. The rules of `onLogin` apply.",
-    otherwise: 'none',
+    defaultText: 'none',
   }),
   shouldIdentify: hook().meta({
     description:
       'Decides whether a request may be redirected to Identify: `(request) => boolean`. By default a GET navigation of a top-level document may, but not a prefetch and not a known bot.',
-    otherwise: 'navigations by people',
+    defaultText: 'navigations by people',
   }),
   views: z
     .object(
@@ -64,7 +64,7 @@ export const unchangedOptions = z.object({
     ),
   allowWeakSecret: z.boolean({ error: 'must be true or false' }).optional().meta({
     description: 'Accepts a `clientSecret` of fewer than 32 bytes, if the platform has issued one.',
-    otherwise: 'false',
+    defaultText: 'false',
   }),
   logger: z
     .custom((value) => hasFunctions(value, ['warn', 'info']), 'must be { warn(message), info(message) }')
@@ -72,14 +72,14 @@ export const unchangedOptions = z.object({
     .meta({
       description:
         'Receives log lines about problems that prevent logins: one line per minute and cause, without secrets. pino and winston fit.',
-      otherwise: 'the console',
+      defaultText: 'the console',
     }),
   clock: z
     .custom((value) => hasFunctions(value, ['now']), 'must be { now(): number }')
     .optional()
     .meta({
       description: 'Source of time in milliseconds since 1970, for tests: `emulator.clock` fits.',
-      otherwise: "the system's",
+      defaultText: "the system's",
     }),
 })
 

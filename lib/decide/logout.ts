@@ -42,7 +42,7 @@ export function decideLogout(facts: LogoutFacts): LogoutDecision {
   if (record) return { action: 'end', record, isAll }
   if (facts.hasLogoutCookie) return { action: 'retry', isAll }
   const hadSession = !isAvailable || facts.hasUnreadableCookie || (key !== undefined && state !== 'ended')
-  return hadSession ? { action: 'set_cookie', logoutCookie: { of: 'unknown_session' } } : { action: 'nothing' }
+  return hadSession ? { action: 'set_cookie', logoutCookie: { of: 'next_login' } } : { action: 'nothing' }
 }
 
 /** What a logout ends, beside the SSO session of the browser. */
@@ -84,10 +84,10 @@ export function mergeLogouts<Logout extends PendingLogout>(known: PendingLogout 
 }
 
 /**
- * Result of a retry. `confirmed`: the SSO system has just confirmed the logout. `none_pending`: no logout is pending.
+ * Result of a retry. `confirmed`: the SSO system has just confirmed the logout. `finished`: the logout was over before the retry.
  * `pending`: the logout is to be retried again. `not_found`: Redis has no such logout, or no secret of this process decrypts it.
  */
-export type RetryOutcome = 'confirmed' | 'none_pending' | 'pending' | 'not_found'
+export type RetryOutcome = 'confirmed' | 'finished' | 'pending' | 'not_found'
 
 /** The cookie is valid as long as a logout is retried, in seconds. */
 export const LOGOUT_COOKIE_SECONDS = 86_400
@@ -112,8 +112,8 @@ export type LogoutCookie =
   /** A pending logout, by the hash of its SSO session. */
   | { readonly of: 'sso_session'; readonly sidHash: string }
   | SessionLogout
-  /** The session of the logout is not known, so the next login that the browser brings ends. */
-  | { readonly of: 'unknown_session' }
+  /** Redis has no pending logout of the browser, or the SSO session is not known. The next login that the browser brings ends. */
+  | { readonly of: 'next_login' }
 
 /** Begins a subject that is not a hash. */
 const ONE = '~'
@@ -125,7 +125,7 @@ const KEY_LENGTH = 43
 
 function subjectOf(logoutCookie: LogoutCookie): string {
   if (logoutCookie.of === 'sso_session') return logoutCookie.sidHash
-  if (logoutCookie.of === 'unknown_session') return ONE
+  if (logoutCookie.of === 'next_login') return ONE
   const { key, isAll, isConfirmed, sidHash = '' } = logoutCookie
   const ofAll = isConfirmed ? CONFIRMED_ALL : ALL
   return (isAll ? ofAll : ONE) + key + sidHash
@@ -155,7 +155,7 @@ export function readLogoutCookie(
   const isOurs = isSignature(keys, 'signed-out', subject, mark, now, LOGOUT_COOKIE_SECONDS)
   const [first = ''] = subject
   const isOfSession = [ONE, ALL, CONFIRMED_ALL].includes(first)
-  if (!isOurs || subject === (isOfSession ? first : '')) return { of: 'unknown_session' }
+  if (!isOurs || subject === (isOfSession ? first : '')) return { of: 'next_login' }
   if (!isOfSession) return { of: 'sso_session', sidHash: subject }
   const [key, sidHash] = [subject.slice(1, 1 + KEY_LENGTH), subject.slice(1 + KEY_LENGTH)]
   const isConfirmed = first === CONFIRMED_ALL

@@ -36,10 +36,10 @@ export interface Identity {
 export const ANONYMOUS: Identity = Object.freeze({ record: undefined, degraded: undefined })
 
 /**
- * State of the logout that the browser's cookie names, `none_pending` without a cookie. Before a retry, `must_retry`: the logout is retried,
+ * State of the logout that the browser's cookie names, or `no_cookie`. Before a retry, `must_retry`: the logout is retried,
  * because the session may still exist on the site. `untried`: the logout is retried only if the browser has no session.
  */
-export type LogoutCookieState = 'untried' | 'must_retry' | RetryOutcome
+export type LogoutCookieState = 'no_cookie' | 'untried' | 'must_retry' | RetryOutcome
 
 /** The status checks in progress, and the last ended check, at the start of a request. Their responses are not fresh for the request. */
 export interface ChecksAtStart {
@@ -58,7 +58,7 @@ export interface RequestFacts {
   readonly isIdentifyBroken: boolean
   /** May the request be redirected? Only a navigation by a person may be redirected, on a page that identifies. */
   readonly mayIdentify: boolean
-  /** Reason of the loop guard or the cookie-less marker to serve the page now. */
+  /** Reason of the loop guard or the marker of a browser without cookies to serve the page now. */
   readonly blocked: DegradedReason | undefined
   readonly logoutCookie: LogoutCookieState
   readonly isLoginPage: boolean
@@ -111,7 +111,7 @@ export function decideRequest(facts: RequestFacts, timeLimits: TimeLimits): Requ
   return facts.fresh ? decideFresh(facts, record, facts.fresh, timeLimits) : decideKnown(facts, record, timeLimits)
 }
 
-const hasNoLogout = ({ logoutCookie }: RequestFacts) => logoutCookie === 'none_pending' || logoutCookie === 'confirmed'
+const hasNoLogout = ({ logoutCookie }: RequestFacts) => ['no_cookie', 'finished', 'confirmed'].includes(logoutCookie)
 const canIdentify = ({ isSsoAvailable, isIdentifyBroken }: RequestFacts) => isSsoAvailable && !isIdentifyBroken
 
 function decideUnknownVisitor(facts: RequestFacts, reason: IdentifyReason): RequestDecision {

@@ -25,9 +25,9 @@ export interface StoredLogout extends PendingLogout {
 
 /**
  * State of a logout in Redis. `unreadable`: no secret of this process decrypts the logout. `finished`: nothing is left to do.
- * `missing`: Redis has no such logout.
+ * `not_found`: Redis has no such logout.
  */
-type FoundLogout = StoredLogout | 'unreadable' | 'finished' | 'missing'
+type FoundLogout = StoredLogout | 'unreadable' | 'finished' | 'not_found'
 
 /** Text in Redis that replaces a finished logout, so that other processes know. */
 const FINISHED = 'over'
@@ -92,14 +92,14 @@ export class PendingLogouts extends SiteStore {
   /**
    * Adds logouts again that Redis has lost or never stored, and confirmations. Uses the copies of this process.
    * @param most maximum of copies to examine, in turn
-   * @returns the logouts that Redis did not have
+   * @returns the logouts that Redis did not have, and has now
    */
-  restoreLost(now: number, most: number): Promise<StoredLogout[] | Unavailable> {
+  async restoreLost(now: number, most: number): Promise<StoredLogout[]> {
     const examined = [...this.#copies].slice(0, most)
-    return unlessUnavailable(async () => {
-      const restored = await Promise.all(examined.map(([id, copy]) => this.#restoreIfLost(id, copy, now)))
-      return restored.filter((logout) => logout !== undefined)
-    })
+    const results = await Promise.all(
+      examined.map(([id, copy]) => unlessUnavailable(() => this.#restoreIfLost(id, copy, now))),
+    )
+    return results.filter((result) => typeof result === 'object')
   }
 
   async #restoreIfLost(id: string, copy: LogoutCopy, now: number): Promise<StoredLogout | undefined> {
@@ -108,10 +108,10 @@ export class PendingLogouts extends SiteStore {
     this.#copies.set(id, copy)
     const { logout } = copy
     const { found } = await this.#read(id)
-    if (found === 'missing' || (typeof found === 'object' && isNewTo(found, logout))) await this.#write(id, logout)
+    if (found === 'not_found' || (typeof found === 'object' && isNewTo(found, logout))) await this.#write(id, logout)
     if (found === 'finished') this.#copies.delete(id)
     else await this.kv.enqueueOnce(this.#queueOf(id), id, now)
-    return found === 'missing' ? logout : undefined
+    return found === 'not_found' ? logout : undefined
   }
 
   find(id: string): Promise<FoundLogout | Unavailable> {
@@ -120,7 +120,7 @@ export class PendingLogouts extends SiteStore {
 
   async #read(id: string): Promise<{ readonly raw: string | null; readonly found: FoundLogout }> {
     const [raw] = await this.kv.mget([this.#key('pend', id)])
-    if (raw === null) return { raw, found: 'missing' }
+    if (raw === null) return { raw, found: 'not_found' }
     if (raw === FINISHED) return { raw, found: 'finished' }
     const text = unseal(raw, this.encryptionKeys())
     return { raw, found: text === undefined ? 'unreadable' : JSON.parse(text) }

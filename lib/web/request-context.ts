@@ -86,7 +86,7 @@ export function pageAddress({ site, req, isMounted }: RequestContext): string | 
   return page !== undefined && page.length > MAX_RETURN_LENGTH ? undefined : page
 }
 
-/** Checks the cookie-less marker in the address. The marker counts only if the browser has no binding cookie. */
+/** Checks the marker of a browser without cookies in the address. The marker counts only if the browser has no binding cookie. */
 export function markerOf(context: RequestContext): MarkerState {
   const { site, req, browser } = context
   if (browser.binding !== undefined) return 'none'

@@ -11,7 +11,7 @@ import { makeSignature } from '../../lib/decide/binding'
 import { makeDoctorSignature, siteReport } from '../../lib/decide/doctor-protocol'
 import { runCommand } from '../emulator/command'
 import { eventually, sessionSecret } from '../flows/setup'
-import { callsAbout } from '../support/calls'
+import { browserCalls } from '../support/calls'
 import { freePort } from '../support/ports'
 import { startRedis } from '../support/redis'
 import {
@@ -115,7 +115,7 @@ test('a CSRF middleware in front of sso is told with its fix, without a call to 
       /^WRONG: POST .*\/login answers HTTP 403.*\n-> mount sso before the CSRF middleware/,
     )
     expect(report.code).toBe(1)
-    expect(callsAbout(other.emulator, 'authenticate')).toEqual([])
+    expect(browserCalls(other.emulator, 'authenticate')).toEqual([])
   } finally {
     await other.close()
   }

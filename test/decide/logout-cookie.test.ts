@@ -11,7 +11,7 @@ import { NOW } from './samples'
 const keys: MacKeys = [Buffer.alloc(32, 1)]
 const others: MacKeys = [Buffer.alloc(32, 2)]
 const key = 'A'.repeat(43)
-const anything: LogoutCookie = { of: 'unknown_session' }
+const anything: LogoutCookie = { of: 'next_login' }
 
 const marks: [name: string, logoutCookie: LogoutCookie][] = [
   ['an SSO session', { of: 'sso_session', sidHash: 'abcdefghijklmnop' }],

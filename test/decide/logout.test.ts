@@ -18,7 +18,7 @@ const usual: LogoutFacts = {
   isAll: false,
 }
 const [ada, anon] = [loggedInRecord(), anonRecord()]
-const anything: LogoutDecision = { action: 'set_cookie', logoutCookie: { of: 'unknown_session' } }
+const anything: LogoutDecision = { action: 'set_cookie', logoutCookie: { of: 'next_login' } }
 const nothing: LogoutDecision = { action: 'nothing' }
 const away = (key: string, isAll: boolean): LogoutDecision => ({
   action: 'set_cookie',

@@ -56,7 +56,11 @@ test.each<[name: string, facts: Partial<RequestFacts>, decision: RequestDecision
   ['a broken Identify gets no new visitor', { isIdentifyBroken: true }, show(undefined, 'sso_unavailable')],
   ['an SSO system that is away gets no new visitor', away, show(undefined, 'sso_unavailable')],
   ['what may not be redirected is not degraded by that', { ...away, mayIdentify: false }, show(undefined)],
-  ['the cookie-less marker serves the page', { blocked: 'cookies_blocked' }, show(undefined, 'cookies_blocked')],
+  [
+    'the marker of a browser without cookies serves the page',
+    { blocked: 'cookies_blocked' },
+    show(undefined, 'cookies_blocked'),
+  ],
   ['the loop guard serves the page', { blocked: 'identify_loop' }, show(undefined, 'identify_loop')],
   [
     'a refused token serves the page, also while SSO2 is away',

@@ -12,7 +12,7 @@ export const usual: RequestFacts = {
   isIdentifyBroken: false,
   mayIdentify: true,
   blocked: undefined,
-  logoutCookie: 'none_pending',
+  logoutCookie: 'no_cookie',
   isLoginPage: false,
   fresh: undefined,
   hasWaited: false,

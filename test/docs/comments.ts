@@ -28,10 +28,10 @@ function rewritten(file: ts.SourceFile, options: readonly Option[]): string {
 }
 
 /** Everything that is known of an option, as one text. */
-function sentences({ description, mustBe, otherwise, variable }: Omit<Option, 'declaration'>): string {
+function sentences({ description, mustBe, defaultText, variable }: Omit<Option, 'declaration'>): string {
   const must = mustBe && `Must be ${mustBe}.`
   const environment = variable && `Environment variable: \`${variable}\``
-  const absent = otherwise?.startsWith('required') ? capital(otherwise) : otherwise && `Default: ${otherwise}`
+  const absent = defaultText?.startsWith('required') ? capital(defaultText) : defaultText && `Default: ${defaultText}`
   const last = [absent, environment].filter(Boolean).join('. ')
   return [description, must, last && `${last}.`].filter(Boolean).join(' ')
 }

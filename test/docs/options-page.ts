@@ -49,11 +49,11 @@ export function withRequired(readme: string, options: readonly Option[]): string
   const [, after] = rest?.split(END) ?? []
   if (before === undefined || after === undefined) throw new Error(`README.md has no ${BEGIN} and ${END}`)
   const rows = options
-    .filter(({ name, otherwise, variable }) => variable && (otherwise?.startsWith('required') || name === 'redis'))
-    .map(({ name, variable, otherwise = '', description }) => [
+    .filter(({ name, defaultText, variable }) => variable && (defaultText?.startsWith('required') || name === 'redis'))
+    .map(({ name, variable, defaultText = '', description }) => [
       `\`${name}\``,
       `\`${variable}\``,
-      otherwise,
+      defaultText,
       firstSentence(description),
     ])
   return `${before}${BEGIN}\n\n${aligned([['option', 'environment', 'default', 'meaning'], ...rows])}\n\n${END}${after}`
@@ -72,8 +72,8 @@ function aligned(rows: readonly (readonly string[])[]): string {
 }
 
 /** An option with a heading of its own, so that messages and pages can link to it. */
-function section({ name, variable, type, otherwise, description, mustBe }: Option): string {
-  const fallback = otherwise?.replace(/^required/, '**required**') ?? (type === 'object' ? undefined : 'none')
+function section({ name, variable, type, defaultText, description, mustBe }: Option): string {
+  const fallback = defaultText?.replace(/^required/, '**required**') ?? (type === 'object' ? undefined : 'none')
   const facts = [
     variable && `- Environment: \`${variable}\``,
     type !== 'object' && `- Type: ${typeText(type)}`,

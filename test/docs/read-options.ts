@@ -15,7 +15,7 @@ export interface Option {
   /** What a wrong value is told to be, where that says more than the type. */
   readonly mustBe: string | undefined
   /** Undefined where there is none; `'required'` where there must be a value. */
-  readonly otherwise: string | undefined
+  readonly defaultText: string | undefined
   /** Its type as the source has it; `object` where its members are options of their own. */
   readonly type: string
   /** Where it is declared. */
@@ -43,7 +43,7 @@ function optionsOf(checker: ts.TypeChecker, owner: ts.Type, name: string, schema
   const property = propertyOf(owner, name.slice(name.lastIndexOf('.') + 1))
   const [declaration] = property?.getDeclarations() ?? []
   if (!property || !declaration || !ts.isPropertySignature(declaration)) throw new Error(`${name} has no type`)
-  const { description, otherwise } = schema.meta() ?? {}
+  const { description, defaultText } = schema.meta() ?? {}
   if (!description) throw new Error(`${name} has no description`)
   const type = checker.getTypeOfSymbol(property)
   const members = Object.entries(optionsWithin(schema)).flatMap(([key, member]) =>
@@ -54,7 +54,7 @@ function optionsOf(checker: ts.TypeChecker, owner: ts.Type, name: string, schema
     variable: VARIABLES[name],
     description,
     mustBe: mustBe(name, schema),
-    otherwise: typeof otherwise === 'string' ? otherwise : defaultOf(name, schema),
+    defaultText: typeof defaultText === 'string' ? defaultText : defaultOf(name, schema),
     type: typeText(declaration),
     declaration,
   }

@@ -8,7 +8,7 @@ import { type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
 import { addPages, Gates, redisUrl, type Sent, sessionSecret } from '../flows/setup'
 import { Browser } from '../support/agent'
-import { callsAbout } from '../support/calls'
+import { browserCalls } from '../support/calls'
 import { type Front, startFront } from '../support/front'
 import { startRedis, type TestRedis } from '../support/redis'
 
@@ -115,7 +115,7 @@ export async function startScene(options: SceneOptions = {}): Promise<Scene> {
     alsoClose: [],
     sso: () => sites[0]?.sso as Sso2,
     browser: () => new Browser({ now: () => emulator.clock.now() }),
-    count: (operation) => callsAbout(emulator, operation).length,
+    count: (operation) => browserCalls(emulator, operation).length,
     restart: async () => {
       await stop()
       sites = start()

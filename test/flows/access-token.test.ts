@@ -2,7 +2,7 @@ import type { Express, Response } from 'express'
 import express from 'express'
 import { AccessTokenExpiredError, type Sso2, Sso2Error } from '../../lib'
 import type { Browser } from '../support/agent'
-import { callsAbout } from '../support/calls'
+import { browserCalls } from '../support/calls'
 import { addPages, type Gates, loggedIn, type Setup, startSetup, view } from './setup'
 
 /** A site with pages that ask the REST API, and say in a typed way what went wrong. */
@@ -41,14 +41,14 @@ beforeEach(async () => {
 })
 
 const ask = (path = '/me') => browser.fetchJson(`${setup.morning.url}${path}`)
-const statuses = () => callsAbout(setup.emulator, 'sessionstatus').map(({ claims }) => claims?.['lks'])
+const statuses = () => browserCalls(setup.emulator, 'sessionstatus').map(({ claims }) => claims?.['lks'])
 
 test('the check before an access token ends asks for a ticket and renews the token, unnoticed', async () => {
   const session = browser.cookie('sso2.sid')
   setup.emulator.clock.advance(TOKEN_LIFE - 300)
   expect(view(await browser.visit(`${setup.morning.url}/`))).toMatchObject({ status: 'loggedin', username: 'ada' })
   expect(statuses()).toEqual(['anon'])
-  expect(setup.count('token')).toBe(2)
+  expect(setup.countCalls('token')).toBe(2)
   expect(browser.cookie('sso2.sid')).toBe(session)
   setup.emulator.clock.advance(350)
   expect((await ask()).json).toMatchObject({ value: { item: { username: 'ada' } } })
@@ -59,14 +59,14 @@ test('a check long before the end of an access token asks for no ticket', async 
   setup.emulator.clock.advance(400)
   await browser.visit(`${setup.morning.url}/`)
   expect(statuses()).toEqual(['loggedin'])
-  expect(setup.count('token')).toBe(1)
+  expect(setup.countCalls('token')).toBe(1)
 })
 
 test('a token that the REST API refuses early is renewed within the call', async () => {
   setup.emulator.faults.add({ operation: 'me', kind: 'status', code: 401, times: 1 })
   expect((await ask()).json).toMatchObject({ value: { item: { username: 'ada' } } })
   expect(statuses()).toEqual(['anon'])
-  expect(setup.count('token')).toBe(2)
+  expect(setup.countCalls('token')).toBe(2)
 })
 
 test('parallel calls of parallel requests share one renewal', async () => {
@@ -75,7 +75,7 @@ test('parallel calls of parallel requests share one renewal', async () => {
   const answers = await Promise.all([ask('/thrice'), ask('/thrice'), ask('/thrice')])
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
   expect(statuses()).toEqual(['anon'])
-  expect(setup.count('token')).toBe(2)
+  expect(setup.countCalls('token')).toBe(2)
 })
 
 test('where no ticket comes the call says so in a typed way, and the next page load brings a new token through Identify', async () => {

@@ -38,13 +38,13 @@ test('a loop that stands still for 2.5 s while the SSO system answers degrades n
   const browsers = await users(8)
   for (const browser of browsers) await eventually(async () => (await page(browser)).status === 'loggedin')
   await new Promise((resolve) => setTimeout(resolve, 1100)) // all are stale
-  const before = setup.count('sessionstatus')
+  const before = setup.countCalls('sessionstatus')
   const seen = await standStill(
     'sessionstatus',
     browsers.map((browser) => () => page(browser)),
   )
   expect(seen).toEqual(browsers.map(() => ({ status: 'loggedin' })))
-  expect(setup.count('sessionstatus') - before).toBeGreaterThanOrEqual(browsers.length)
+  expect(setup.countCalls('sessionstatus') - before).toBeGreaterThanOrEqual(browsers.length)
   for (const browser of browsers) expect(await page(browser)).toEqual({ status: 'loggedin' })
 })
 

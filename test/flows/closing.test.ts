@@ -42,7 +42,7 @@ describe('sso.close() before the server has ended', () => {
     const login = (index: number) => present(browsers[index]).fetchJson(`${setup.morning.url}/login`, { json: ada })
     const answers = await closeDuring('authenticate', browsers.length, login)
     expect(answers.map(({ status, json }) => [status, json.user?.username])).toEqual(browsers.map(() => [200, 'ada']))
-    expect(setup.count('authenticate')).toBe(browsers.length)
+    expect(setup.countCalls('authenticate')).toBe(browsers.length)
   })
 
   test('lets a landing take its ticket to the end', async () => {

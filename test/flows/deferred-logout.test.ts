@@ -27,7 +27,7 @@ async function logOutUnread(path: string): Promise<{ browser: Awaited<ReturnType
   redis.hang()
   const { json } = await browser.fetchJson(at(path), { json: {} })
   expect(json).toMatchObject({ status: 'none', logout: 'pending' })
-  expect(setup.count('logout') + setup.count('logoutall')).toBe(0)
+  expect(setup.countCalls('logout') + setup.countCalls('logoutall')).toBe(0)
   return { browser, cookie }
 }
 
@@ -43,7 +43,7 @@ test('[S22] one POST and no further visit: the SSO system is informed within 10 
   await new Promise((resolve) => setTimeout(resolve, 2500))
   redis.resume()
   expect(await untilEnded()).toBeLessThan(10_000)
-  expect(setup.count('logout')).toBe(1)
+  expect(setup.countCalls('logout')).toBe(1)
   expect(await opens(cookie)).toBe('none')
 })
 
@@ -52,7 +52,7 @@ test('[S22] a logout of all sessions ends those of other browsers too', async ()
   const { cookie } = await logOutUnread('/logout-all')
   redis.resume()
   expect(await untilEnded()).toBeLessThan(10_000)
-  expect(setup.count('logoutall')).toBe(1)
+  expect(setup.countCalls('logoutall')).toBe(1)
   expect(await opens(cookie)).toBe('none')
   expect(await opens(`sso2.sid=${present(other.cookie('sso2.sid'))}`)).toBe('none')
 })

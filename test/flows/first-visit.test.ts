@@ -1,5 +1,5 @@
 import http, { type IncomingMessage } from 'node:http'
-import { callsAbout } from '../support/calls'
+import { browserCalls } from '../support/calls'
 import { ada, logIn, type Setup, startSetup, view } from './setup'
 
 let setup: Setup
@@ -31,7 +31,7 @@ const queries = [
 ]
 
 /** All calls but those of the package's own probes, which a slow redirect to Identify causes. */
-const callCount = () => callsAbout(setup.emulator).length
+const callCount = () => browserCalls(setup.emulator).length
 
 describe('a first visit', () => {
   test.each(queries)('of /a/page%s takes three redirects and ends on exactly that address', async (query) => {

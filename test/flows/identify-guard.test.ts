@@ -37,7 +37,7 @@ test('a page behind the guard knows its user after one redirect, however many gu
   const browser = setup.browser()
   expect(view(await browser.visit(at('/')))).toEqual({ status: 'none', url: '/' })
   expect(view(await browser.visit(at('/known')))).toEqual({ status: 'anon', url: '/known' })
-  expect(setup.count('identify')).toBe(1)
+  expect(setup.countCalls('identify')).toBe(1)
 })
 
 test('a script is served by the guard without a redirect, which it could not follow', async () => {
@@ -71,7 +71,7 @@ test('a guard sends a visitor straight to the built-in login page, which identif
 test('a guard asks nothing anew about a visitor who is known, and nothing while Identify is known to be useless', async () => {
   const browser = setup.browser()
   await browser.visit(at('/known'))
-  const [redirects, checks] = [setup.count('identify'), setup.count('sessionstatus')]
+  const [redirects, checks] = [setup.countCalls('identify'), setup.countCalls('sessionstatus')]
   for (let pages = 0; pages < 3; pages += 1) await browser.visit(at('/known'))
-  expect([setup.count('identify'), setup.count('sessionstatus')]).toEqual([redirects, checks])
+  expect([setup.countCalls('identify'), setup.countCalls('sessionstatus')]).toEqual([redirects, checks])
 })

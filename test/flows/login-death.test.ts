@@ -23,11 +23,11 @@ afterEach(async () => {
 /** A browser whose login the other process has sent on, and then was killed. @param operation whose answer is never given */
 async function killedDuringLogin(operation: 'authenticate' | 'token', known?: Browser, json = ada) {
   const browser = known ?? (await visitor(setup))
-  const before = setup.count(operation)
+  const before = setup.countCalls(operation)
   setup.emulator.faults.add({ operation, kind: 'hang', times: 1 })
   const headers = { 'sec-fetch-site': 'same-origin', origin: setup.morning.url }
   const lost = browser.fetchJson(`http://morning.localhost:${port}/login`, { json, headers }).catch(() => 'lost')
-  await eventually(async () => setup.count(operation) > before)
+  await eventually(async () => setup.countCalls(operation) > before)
   const gone = once(child, 'exit')
   child.kill('SIGKILL')
   await gone
@@ -67,11 +67,11 @@ test('a login that takes longer than it is held for at a time is one Authenticat
   setup.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 2800 })
   const inBoth = async () => {
     const browser = await visitor(setup)
-    const before = setup.count('authenticate')
+    const before = setup.countCalls('authenticate')
     const answers = Promise.all([atChild(browser), submit(browser)])
     const stood = await longestStill(answers)
     const statuses = (await answers).map(({ status }) => status)
-    return { statuses, asked: setup.count('authenticate') - before, stood }
+    return { statuses, asked: setup.countCalls('authenticate') - before, stood }
   }
   let seen = await inBoth()
   // a process that stands still for that long has lost the lock, and the other one logs in
@@ -88,7 +88,7 @@ test('a process that stands still for 2.5 s in the middle of a login shares what
   child.send({ block: 2500 })
   const answers = await Promise.all([first, submit(browser)])
   expect(answers.map(({ status, json }) => [status, json.user?.username])).toEqual(Array(2).fill([200, 'ada']))
-  expect(setup.count('authenticate')).toBe(1)
+  expect(setup.countCalls('authenticate')).toBe(1)
   expect((await browser.fetchJson(`${setup.morning.url}/`)).json).toMatchObject({ status: 'loggedin' })
 })
 
@@ -96,7 +96,7 @@ test('the next submit is served within some 2 s, after one Session Status', asyn
   const browser = await killedDuringLogin('authenticate')
   const { status, json, ms } = await submit(browser)
   expect([status, json.user?.username]).toEqual([200, 'ada'])
-  expect([setup.count('sessionstatus'), setup.count('authenticate')]).toEqual([1, 2])
+  expect([setup.countCalls('sessionstatus'), setup.countCalls('authenticate')]).toEqual([1, 2])
   expect((await browser.fetchJson(`${setup.morning.url}/`)).json).toMatchObject({ status: 'loggedin' })
   const usual = await submit(await visitor(setup)) // what the machine takes for a login as it is
   expect(ms).toBeLessThan(5000 + usual.ms)
@@ -107,14 +107,14 @@ test('a login that went through before the process was killed is found, and noth
   await eventually(async () => setup.emulator.sessions().some(({ status }) => status === 'loggedin'))
   const { status, json } = await submit(browser)
   expect([status, json.user?.username]).toEqual([200, 'ada'])
-  expect([setup.count('sessionstatus'), setup.count('authenticate')]).toEqual([1, 1])
+  expect([setup.countCalls('sessionstatus'), setup.countCalls('authenticate')]).toEqual([1, 1])
 })
 
 test('another password than the one that was lost is judged by itself, as soon as no process holds the form', async () => {
   const browser = await killedDuringLogin('authenticate')
   const other = () => submit(browser, { ...ada, password: 'wrong' })
   await eventually(async () => (await other()).json.error === 'invalid_credentials', 8)
-  expect(setup.count('authenticate')).toBe(2)
+  expect(setup.countCalls('authenticate')).toBe(2)
 })
 
 test('a user who then logs in with another account is not taken for the first one', async () => {
@@ -129,7 +129,7 @@ test('a user who was logged in already is told nothing of a wrong password that 
   const browser = await loggedIn(setup)
   const wrong = { ...ada, password: 'wrong' }
   await killedDuringLogin('authenticate', browser, wrong)
-  expect([(await submit(browser, wrong)).status, setup.count('authenticate')]).toEqual([503, 2])
+  expect([(await submit(browser, wrong)).status, setup.countCalls('authenticate')]).toEqual([503, 2])
   expect((await browser.fetchJson(`${setup.morning.url}/`)).json).toMatchObject({ status: 'loggedin' })
 })
 
@@ -137,5 +137,5 @@ test('while the SSO system cannot say what became of the login, nothing is authe
   const browser = await killedDuringLogin('authenticate')
   setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
   expect((await submit(browser)).status).toBe(503)
-  expect(setup.count('authenticate')).toBe(1)
+  expect(setup.countCalls('authenticate')).toBe(1)
 })

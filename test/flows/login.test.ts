@@ -1,7 +1,7 @@
 import express from 'express'
 import { requestSessionOf } from '../../lib/web/session/request-session'
 import type { Browser } from '../support/agent'
-import { callsAbout } from '../support/calls'
+import { browserCalls } from '../support/calls'
 import { ada, addPages, logIn, present, type Setup, startSetup, view, visitor } from './setup'
 
 let setup: Setup
@@ -73,7 +73,7 @@ describe('a login', () => {
       ['GET', 200],
     ])
     expect(view(page)).toEqual({ status: 'loggedin', username: 'ada', url: '/news?a=1&b=%20' })
-    expect(setup.count('authenticate')).toBe(1)
+    expect(setup.countCalls('authenticate')).toBe(1)
   })
 
   test('does not run express-session, if no handler of the site touches req.session', async () => {
@@ -104,8 +104,8 @@ describe('a login', () => {
     setup.emulator.faults.add({ operation: 'authenticate', kind: 'drop_after_commit' })
     const page = await logIn(browser, setup.morning, ada)
     expect(view(page)).toMatchObject({ status: 'loggedin', username: 'ada' })
-    expect(setup.count('authenticate')).toBe(1)
-    expect(callsAbout(setup.emulator, 'sessionstatus').map(({ claims }) => claims['lks'])).toEqual(['anon'])
+    expect(setup.countCalls('authenticate')).toBe(1)
+    expect(browserCalls(setup.emulator, 'sessionstatus').map(({ claims }) => claims['lks'])).toEqual(['anon'])
   })
 
   test('of a user who is in already says nothing of the password where its answer was lost', async () => {

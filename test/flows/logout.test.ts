@@ -85,11 +85,11 @@ describe('logout-all', () => {
   test('ends the other sessions of the account on this site at once, and those of no other account', async () => {
     const [one, two, other] = [await loggedIn(), await loggedIn(), await loggedIn(grace)]
     expect(view(await one.submit(at('/logout-all'), { return_to: '/' })).status).toBe('anon')
-    const calls = setup.count('sessionstatus')
+    const calls = setup.countCalls('sessionstatus')
     expect((await two.fetchJson(at('/'))).json.status).toBe('none')
     expect(view(await two.visit(at('/'))).status).toBe('anon')
     expect(view(await other.visit(at('/'))).status).toBe('loggedin')
-    expect(setup.count('sessionstatus')).toBe(calls)
+    expect(setup.countCalls('sessionstatus')).toBe(calls)
     expect(setup.emulator.account('ada').view().sessions).toBe(0)
   })
 })

@@ -1,7 +1,7 @@
 import express, { type Express } from 'express'
 import type { Sso2 } from '../../lib'
 import { Browser } from '../support/agent'
-import { callsAbout } from '../support/calls'
+import { browserCalls } from '../support/calls'
 import { type Sites, startSites } from '../support/sites'
 import { ada } from './setup'
 
@@ -70,7 +70,7 @@ const paths = (trail: readonly { url: string }[]) =>
       .replace(/^http:.*\/sso/, 'sso ')
       .replace(/\?.*/, ''),
   )
-const calls = (operation: string) => callsAbout(sites.emulator, operation).length
+const calls = (operation: string) => browserCalls(sites.emulator, operation).length
 
 describe("a page of the site's own", () => {
   test('is where guards lead, with the page to come back to; its login comes back', async () => {

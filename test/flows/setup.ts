@@ -4,10 +4,10 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import { Redis } from 'ioredis'
-import { type Sso2, type Sso2Options, sso2 } from '../../lib'
+import { type Health, type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { createEmulator, demoOptions, type Emulator, type EmulatorOptions } from '../../lib/emulator'
 import { Browser, type BrowserOptions, type ScriptAnswer, type VisitedPage } from '../support/agent'
-import { callsAbout } from '../support/calls'
+import { browserCalls } from '../support/calls'
 import type { TestRedis } from '../support/redis'
 import { eventually } from '../support/wait'
 
@@ -100,8 +100,8 @@ export interface Setup {
   browser(options?: BrowserOptions): Browser
   /** Keys in Redis under a site's prefix. */
   keys(site?: TestSite): Promise<string[]>
-  /** How often an operation was called. */
-  count(operation: string): number
+  /** How often an operation was called for browsers, without the calls by which the package probes the SSO system. */
+  countCalls(operation: string): number
   close(): Promise<void>
 }
 
@@ -126,7 +126,7 @@ export async function startSetup(options: SetupOptions = {}): Promise<Setup> {
     redis,
     browser: (browser = {}) => new Browser({ now: () => emulator.clock.now(), ...browser }),
     keys: async (site = first) => (await redis.keys(`${site.prefix}*`)).sort(),
-    count: (operation) => callsAbout(emulator, operation).length,
+    countCalls: (operation) => browserCalls(emulator, operation).length,
     close: async () => {
       await Promise.all(sites.map((site) => site.close()))
       await emulator.close()
@@ -309,6 +309,16 @@ export async function visitor(setup: Visited, site = setup.morning): Promise<Bro
 export function resumeStore(redis: Pick<TestRedis, 'resume'>, sso: Sso2): Promise<void> {
   redis.resume()
   return eventually(async () => (await sso.health()).store === 'ok')
+}
+
+/** What `health()` reports, at a moment at which Redis answers: a busy machine may keep Redis back. */
+export async function healthWithStore(sso: Sso2): Promise<Health> {
+  let health: Health | undefined
+  await eventually(async () => {
+    health = await sso.health()
+    return health.store === 'ok'
+  })
+  return present(health)
 }
 
 export function present<T>(value: T | undefined | null): T {

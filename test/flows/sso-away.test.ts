@@ -46,7 +46,7 @@ test('a logout that is confirmed leads to the page while Identify alone does not
       [303, '/logout'],
       [200, '/page'],
     ])
-    expect(broken.count('logout')).toBe(1)
+    expect(broken.countCalls('logout')).toBe(1)
   } finally {
     await broken.close()
   }

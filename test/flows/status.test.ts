@@ -1,6 +1,6 @@
 import { type PausableSetup, startPausableSetup } from '../regressions/pausable-setup'
 import type { Browser } from '../support/agent'
-import { callsAbout } from '../support/calls'
+import { browserCalls } from '../support/calls'
 import { ada, eventually, logIn, present, loggedIn as userOf, view } from './setup'
 
 let setup: PausableSetup
@@ -8,7 +8,7 @@ const at = (page: string) => setup.at(page)
 const newestSid = () => present(setup.emulator.sessions().at(-1)).sid
 
 beforeEach(async () => {
-  setup = await startPausableSetup({ hasNoHooks: true })
+  setup = await startPausableSetup({ usesDefaultHooks: true })
 })
 afterEach(() => setup.close())
 
@@ -30,20 +30,20 @@ describe('two processes ask Session Status once for all', () => {
     const browser = await loggedIn()
     setup.emulator.clock.advance(age)
     setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'slow', ms: 150 })
-    const before = setup.count('sessionstatus')
+    const before = setup.countCalls('sessionstatus')
     expect(await atOnce(50, browser)).toEqual(Array(50).fill(['loggedin', undefined]))
-    expect(setup.count('sessionstatus') - before).toBe(1)
+    expect(setup.countCalls('sessionstatus') - before).toBe(1)
     expect(await atOnce(2, browser)).toEqual(Array(2).fill(['loggedin', undefined]))
-    expect(setup.count('sessionstatus') - before).toBe(1)
+    expect(setup.countCalls('sessionstatus') - before).toBe(1)
   })
 
   test('of 20 requests at once for a session that has ended', async () => {
     const browser = await loggedIn()
     setup.emulator.terminate(newestSid())
     setup.emulator.clock.advance(1300)
-    const before = setup.count('sessionstatus')
+    const before = setup.countCalls('sessionstatus')
     expect(await atOnce(20, browser)).toEqual(Array(20).fill(['none', undefined]))
-    expect(setup.count('sessionstatus') - before).toBe(1)
+    expect(setup.countCalls('sessionstatus') - before).toBe(1)
   })
 })
 
@@ -59,9 +59,9 @@ describe('what the SSO system says', () => {
     ] as const) {
       setup.emulator.clock.advance(seconds)
       expect(view(await browser.visit(at('/'))).status).toBe('loggedin')
-      expect(setup.count('sessionstatus')).toBe(calls)
+      expect(setup.countCalls('sessionstatus')).toBe(calls)
     }
-    expect(callsAbout(setup.emulator, 'sessionstatus')[0]?.claims['lks']).toBe('loggedin')
+    expect(browserCalls(setup.emulator, 'sessionstatus')[0]?.claims['lks']).toBe('loggedin')
   })
 
   test.each(['page', 'script'])('a login at another site is seen without a redirect, by a %s', async (first) => {
@@ -108,7 +108,7 @@ describe('an answer that ends a session', () => {
     setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'slow', ms: 600 })
     const answers = await Promise.all(['/a', '/b', '/c'].map((page) => browser.fetchJson(at(page))))
     expect(answers.map(({ json }) => json)).toEqual(['/a', '/b', '/c'].map((url) => ({ status: 'none', url })))
-    expect(setup.count('sessionstatus')).toBe(1)
+    expect(setup.countCalls('sessionstatus')).toBe(1)
   })
 
   test('ends none that has begun since in its place', async () => {
@@ -126,7 +126,7 @@ describe('an answer that ends a session', () => {
     held.open()
     expect((await asking).headers['set-cookie']).toBeUndefined()
     expect((await asking).json).toMatchObject({ status: 'anon', saved: 'kept' })
-    expect(setup.count('sessionstatus')).toBe(1)
+    expect(setup.countCalls('sessionstatus')).toBe(1)
     expect(view(await browser.visit(at('/')))).toEqual({ status: 'anon', saved: 'kept', url: '/' })
   })
 })
@@ -186,7 +186,7 @@ describe('requireLogin({ fresh: true })', () => {
     const browser = await loggedIn()
     for (const calls of [1, 2]) {
       expect(view(await browser.visit(at('/sensitive')))).toMatchObject({ status: 'loggedin', url: '/sensitive' })
-      expect(setup.count('sessionstatus')).toBe(calls)
+      expect(setup.countCalls('sessionstatus')).toBe(calls)
     }
   })
 

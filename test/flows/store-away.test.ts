@@ -20,10 +20,10 @@ test('a login past its grace is not shown because the store went away after the 
   const look = async () => view(await browser.fetchJson(at('/')))
   setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'hang' })
   const loseStoreMeanwhile = async (seconds: number) => {
-    const before = setup.count('sessionstatus')
+    const before = setup.countCalls('sessionstatus')
     setup.emulator.clock.advance(seconds)
     const seen = look()
-    await eventually(async () => setup.count('sessionstatus') > before)
+    await eventually(async () => setup.countCalls('sessionstatus') > before)
     redis.hang()
     const { status, degraded } = await seen
     await isBack()

@@ -90,13 +90,13 @@ test.each(troubles)(
     const browser = await loggedInUser(setup)
     setup.emulator.clock.advance(361)
     setup.emulator.faults.add({ operation: 'sessionstatus', ...fault })
-    const before = setup.count('sessionstatus')
+    const before = setup.countCalls('sessionstatus')
     const { clock } = setup.emulator
     for (const end = clock.now() + SECONDS * 1000; clock.now() < end; clock.advance(1)) {
       const { json } = await browser.fetchJson(`${setup.url}/`)
       expect(json).toMatchObject({ status: 'loggedin', username: 'ada', degraded: 'sso_unavailable' })
     }
-    const checks = setup.count('sessionstatus') - before
+    const checks = setup.countCalls('sessionstatus') - before
     expect(checks).toBeGreaterThan(0)
     expect(checks).toBeLessThanOrEqual(MOST_CHECKS)
   },

@@ -27,7 +27,7 @@ test('express-formidable: a login is answered 500, and one line names the cause;
   expect(status).toBe(500)
   const told = lines.filter((line) => /another middleware has consumed its body/.test(line))
   expect(told).toHaveLength(1)
-  expect(setup.count('authenticate')).toBe(0)
+  expect(setup.countCalls('authenticate')).toBe(0)
   expect(lines.join()).not.toContain(ada.password)
 })
 

@@ -11,7 +11,7 @@ const YEARS = 20 * 365 * 24 * HOUR
 let setup: RunningSite
 let warn: jest.SpyInstance
 const at = (path: string) => `${setup.url}${path}`
-const asked = () => setup.count('sessionstatus')
+const asked = () => setup.countCalls('sessionstatus')
 
 beforeEach(async () => {
   warn = jest.spyOn(console, 'warn').mockImplementation(() => {})

@@ -73,6 +73,6 @@ test.each(middleware)(
       const { status, body } = await browser.submit(at(path), { ...ada, return_to: '/' })
       expect([path, status, JSON.parse(body)]).toEqual([path, 403, { refused: true }])
     }
-    expect(setup.count('authenticate')).toBe(0)
+    expect(setup.countCalls('authenticate')).toBe(0)
   },
 )

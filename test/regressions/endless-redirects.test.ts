@@ -40,7 +40,7 @@ describe.each(keepings)('with %s, an access token that ran out', (keeping) => {
   beforeEach(async () => {
     setup = await startPausableSetup({
       keeping,
-      hasNoHooks: true,
+      usesDefaultHooks: true,
       emulator: { limits: { accessTokenSeconds: ACCESS_SECONDS } },
     })
   })
@@ -151,7 +151,7 @@ describe('a record of another version', () => {
       setup.emulator.clock.advance(361)
       expect(await open(browser, '/news')).toMatchObject({ status: 'loggedin', username: 'ada', redirects: 0 })
       expect((await setup.records()).map(({ seenBy }) => seenBy)).toEqual(before.map(({ seenBy }) => seenBy))
-      expect(setup.count('sessionstatus')).toBe(1)
+      expect(setup.countCalls('sessionstatus')).toBe(1)
       expect(await open(browser, '/again')).toMatchObject({ status: 'loggedin', redirects: 0 })
     })
   })

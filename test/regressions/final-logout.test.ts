@@ -200,9 +200,9 @@ describe.each(keepings)('with %s, a logout', (keeping) => {
     browser.dropCookies(isOurs)
     await browser.visit(setup.at('/'))
     expect([await statusOf(browser), await statusWithOld()]).toEqual(['loggedin', 'loggedin'])
-    const before = setup.count('sessionstatus')
+    const before = setup.countCalls('sessionstatus')
     expect((await browser.fetchJson(setup.at(path), { json: {} })).json).toMatchObject({ logout: 'confirmed' })
     expect(await statusWithOld()).toBe('none')
-    expect(setup.count('sessionstatus')).toBe(before) // known here, and not asked of the SSO system
+    expect(setup.countCalls('sessionstatus')).toBe(before) // known here, and not asked of the SSO system
   })
 })

@@ -9,7 +9,9 @@ afterEach(() => site.close())
 test.each([undefined, null, ''])('shouldIdentify that throws %p reaches the error handler', async (thrown) => {
   const build = withPages((app) => {
     app.get('/', (req, res) => void res.send(`served, req.sso2 is ${typeof req.sso2}`))
-    app.use((error: Error, _req: Request, res: Response, _next: NextFunction) => void res.status(500).send(error.message))
+    app.use(
+      (error: Error, _req: Request, res: Response, _next: NextFunction) => void res.status(500).send(error.message),
+    )
   })
   const shouldIdentify = () => {
     throw thrown

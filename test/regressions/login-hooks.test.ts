@@ -93,7 +93,7 @@ describe.each<Keeping>(['Redis', 'a session of its own'])('with %s', (keeping) =
     const browser = await setup.loggedIn()
     setup.emulator.clock.advance(4000)
     expect((await browser.fetchJson(setup.at('/api'))).status).toBe(200)
-    expect(setup.count('token')).toBe(2)
+    expect(setup.countCalls('token')).toBe(2)
     dropSession(browser)
     await browser.visit(setup.at('/'))
     expect(called).toEqual([ofAda, ofAda]) // the second one is a new session of this site

@@ -160,8 +160,8 @@ describe.each<[string, () => Heads, { status: string; user?: string; saved?: str
 test('[O17] a request without Express whose record is stale has Session Status asked', async () => {
   const other = await through((sso, req, res, done) => sso(req, res, done))
   setup.emulator.clock.advance(361)
-  const before = setup.count('sessionstatus')
+  const before = setup.countCalls('sessionstatus')
   const answer = await send({ method: 'GET', url: new URL('/poll', other.url), headers: { accept: '*/*', cookie } })
   expect(JSON.parse(answer.body)).toMatchObject({ status: 'loggedin' })
-  expect(setup.count('sessionstatus') - before).toBe(1)
+  expect(setup.countCalls('sessionstatus') - before).toBe(1)
 })

@@ -28,7 +28,7 @@ export interface PausableOptions {
   site?: Partial<Sso2Options>
   emulator?: EmulatorOptions
   /** The package's own exchange of tickets and naming of users, where a test holds no request. */
-  hasNoHooks?: boolean
+  usesDefaultHooks?: boolean
   /** Answers of the SSO system can be held back. */
   holdsAnswers?: boolean
   /** Runs before everything of ours. */
@@ -85,7 +85,8 @@ export async function startPausableSetup(options: PausableOptions = {}): Promise
     processes.push(process)
     return process
   }
-  const siteOptions = () => siteOptionsOf(options, front, options.hasNoHooks ? {} : hooksOf(() => setup, turnstiles))
+  const siteOptions = () =>
+    siteOptionsOf(options, front, options.usesDefaultHooks ? {} : hooksOf(() => setup, turnstiles))
   let serving: readonly Process[] = []
   let turn = 0
   const setup: Setup = await startSetup({

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { eventually } from '../flows/setup'
+import { eventually, healthWithStore } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { type RunningSite, startSite } from './support'
 
@@ -118,7 +118,7 @@ test.each(Object.keys(answers))(
     const others: { status: number; ms: number }[] = []
     for (let number = 10; number < 10 + OTHERS; number += 1) {
       others.push(await logIn(number))
-      expect(await setup.sso.health()).toMatchObject({ login: 'ok', ok: true })
+      expect(await healthWithStore(setup.sso)).toMatchObject({ login: 'ok', ok: true })
       await sleep(100)
     }
     expect(await stop()).toBeGreaterThan(20) // three of them open a breaker that counts them
@@ -138,13 +138,13 @@ test.each([
   'health() says that no user can log in while the %s for all, and no longer',
   async (_name, how, where, step, over) => {
     answer = how
-    expect(await setup.sso.health()).toMatchObject({ login: 'ok', ok: true })
+    expect(await healthWithStore(setup.sso)).toMatchObject({ login: 'ok', ok: true })
     path = where
     isForAll = true
     expect((await logIn(1)).status).toBe(503)
     const isBack = async () => (await setup.sso.health()).login === 'ok'
     await eventually(async () => !(await isBack()), 2)
-    expect(await setup.sso.health()).toMatchObject({ ok: false, sso: 'ok', store: 'ok', login: 'unavailable' })
+    expect(await healthWithStore(setup.sso)).toMatchObject({ ok: false, sso: 'ok', store: 'ok', login: 'unavailable' })
     await sleep(2500)
     const begin = performance.now()
     expect((await logIn(2)).status).toBe(503) // and waits for nothing
@@ -152,7 +152,7 @@ test.each([
     isForAll = false
     await eventually(isBack, 2)
     expect((await logIn(3)).status).toBe(200)
-    expect(await setup.sso.health()).toMatchObject({ ok: true })
+    expect(await healthWithStore(setup.sso)).toMatchObject({ ok: true })
     expect(lines).toEqual([expect.stringContaining(`${step} failed`), `express-sso2: ${over}`])
   },
 )

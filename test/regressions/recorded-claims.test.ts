@@ -28,7 +28,7 @@ test('a login records the claim, and a status check that changes nothing else re
   setup.emulator.clock.advance(361)
   await browser.visit(`${setup.url}/`)
   const [second] = await loginRecords()
-  expect(setup.count('sessionstatus')).toBe(1)
+  expect(setup.countCalls('sessionstatus')).toBe(1)
   expect(second?.iat).toBeGreaterThanOrEqual((first?.iat ?? Number.NaN) + 361)
   expect(second?.iat).toBeLessThanOrEqual(second?.checkedAt ?? Number.NaN)
 })

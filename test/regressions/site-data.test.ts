@@ -43,7 +43,7 @@ describe.each(keepings)('with %s', (keeping) => {
       setup.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 100, times: 1 })
       const answers = await Promise.all(Array.from({ length: count }, () => send(browser)))
       expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
-      expect(setup.count('authenticate')).toBe(1)
+      expect(setup.countCalls('authenticate')).toBe(1)
       expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book'] })
     },
   )
@@ -136,7 +136,7 @@ test.each(keepings)(
     // each check asks for a ticket, because the access token ends before the next check
     setup = await startPausableSetup({
       keeping,
-      hasNoHooks: true,
+      usesDefaultHooks: true,
       site,
       emulator: { limits: { accessTokenSeconds: 300 } },
     })
@@ -148,7 +148,7 @@ test.each(keepings)(
     await gate.arrived
     gate.open()
     expect((await stream).body).toBe('data: hello\n\ndata: none\n\n')
-    expect(setup.count('sessionstatus')).toBe(1)
+    expect(setup.countCalls('sessionstatus')).toBe(1)
     expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'grace', basket: [] })
   },
 )

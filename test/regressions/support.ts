@@ -6,7 +6,7 @@ import { type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { createEmulator, demoOptions, type Emulator, type EmulatorOptions } from '../../lib/emulator'
 import { addPages, Gates, loggedIn, openPort, type Port, redisUrl, sessionSecret } from '../flows/setup'
 import { Browser } from '../support/agent'
-import { callsAbout } from '../support/calls'
+import { browserCalls } from '../support/calls'
 
 type Build = (sso: Sso2, gates: Gates) => http.RequestListener
 
@@ -37,7 +37,7 @@ export interface RunningSite extends Process {
   readonly redis: Redis
   readonly prefix: string
   browser(): Browser
-  count(operation: string): number
+  countCalls(operation: string): number
   /** One more process of the same site. */
   another(options: Partial<Sso2Options>, build?: Build): Promise<Process>
   close(): Promise<void>
@@ -84,7 +84,7 @@ export async function startSite({ options = {}, build = pages, mountPath = '', .
     redis,
     prefix,
     browser: () => new Browser({ now: () => emulator.clock.now() }),
-    count: (operation) => callsAbout(emulator, operation).length,
+    countCalls: (operation) => browserCalls(emulator, operation).length,
     another: async (more, otherBuild = build) => {
       const other = serve(await openPort('morning'), { ...base, ...more }, otherBuild)
       processes.push(other)

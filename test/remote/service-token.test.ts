@@ -18,7 +18,7 @@ afterEach(() => setup.close())
 
 const groups = (options?: { timeoutMs: number }) => setup.morning.sso.api.marketplaceGroups(options)
 const fifty = () => Promise.allSettled(Array.from({ length: 50 }, () => groups()))
-const counts = () => [setup.count('token'), setup.count('marketplace')]
+const counts = () => [setup.countCalls('token'), setup.countCalls('marketplace')]
 
 test('50 parallel calls share one token of the client itself, with the one scope that they need', async () => {
   const results = await fifty()
@@ -87,7 +87,7 @@ test('refusals of one token at the very same time, and one that comes late, lead
   expect(next).not.toContain(first)
   expect(next).toContain(await source(first))
   expect(next).toContain(await source())
-  expect(setup.count('token')).toBe(2)
+  expect(setup.countCalls('token')).toBe(2)
 })
 
 test.each([
@@ -126,7 +126,7 @@ test('a call does not wait for a slow token beyond its bound; the next one uses 
   const error = await failure(groups({ timeoutMs: 100 }))
   expect(error).toBeInstanceOf(Sso2UnavailableError)
   expect(error).toMatchObject({ timedOut: true })
-  expect(setup.count('marketplace')).toBe(0)
+  expect(setup.countCalls('marketplace')).toBe(0)
   expect(await groups()).toHaveLength(2)
   expect(counts()).toEqual([1, 1])
 })
@@ -139,8 +139,8 @@ test.each([
   const error = await failure(call())
   expect(error).toBeInstanceOf(PlatformApiError)
   expect(error).toMatchObject({ status: 403, scope, body: { error: { code: 'identity_required' } } })
-  expect(setup.count('administrators') + setup.count('gift')).toBe(1)
-  expect(setup.count('token')).toBe(1)
+  expect(setup.countCalls('administrators') + setup.countCalls('gift')).toBe(1)
+  expect(setup.countCalls('token')).toBe(1)
 })
 
 test('without tokenUrl, the error names the option, and the call is not sent', async () => {
@@ -151,7 +151,7 @@ test('without tokenUrl, the error names the option, and the call is not sent', a
   await sso.close()
   expect(error).toBeInstanceOf(Sso2ConfigError)
   expect(error).toMatchObject({ problems: [{ option: 'tokenUrl', variable: 'SSO2_TOKEN_URL' }] })
-  expect(setup.count('marketplace')).toBe(0)
+  expect(setup.countCalls('marketplace')).toBe(0)
 })
 
 describe('a token endpoint that tells no life, or another one', () => {

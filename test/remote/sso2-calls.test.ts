@@ -166,7 +166,7 @@ test('a watch is told of each call that fails, of a refusal of our tokens, and o
 
 test.each([
   ['with a session', { sts: 'anon' }, 'the probe was answered with a session'],
-  ['with another error', { err: 'unknown_session', sts: null }, 'the probe was answered with unknown_error'],
+  ['with another error', { err: 'next_login', sts: null }, 'the probe was answered with unknown_error'],
 ])('a probe that is answered %s is no sign of life, and told', async (_name, claims, said) => {
   const { told, watch } = watching()
   const { server, client } = await setup(says(claims), { watch })

@@ -36,7 +36,7 @@ async function unusedLanding() {
   const landing = await hop(browser, await hop(browser, at('/page')))
   expect(new URL(landing).pathname).toBe('/sso2/landing')
   events.length = 0
-  return { browser, landing, tickets: setup.count('token') }
+  return { browser, landing, tickets: setup.countCalls('token') }
 }
 
 type Prepare = (browser: Visitor) => Promise<unknown>
@@ -55,14 +55,14 @@ test.each<[string, Prepare, string | undefined, string]>([
   const id = username && other.cookie('sso2.sid')
   const { landing, tickets } = await unusedLanding()
   const loggedIn = () => setup.emulator.sessions().filter(({ status }) => status === 'loggedin').length
-  const [mine, identified] = [loggedIn(), setup.count('identify')]
+  const [mine, identified] = [loggedIn(), setup.countCalls('identify')]
   const visit = await other.visit(landing, { from: 'http://elsewhere.example/' })
   expect(view(visit).username).toBe(username)
-  expect(setup.count('token')).toBe(tickets)
+  expect(setup.countCalls('token')).toBe(tickets)
   expect(present(events[0])).toMatchObject({ reason })
   expect(events.map(({ outcome }) => outcome)).not.toContain('sign_in')
   if (username) expect(other.cookie('sso2.sid')).toBe(id)
-  expect(setup.count('identify') - identified).toBe(username ? 0 : 1) // a flow of its own
+  expect(setup.countCalls('identify') - identified).toBe(username ? 0 : 1) // a flow of its own
   expect(visit.trail.filter(({ url }) => new URL(url).pathname === '/sso/identify')).toHaveLength(username ? 0 : 1)
   expect(view(await other.visit(at('/'))).username).toBe(username)
   expect(loggedIn()).toBe(mine)
@@ -76,7 +76,7 @@ test('[L1] the return address of another browser does not fit the cookie of this
   mixed.searchParams.set('r', foreign)
   await hop(browser, mixed.href)
   expect(present(events[0])).toMatchObject({ outcome: 'start_anew', reason: 'unbound' })
-  expect(setup.count('token')).toBe(tickets)
+  expect(setup.countCalls('token')).toBe(tickets)
   expect(browser.cookie('sso2.sid')).toBeUndefined()
 })
 
@@ -86,7 +86,7 @@ test('[L3] a landing address opened again in its browser leaves the session as i
   const id = browser.cookie('sso2.sid')
   expect(view(await browser.visit(landing)).username).toBe('ada')
   expect(browser.cookie('sso2.sid')).toBe(id)
-  expect(setup.count('token')).toBe(tickets + 1)
+  expect(setup.countCalls('token')).toBe(tickets + 1)
 })
 
 test('[L3] a landing address used by its browser is refused in another, with a binding or without', async () => {
@@ -97,7 +97,7 @@ test('[L3] a landing address used by its browser is refused in another, with a b
   const stolen = await setup.browser().fetchJson(landing, { headers: { ...navigation, cookie } })
   expect(present(events[0])).toMatchObject({ outcome: 'start_anew', reason: 'replayed' })
   expect(stolen.headers['set-cookie']).toBeUndefined()
-  expect(setup.count('token')).toBe(tickets + 1)
+  expect(setup.countCalls('token')).toBe(tickets + 1)
 })
 
 test.each([
@@ -109,16 +109,16 @@ test.each([
   const { browser, landing, tickets } = await unusedLanding()
   const answer = await browser.fetchJson(landing, { method, headers: { ...navigation, ...headers } })
   expect(answer.status).toBe(status)
-  expect(setup.count('token')).toBe(tickets)
+  expect(setup.countCalls('token')).toBe(tickets)
   expect(view(await browser.visit(landing)).username).toBe('ada')
-  expect(setup.count('token')).toBe(tickets + 1)
+  expect(setup.countCalls('token')).toBe(tickets + 1)
 })
 
 test('[L12] a preview bot that is given the landing address leaves the token usable', async () => {
   const { browser, landing, tickets } = await unusedLanding()
   const bot = setup.browser({ userAgent: 'Mozilla/5.0 (compatible; Discordbot/2.0; +https://discordapp.com)' })
   expect(view(await bot.visit(landing))).toMatchObject({ status: 'none' })
-  expect(setup.count('token')).toBe(tickets)
+  expect(setup.countCalls('token')).toBe(tickets)
   expect(view(await browser.visit(landing)).username).toBe('ada')
 })
 
@@ -130,6 +130,6 @@ test('[L4] a landing address used before Redis lost its data is refused in anoth
   await hop(other, at('/'))
   events.length = 0
   expect(view(await other.visit(landing)).status).toBe('anon')
-  expect(setup.count('token')).toBe(tickets + 1)
+  expect(setup.countCalls('token')).toBe(tickets + 1)
   expect(present(events[0])).toMatchObject({ outcome: 'start_anew', reason: 'unbound' })
 })

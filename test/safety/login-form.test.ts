@@ -68,12 +68,12 @@ describe('[F1] only same-origin POSTs are taken:', () => {
     const login = await raw('POST', '/login', { ...json, ...said }, JSON.stringify({ username: 'ada', password: 'no' }))
     expect(login.status).toBe(isTaken ? 401 : 403)
     if (isTaken) return
-    expect(setup.count('authenticate')).toBe(0)
+    expect(setup.countCalls('authenticate')).toBe(0)
     for (const path of ['/logout', '/logout-all']) {
       const answer = await raw('POST', path, { ...form, ...said }, 'return_to=/')
       expect([answer.status, answer.setCookie]).toEqual([403, []])
     }
-    expect(setup.count('logout') + setup.count('logoutall')).toBe(0)
+    expect(setup.countCalls('logout') + setup.countCalls('logoutall')).toBe(0)
   })
 
   test('a form of another site, posted by a browser with its cookies, logs nobody in or out', async () => {
@@ -101,7 +101,7 @@ describe('[F2] nothing but a POST logs in or out:', () => {
     ['POST', '/logout?_method=GET'],
   ])('%s %s', async (method, path) => {
     await logInAtLast(browser, setup.morning, ada)
-    const calls = setup.count('authenticate')
+    const calls = setup.countCalls('authenticate')
     const isPost = method === 'POST'
     const answer = await raw(method, path, {
       ...form,
@@ -110,8 +110,8 @@ describe('[F2] nothing but a POST logs in or out:', () => {
     })
     expect([200, 302, 403, 405]).toContain(answer.status)
     expect(answer.setCookie).toEqual([])
-    expect(setup.count('logout') + setup.count('logoutall')).toBe(0)
-    expect(setup.count('authenticate')).toBe(calls)
+    expect(setup.countCalls('logout') + setup.countCalls('logoutall')).toBe(0)
+    expect(setup.countCalls('authenticate')).toBe(calls)
     expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'loggedin', username: 'ada' })
   })
 })
@@ -197,7 +197,7 @@ describe('[F12] log out everywhere', () => {
 
   test('does nothing for an anonymous visitor', async () => {
     await browser.submit(at('/logout-all'), { return_to: '/', aid: 'account-grace' })
-    expect(setup.count('logoutall')).toBe(0)
+    expect(setup.countCalls('logoutall')).toBe(0)
   })
 })
 
@@ -228,12 +228,12 @@ describe('[F9] bad input gets a clear 4xx, and nothing is lost:', () => {
   ]
   test.each(bad)('%s', async (_name, method, path, headers, body, status) => {
     await logInAtLast(browser, setup.morning, ada)
-    const calls = setup.count('authenticate')
+    const calls = setup.countCalls('authenticate')
     const answer = await raw(method, path, { ...own(), ...headers }, body)
     expect(answer.status).toBe(status)
     if (status === 405) expect(answer.headers.allow).toMatch(/^GET/)
     expect(answer.setCookie).toEqual([])
-    expect(setup.count('authenticate')).toBe(calls)
+    expect(setup.countCalls('authenticate')).toBe(calls)
     expect(view(await browser.visit(at('/'))).status).toBe('loggedin')
   })
 })

@@ -13,7 +13,7 @@ import {
   visitor,
 } from '../flows/setup'
 import type { Browser, ScriptAnswer } from '../support/agent'
-import { callsAbout } from '../support/calls'
+import { browserCalls } from '../support/calls'
 import { untilJudged } from './session-support'
 
 let setup: Setup
@@ -87,12 +87,12 @@ test(
   async () => {
     const [owner, ...crowd] = (await visitors(21)) as [Browser, ...Browser[]]
     await known(owner)
-    const before = setup.count('authenticate')
+    const before = setup.countCalls('authenticate')
 
     const statuses = await attack(crowd, 10, wrong)
     expect([...statuses.values()].reduce((sum, count) => sum + count, 0)).toBe(200)
     expect([...statuses.keys()].sort()).toEqual([401, 429])
-    expect(setup.count('authenticate') - before).toBeLessThanOrEqual(3 * LIMIT)
+    expect(setup.countCalls('authenticate') - before).toBeLessThanOrEqual(3 * LIMIT)
     expect(setup.emulator.account('ada').view()).toMatchObject({ failedAttempts: 3, frozenUntil: null })
     expect(reasons()).toContain('held')
 
@@ -113,7 +113,7 @@ test('[F3] an unrecognised browser stops with two attempts left, and is told for
   expect(Number(held.headers['retry-after'])).toBeGreaterThan(800)
   const page = await stranger.submit(at('/login'), { ...ada, return_to: '/' }, { headers: address(7) })
   expect([page.status, page.body]).toEqual([429, expect.stringContaining('please wait 15 minutes')])
-  expect(setup.count('authenticate')).toBe(3)
+  expect(setup.countCalls('authenticate')).toBe(3)
   expect(view(await stranger.visit(at('/'))).status).toBe('anon')
 
   setup.emulator.clock.advance(901)
@@ -163,10 +163,10 @@ test('[F18] eight device cookies of one name have one budget', async () => {
   for (const browser of browsers) await known(browser)
   const cookies = browsers.map((browser) => browser.cookie('sso2.d'))
   expect(new Set(cookies).size).toBe(8)
-  const before = setup.count('authenticate')
+  const before = setup.countCalls('authenticate')
   for (const [index, browser] of browsers.entries())
     for (let round = 0; round < 3; round += 1) await postSurely(browser, wrong(round), index)
-  expect(setup.count('authenticate') - before).toBe(4)
+  expect(setup.countCalls('authenticate') - before).toBe(4)
   expect(setup.emulator.account('ada').view()).toMatchObject({ failedAttempts: 4, frozenUntil: null })
 })
 
@@ -181,9 +181,9 @@ test('[F18] a logout of all sessions ends the device cookies of the account, and
   await eventually(async () => view(await one.visit(at('/'))).status === 'anon')
   setup.emulator.clock.advance(1)
   const judged = async (browser: Browser, username: string) => {
-    const before = setup.count('authenticate')
+    const before = setup.countCalls('authenticate')
     for (let round = 0; round < 5; round += 1) await postSurely(browser, { username, password: `no-${round}` }, round)
-    return setup.count('authenticate') - before
+    return setup.countCalls('authenticate') - before
   }
   expect(await judged(one, 'ada')).toBe(3) // as an unrecognised browser
   expect(await judged(ofGrace, 'grace')).toBe(4)
@@ -210,7 +210,7 @@ test('[F4] 100 names from one address: few reach the platform, and another addre
   const statuses = await attack(crowd, 5, names, () => address(0))
   expectSpent(statuses.get(401), 5 * LIMIT, statuses)
   expectSpent(statuses.get(429), 100 - 5 * LIMIT, statuses)
-  expectSpent(setup.count('authenticate'), 5 * LIMIT, statuses)
+  expectSpent(setup.countCalls('authenticate'), 5 * LIMIT, statuses)
   expect(reasons()).toEqual(new Set(['address']))
   expect((await postSurely(crowd[0] as Browser, grace, 99)).status).toBe(200)
 })
@@ -220,10 +220,10 @@ test(
   async () => {
     const [own, ...crowd] = (await visitors(21)) as [Browser, ...Browser[]]
     await known(own)
-    const before = setup.count('authenticate')
+    const before = setup.countCalls('authenticate')
     const networks = (index: number) => ({ 'x-forwarded-for': `198.${index % 200}.100.7` })
     const statuses = await attack(crowd, 30, (index) => ({ username: `name-${index}`, password: 'spray' }), networks)
-    const judged = setup.count('authenticate') - before
+    const judged = setup.countCalls('authenticate') - before
     expect({ judged, isRight: judged <= 100 * LIMIT && judged >= 70 * LIMIT, statuses }).toMatchObject({
       isRight: true,
     })
@@ -237,11 +237,11 @@ test(
 
 test('[F20] a network of /56 has twice the budget of an address, and other networks are not hindered', async () => {
   const crowd = await visitors(20)
-  const before = setup.count('authenticate')
+  const before = setup.countCalls('authenticate')
   const names = (index: number) => ({ username: `name-${index}`, password: 'spray' })
   const from = (index: number) => ({ 'x-forwarded-for': `2001:db8:77:ab${10 + (index % 20)}::1` })
   const statuses = await attack(crowd, 12, names, from)
-  expectSpent(setup.count('authenticate') - before, 10 * LIMIT, statuses)
+  expectSpent(setup.countCalls('authenticate') - before, 10 * LIMIT, statuses)
   const elsewhere = { headers: { 'x-forwarded-for': '198.51.100.9' }, json: grace }
   expect((await untilJudged(() => (crowd[0] as Browser).fetchJson(at('/login'), elsewhere))).status).toBe(200)
 })
@@ -256,15 +256,15 @@ test('[F5] a submit with other credentials meanwhile is told to wait', async () 
   const second = await postSurely(one, grace)
   expect([second.status, second.json]).toEqual([409, { error: 'busy' }])
   expect((await first).status).toBe(200)
-  expect(setup.count('authenticate')).toBe(1)
+  expect(setup.countCalls('authenticate')).toBe(1)
 })
 
 test('[F5] a form that arrives after the response to another one is a new question', async () => {
   const [one] = (await visitors(1)) as [Browser]
   expect((await postSurely(one, ada)).status).toBe(200)
-  const before = setup.count('authenticate')
+  const before = setup.countCalls('authenticate')
   const again = await postSurely(one, ada) // the same form, in the session that the first one has logged in
-  expect([again.status, setup.count('authenticate')]).toEqual([200, before + 1])
+  expect([again.status, setup.countCalls('authenticate')]).toEqual([200, before + 1])
   setup.emulator.faults.add({ operation: 'authenticate', kind: 'error', code: 'account_not_active', times: 1 })
   const refused = await postSurely(one, ada)
   expect([refused.status, refused.json.error]).toEqual([401, 'account_not_active'])
@@ -275,14 +275,14 @@ test('[F6] an Authenticate whose answer is lost is counted once and resolved by 
   setup.emulator.faults.add({ operation: 'authenticate', kind: 'drop_after_commit' })
   const answer = await post(one, ada)
   expect([answer.status, answer.json.user?.accountId]).toEqual([200, 'account-ada'])
-  expect(setup.count('authenticate')).toBe(1)
-  const asked = callsAbout(setup.emulator, 'sessionstatus')
+  expect(setup.countCalls('authenticate')).toBe(1)
+  const asked = browserCalls(setup.emulator, 'sessionstatus')
   const ofVisitors = asked.filter(({ outcome }) => outcome !== 'session_not_found') // and not a probe
   expect(ofVisitors.map(({ claims }) => claims?.['lks'])).toEqual(['anon'])
 
   await logOut(one)
   const refused = await post(one, { ...grace, password: 'not-it' })
   expect([refused.status, refused.json]).toEqual([503, { error: 'unavailable' }])
-  expect(setup.count('authenticate')).toBe(2)
+  expect(setup.countCalls('authenticate')).toBe(2)
   expect(setup.emulator.account('grace').view().failedAttempts).toBe(1)
 })

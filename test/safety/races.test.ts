@@ -120,7 +120,7 @@ async function saveRound(index: number): Promise<void> {
 
 test(`[S6] ${ROUNDS} times, a slow save of req.session changes neither a login nor a logout`, async () => {
   await forAll(rounds, saveRound, AT_ONCE)
-  expect(setup.count('authenticate')).toBe(ROUNDS)
+  expect(setup.countCalls('authenticate')).toBe(ROUNDS)
 }, 180_000)
 
 async function twoLogins(index: number): Promise<void> {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { loggedIn, present, type Setup, startSetup, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
-import { callsAbout } from '../support/calls'
+import { browserCalls } from '../support/calls'
 import { startRedis, type TestRedis } from '../support/redis'
 import { ask, documentHeaders, forAll } from './address-support'
 import { beginFlow, hearEvents, land, landingToken } from './session-support'
@@ -40,7 +40,7 @@ afterAll(async () => {
 })
 
 const questions = () =>
-  (['sessionstatus', 'authenticate', 'token'] as const).flatMap((operation) => callsAbout(setup.emulator, operation))
+  (['sessionstatus', 'authenticate', 'token'] as const).flatMap((operation) => browserCalls(setup.emulator, operation))
     .length
 
 test('[S8] 500 visits without a cookie leave no key, no session and no command in Redis', async () => {

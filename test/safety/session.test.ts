@@ -72,12 +72,12 @@ describe('[S12] a logout while the SSO system does not take it', () => {
     const { browser, sid } = await loggedOut()
     const statusOf = () => setup.emulator.sessions().find((session) => session.sid === sid)?.status
     expect(statusOf()).toBe('loggedin')
-    const before = setup.count('identify')
+    const before = setup.countCalls('identify')
     for (let page = 1; page <= 20; page += 1) {
       const shown = view(await browser.visit(at(`/page/${page}`)))
       expect(shown).toEqual({ status: 'none', degraded: 'logout_pending', url: `/page/${page}` })
     }
-    expect(setup.count('identify')).toBe(before)
+    expect(setup.countCalls('identify')).toBe(before)
     expect(events.heard).toContain('degraded served logout_pending')
     setup.emulator.faults.clear()
     await eventually(async () => view(await browser.visit(at('/'))).status === 'anon')
@@ -89,12 +89,12 @@ describe('[S12] a logout while the SSO system does not take it', () => {
   test('the landing refuses a token of the logged-out session, and its ticket is not exchanged', async () => {
     const { sid } = await loggedOut()
     const flow = await beginFlow(setup)
-    const before = setup.count('token')
+    const before = setup.countCalls('token')
     events.clear()
     const answer = await land(setup, flow, landingToken(setup, { sid, sts: 'loggedin', at: 'a-ticket' }))
     expect(answer.status).toBe(303)
     expect(answer.setCookie.filter((line) => line.startsWith('sso2.sid='))).toEqual([])
     expect(events.heard).toContain('landing log_out signed_out')
-    expect(setup.count('token')).toBe(before)
+    expect(setup.countCalls('token')).toBe(before)
   })
 })

@@ -125,7 +125,7 @@ test('[T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T14, T16, L5, L6, L7, L11] 
   const [source, flow] = [await beginFlow(other), await beginFlow(browser)]
   const target = targetOf(source)
   expect(await see(flow)).toEqual(before)
-  const [records, exchanges] = [await stored(), setup.count('token')]
+  const [records, exchanges] = [await stored(), setup.countCalls('token')]
 
   const bad = badTokens(target)
   expect(bad.length).toBeGreaterThanOrEqual(200)
@@ -133,12 +133,12 @@ test('[T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T14, T16, L5, L6, L7, L11] 
 
   expect(await see(flow)).toEqual(before)
   expect(changesOf(await stored(), records)).toEqual([])
-  expect(setup.count('token')).toBe(exchanges)
+  expect(setup.countCalls('token')).toBe(exchanges)
   expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
   // The very claims that the bad tokens spoil log in where nothing is spoilt.
   const landed = await land(flow, signClaims(target, goodClaims(target)))
   expect(landed.setCookie.some((line) => line.startsWith('sso2.sid='))).toBe(true)
-  expect(setup.count('token')).toBe(exchanges + 1)
+  expect(setup.countCalls('token')).toBe(exchanges + 1)
 })
 
 test("[L6] a sister site's token is refused, with its own secret and even with ours", async () => {
@@ -146,12 +146,12 @@ test("[L6] a sister site's token is refused, with its own secret and even with o
   const claims = readJwt(flow.t).claims
   const evening = 'client-secret-of-the-evening-paper-0123456789'
   const sister = { ...claims, aud: 'evening' }
-  const exchanges = setup.count('token')
+  const exchanges = setup.countCalls('token')
   for (const [token, reason] of [
     [signJwt(claims, evening), 'signature'],
     [signJwt(sister, evening), 'signature'],
     [signJwt(sister, secrets[0]), 'audience'],
   ] as const)
     expect(await judge(flow, { group: 'aud', name: 'sister', token, reasons: [reason] })).toBeUndefined()
-  expect(setup.count('token')).toBe(exchanges)
+  expect(setup.countCalls('token')).toBe(exchanges)
 })

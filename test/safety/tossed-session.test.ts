@@ -32,7 +32,7 @@ test('[L2, S1] a login with the session ID of another browser does not log in th
   const answer = await logInWithTossed(victim, attacker)
   expect([answer.status, answer.json.error]).toEqual([401, 'session_ended'])
   expect(answer.json.loginUrl).toContain('/login?')
-  expect(setup.count('authenticate')).toBe(0)
+  expect(setup.countCalls('authenticate')).toBe(0)
   expect(setup.emulator.sessions().filter(({ status }) => status === 'loggedin')).toEqual([])
   setup.emulator.clock.advance(2)
   expect(view(await attacker.visit(at('/'))).status).toBe('anon')
@@ -41,7 +41,7 @@ test('[L2, S1] a login with the session ID of another browser does not log in th
 test('[L2, S1] nor does one of a browser that was never here', async () => {
   const [attacker, victim] = [await visitor(setup), setup.browser()]
   const answer = await logInWithTossed(victim, attacker)
-  expect([answer.status, setup.count('authenticate')]).toEqual([401, 0])
+  expect([answer.status, setup.countCalls('authenticate')]).toEqual([401, 0])
 })
 
 test('a user whose browser has lost the binding is led through Identify before the form, and logs in at once', async () => {

@@ -50,12 +50,12 @@ test('[L3] one landing, 50 times at once at both processes: one exchange, and th
   await logIn(browser, setup.morning, ada)
   browser.dropCookies(({ name }) => name === 'sso2.sid')
   const landing = new URL(await hop(browser, await hop(browser, `${setup.morning.url}/page`)))
-  const tickets = setup.count('token')
+  const tickets = setup.countCalls('token')
   const answers = await many(50, (index) =>
     browser.fetchJson(at(index, landing.pathname + landing.search), { headers: document }),
   )
   expect(tally(answers)).toEqual({ 303: 50 })
-  expect(setup.count('token') - tickets).toBe(1)
+  expect(setup.countCalls('token') - tickets).toBe(1)
   expect((await browser.fetchJson(at(0, '/'))).json).toEqual({ status: 'loggedin' })
   expect((await browser.fetchJson(at(1, '/'))).json).toEqual({ status: 'loggedin' })
 })
@@ -63,11 +63,11 @@ test('[L3] one landing, 50 times at once at both processes: one exchange, and th
 test('[F5] one form, 20 times at once at both processes: one Authenticate, and all share its result', async () => {
   const browser = await anybody()
   setup.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 200, times: 1 })
-  const [calls, tickets] = [setup.count('authenticate'), setup.count('token')]
+  const [calls, tickets] = [setup.countCalls('authenticate'), setup.countCalls('token')]
   const own = { origin: setup.morning.url, 'sec-fetch-site': 'same-origin' }
   const answers = await many(20, (index) => browser.fetchJson(at(index, '/login'), { json: ada, headers: own }))
   expect(tally(answers)).toEqual({ 200: 20 })
-  expect([setup.count('authenticate') - calls, setup.count('token') - tickets]).toEqual([1, 1])
+  expect([setup.countCalls('authenticate') - calls, setup.countCalls('token') - tickets]).toEqual([1, 1])
   for (const which of [0, 1]) expect((await browser.fetchJson(at(which, '/'))).json).toEqual({ status: 'loggedin' })
 })
 

@@ -1132,7 +1132,7 @@ module.exports = [
     name: 'a second click on "log out" ends the next login on another site',
     file: 'web/actions/log-out.ts',
     find: '      context.browser.mustStayLoggedOut = true\n',
-    replace: "      setLogoutCookie(context, { of: 'unknown_session' })\n",
+    replace: "      setLogoutCookie(context, { of: 'next_login' })\n",
     test: 'regressions/logout-again',
     title: 'a script that logs out twice',
   },
@@ -1556,7 +1556,7 @@ module.exports = [
   {
     name: 'a landing under way brings back a login whose session nobody could tell at the logout',
     file: 'web/actions/resolve-user.ts',
-    find: "logoutCookie.of === 'session' || (logoutCookie.of === 'unknown_session' && isLoggedIn(value))",
+    find: "logoutCookie.of === 'session' || (logoutCookie.of === 'next_login' && isLoggedIn(value))",
     replace: "logoutCookie.of === 'session'",
     test: 'regressions/final-logout',
     title: 'had lost everything of',

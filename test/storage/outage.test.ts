@@ -44,7 +44,8 @@ const calls: [name: string, ask: (site: TestSite) => Promise<unknown>][] = [
     'restoreLost',
     async ({ pendingLogouts }) => {
       await pendingLogouts.add('h2', logout, NOW)
-      return pendingLogouts.restoreLost(NOW, 8)
+      const restored = await pendingLogouts.restoreLost(NOW, 8)
+      return restored.length === 0 ? 'unavailable' : restored
     },
   ],
   ['beginForm', ({ logins }) => logins.beginForm('k', null, 'digest')],

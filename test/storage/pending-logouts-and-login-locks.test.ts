@@ -16,14 +16,14 @@ const one: PendingLogout = {
 }
 const all: PendingLogout = { ...one, accountId: 'ada', isAll: true }
 
-/** The same store, where one part of the queue cannot be read. */
-const withPartAway = (kv: Kv) =>
+/** The same store, where a command that names a key fails. */
+const withFailing = (kv: Kv, command: keyof Kv, key: string) =>
   new Proxy(kv, {
     get: (store, name) => {
       const value: unknown = Reflect.get(store, name, store)
       if (typeof value !== 'function') return value
       return (...args: unknown[]) =>
-        name === 'takeDue' && String(args[0]).includes('logouts2')
+        name === command && String(args[0]).includes(key)
           ? Promise.reject(storeUnavailable())
           : Reflect.apply(value, store, args)
     },
@@ -66,7 +66,7 @@ describe.each(stores)('in %s', (name, open) => {
       expect(await site.pendingLogouts.add('h2', all, NOW)).toBe('done')
       expect(await site.pendingLogouts.find('h1')).toEqual({ ...one, since: NOW })
       expect(await site.pendingLogouts.find('h2')).toEqual({ ...all, since: NOW })
-      expect(await site.pendingLogouts.find('h3')).toBe('missing')
+      expect(await site.pendingLogouts.find('h3')).toBe('not_found')
     })
 
     test('of all sessions stays one of all, whatever is kept after it', async () => {
@@ -229,10 +229,18 @@ describe.each(stores)('in %s', (name, open) => {
         await site.pendingLogouts.add('h1', all, NOW)
         await site.pendingLogouts.add('h1', one, NOW)
         await lose()
-        expect(await site.pendingLogouts.find('h1')).toBe('missing')
+        expect(await site.pendingLogouts.find('h1')).toBe('not_found')
         expect(await site.pendingLogouts.restoreLost(NOW + 1, 8)).toMatchObject([all])
         expect(await site.pendingLogouts.find('h1')).toEqual({ ...all, since: NOW })
         expect(await site.pendingLogouts.takeDue(NOW + 1, 8)).toEqual(['h1'])
+      })
+
+      test('is kept again, if Redis does not return another one', async () => {
+        const away = siteOver(withFailing(kv, 'mget', 'logouts2'), clock, site.prefix)
+        for (const hash of ['h1', 'h2']) await away.pendingLogouts.add(hash, one, NOW)
+        await lose()
+        expect(await away.pendingLogouts.restoreLost(NOW + 1, 8)).toMatchObject([one])
+        expect(await site.pendingLogouts.find('h1')).toEqual({ ...one, since: NOW })
       })
 
       test('of its place in the queue alone has that again, and another one keeps its time', async () => {
@@ -254,7 +262,7 @@ describe.each(stores)('in %s', (name, open) => {
           await site.pendingLogouts.restoreLost(now, 8)
           await lose()
           await site.pendingLogouts.restoreLost(now, 8)
-          expect(await site.pendingLogouts.find('h1')).toBe('missing')
+          expect(await site.pendingLogouts.find('h1')).toBe('not_found')
         }
       })
 
@@ -263,7 +271,7 @@ describe.each(stores)('in %s', (name, open) => {
         for (const hash of hashes) await site.pendingLogouts.add(hash, one, NOW)
         for (const hash of hashes) await kv.del(`${site.prefix}pend:{logouts${hash.charCodeAt(1) % 8}}${hash}`)
         const found = async () =>
-          (await Promise.all(hashes.map((hash) => site.pendingLogouts.find(hash)))).filter((one) => one !== 'missing')
+          (await Promise.all(hashes.map((hash) => site.pendingLogouts.find(hash)))).filter((one) => one !== 'not_found')
             .length
         for (const count of [4, 8, 10]) {
           await site.pendingLogouts.restoreLost(NOW, 4)
@@ -294,7 +302,7 @@ describe.each(stores)('in %s', (name, open) => {
     })
 
     test('is taken though another part of the queue cannot be read; with none to take, that is known', async () => {
-      const { pendingLogouts } = siteOver(withPartAway(kv), clock, site.prefix)
+      const { pendingLogouts } = siteOver(withFailing(kv, 'takeDue', 'logouts2'), clock, site.prefix)
       for (const hash of ['h1', 'h2', 'h3']) await pendingLogouts.add(hash, one, NOW)
       expect(await pendingLogouts.takeDue(NOW, 8)).toEqual(['h1', 'h3'])
       expect(await pendingLogouts.takeDue(NOW, 8)).toBe('unavailable')

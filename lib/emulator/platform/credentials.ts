@@ -42,7 +42,7 @@ function accept(state: AccountState, otp: Otp | undefined): CredentialResult {
 }
 
 /** Completes a login: consumes the one-time password, and resets the counter of wrong attempts. */
-export function settleLogin(state: AccountState, otp: Otp | undefined): void {
+export function consumeOtpAndResetAttempts(state: AccountState, otp: Otp | undefined): void {
   if (otp) otp.consumed = true
   state.attempts.failed = 0
 }

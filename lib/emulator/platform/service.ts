@@ -1,7 +1,7 @@
 /** Carries out the five operations of SSO2 on the platform's state. Interface: "SSO2 endpoints". */
 import type { EpochSeconds, Operation, SessionStatus, Sso2ServiceErrorCode } from '../../protocol/claims'
 import { type Claims, text } from './claims'
-import { checkCredentials, settleLogin } from './credentials'
+import { checkCredentials, consumeOtpAndResetAttempts } from './credentials'
 import {
   endSessionsOfAccount,
   endSsoSession,
@@ -100,7 +100,7 @@ function answerAuthenticate(
   }
   const { accountId } = result.state.account
   if (session.status === 'anon' && isAtLimit(world, accountId, now)) return refuse('session_limit_reached')
-  settleLogin(result.state, result.otp)
+  consumeOtpAndResetAttempts(result.state, result.otp)
   const next = logInSsoSession(world, session, accountId)
   return { ...contentOfSession(next, ticketFor(world, clientId, next, now)), attempts: { frf: -1, raa: -1 } }
 }

@@ -70,10 +70,11 @@ export async function retryPendingLogout(site: Site, id: string): Promise<RetryR
   const { pendingLogouts, now } = site
   const found = await pendingLogouts.find(id)
   if (found === 'unavailable') return { outcome: 'pending', isAll: undefined }
+  // for the process that has the secret: the next retry here waits as long as possible
   if (found === 'unreadable') return { outcome: 'not_found', isAll: undefined, waitsSince: Number.NEGATIVE_INFINITY }
-  if (found === 'missing' || found === 'finished') {
+  if (found === 'not_found' || found === 'finished') {
     await pendingLogouts.removeFromQueue(id)
-    return { outcome: found === 'missing' ? 'not_found' : 'none_pending', isAll: false }
+    return { outcome: found, isAll: false }
   }
   const { isAll } = found
   if ((await pendingLogouts.lockRetry(id)) !== true) return { outcome: 'pending', isAll }

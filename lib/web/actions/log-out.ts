@@ -110,7 +110,7 @@ async function endSession(context: RequestContext, record: SsoRecord, isAll: boo
   // Redis may have ended the session all the same, so the pending logout is added in any case
   const isConfirmed = !isEnded && logout !== undefined && (await callLogout(site, logout))
   const sessionLogout: SessionLogout = { of: 'session', key: key ?? '', isAll, isConfirmed, sidHash }
-  setLogoutCookie(context, isEnded ? { of: 'unknown_session' } : sessionLogout)
+  setLogoutCookie(context, isEnded ? { of: 'next_login' } : sessionLogout)
   if (isEnded) return 'pending'
   if (logout) await addPendingLogout(site, sidHash, { ...logout, isConfirmed })
   else deferLogout(context, sessionLogout)
@@ -132,7 +132,7 @@ async function sendLogout(context: RequestContext, sidHash: string, logout: Pend
 /** Adds a pending logout, and sets the logout cookie. */
 async function retryLater(context: RequestContext, sidHash: string, logout: PendingLogout): Promise<void> {
   const added = await addPendingLogout(context.site, sidHash, logout)
-  setLogoutCookie(context, added === 'done' ? { of: 'sso_session', sidHash } : { of: 'unknown_session' })
+  setLogoutCookie(context, added === 'done' ? { of: 'sso_session', sidHash } : { of: 'next_login' })
 }
 
 /** Keeps the logout in the memory of this process, because the browser may not return. A logout of all sessions stays a logout of all sessions. */
@@ -150,13 +150,13 @@ function deferLogout({ site, req }: RequestContext, logout: SessionLogout): void
 async function retryLogoutOnClick(context: RequestContext, isAll: boolean): Promise<LogoutResult> {
   const { outcome, isAll: wasAll } = await retryLogoutFromCookie(context)
   if (isAll && wasAll === false) return 'no_session'
-  return outcome === 'confirmed' || outcome === 'none_pending' ? 'confirmed' : 'pending'
+  return outcome === 'confirmed' || outcome === 'finished' ? 'confirmed' : 'pending'
 }
 
 /** Retries the logout of the browser's logout cookie, and drops the cookie of a logout that is over. */
 export async function retryLogoutFromCookie(context: RequestContext): Promise<RetryResult> {
   const result = await retryNamedLogout(context)
-  if (result.outcome === 'confirmed' || result.outcome === 'none_pending') dropLogoutCookie(context)
+  if (result.outcome === 'confirmed' || result.outcome === 'finished') dropLogoutCookie(context)
   return result
 }
 
@@ -164,13 +164,13 @@ async function retryNamedLogout(context: RequestContext): Promise<RetryResult> {
   const { logoutCookie } = context.browser
   switch (logoutCookie?.of) {
     case undefined:
-      return { outcome: 'none_pending', isAll: false }
+      return { outcome: 'finished', isAll: false }
     case 'sso_session':
       return retryPendingLogout(context.site, logoutCookie.sidHash)
     case 'session':
       return retryDeferredLogout(context, logoutCookie)
-    case 'unknown_session':
-      return { outcome: await endLoginOfLanding(context), isAll: context.stored.isAvailable ? false : undefined }
+    case 'next_login':
+      return { outcome: await endLoginDespiteLogout(context), isAll: context.stored.isAvailable ? false : undefined }
   }
 }
 
@@ -184,7 +184,7 @@ async function retryDeferredLogout(context: RequestContext, logout: SessionLogou
 }
 
 /** Ends a login that a landing established during the logout, because the logout was meant for the login too. */
-async function endLoginOfLanding(context: RequestContext): Promise<RetryOutcome> {
+async function endLoginDespiteLogout(context: RequestContext): Promise<RetryOutcome> {
   const { value } = context.stored
   if (!isLoggedIn(value)) return 'not_found'
   return (await endSession(context, value, false)) === 'confirmed' ? 'confirmed' : 'pending'

@@ -35,7 +35,7 @@ export class LogoutRetryWorker {
     this.#lookWithin(BUSY_MS)
   }
 
-  /** Stops permanently, after the current round. Redis gets the logouts that only this process has, up to one round of them. */
+  /** Stops permanently, after the current round. Redis gets the logouts that only this process has, at most {@link MAX_RESTORED} copies. */
   async stop(): Promise<void> {
     this.#isStopped = true
     clearTimeout(this.#timer)
@@ -85,7 +85,6 @@ export class LogoutRetryWorker {
     const { pendingLogouts, now } = this.#site
     await resumeDeferredLogouts(this.#site)
     const restored = await pendingLogouts.restoreLost(now(), MAX_RESTORED)
-    if (restored === 'unavailable') return
     for (const logout of restored) await endLocalSessions(this.#site, shortHash(logout.sid), logout)
   }
 

@@ -99,8 +99,8 @@ export const IDENTIFY_LOOP = 'visit:identify_loop'
 
 /** Returns the state of the logout cookie. A login drops the cookie. A login that still has the cookie began before the logout, and must end. */
 function logoutCookieState({ browser: { logoutCookie }, stored: { value } }: RequestContext): LogoutCookieState {
-  if (logoutCookie === undefined) return 'none_pending'
-  const mustRetry = logoutCookie.of === 'session' || (logoutCookie.of === 'unknown_session' && isLoggedIn(value))
+  if (logoutCookie === undefined) return 'no_cookie'
+  const mustRetry = logoutCookie.of === 'session' || (logoutCookie.of === 'next_login' && isLoggedIn(value))
   return mustRetry ? 'must_retry' : 'untried'
 }
 
