@@ -42,7 +42,7 @@ export const ANONYMOUS: Identity = Object.freeze({ record: undefined, degraded: 
 export type LogoutCookieState = 'no_cookie' | 'untried' | 'must_retry' | RetryOutcome
 
 /** The status checks in progress, and the last ended check, at the start of a request. Their responses are not fresh for the request. */
-export interface ChecksAtStart {
+export interface StatusChecksAtStart {
   readonly currentCheckId: string | undefined
   readonly lastCheckId: string | undefined
 }
@@ -63,7 +63,7 @@ export interface RequestFacts {
   readonly logoutCookie: LogoutCookieState
   readonly isLoginPage: boolean
   /** Does the page need the response to a Session Status call that began after this request? */
-  readonly fresh: ChecksAtStart | undefined
+  readonly fresh: StatusChecksAtStart | undefined
   /** Has the request reached its maximum wait for the check of another request? */
   readonly hasWaited: boolean
 }
@@ -135,14 +135,14 @@ function decideLoggedOut(facts: RequestFacts): RequestDecision {
 function decideFresh(
   facts: RequestFacts,
   record: SsoRecord,
-  checksAtStart: ChecksAtStart,
+  statusChecksAtStart: StatusChecksAtStart,
   timeLimits: TimeLimits,
 ): RequestDecision {
   const { lastCheckId } = record
   if (
     lastCheckId !== undefined &&
-    lastCheckId !== checksAtStart.lastCheckId &&
-    lastCheckId !== checksAtStart.currentCheckId
+    lastCheckId !== statusChecksAtStart.lastCheckId &&
+    lastCheckId !== statusChecksAtStart.currentCheckId
   )
     return record.unansweredAt === undefined ? showRecord(record) : showStaleRecord(facts, record, timeLimits)
   if (!facts.isSsoAvailable) return showStaleRecord(facts, record, timeLimits)

@@ -42,7 +42,7 @@ export function requireLogin(site: Site, options: RequireLoginOptions = {}): Gua
     if (context.site !== site)
       throw new Sso2SetupError('This requireLogin() belongs to another sso2() than the one mounted here')
     const mustCheck = identifiedUser(holder.identity) !== undefined && (fresh || needsAccessToken(holder.identity))
-    const since = fresh ? context.checksAtStart : undefined
+    const since = fresh ? context.statusChecksAtStart : undefined
     if (mustCheck && !(await resolveAgain(holder, { identify: 'always', fresh: since }))) return
     if (mustCheck && !isVerified(holder.identity)) return sendProblem(site, req, res, 503, 'page_unavailable')
     if (!identifiedUser(holder.identity) && isNavigation(req) && !(await identifyBeforeLoginPage(holder))) return
@@ -112,7 +112,7 @@ async function identifyBeforeLoginPage(holder: IdentityHolder): Promise<boolean>
   const { routes, loginPage, returnPolicy } = context.site.config
   if (routes.login !== false) return true
   if (loginPage !== undefined && isOnOtherSite(loginPage, returnPolicy.origin))
-    return resolveAgain(holder, { identify: 'always', fresh: context.checksAtStart })
+    return resolveAgain(holder, { identify: 'always', fresh: context.statusChecksAtStart })
   return (
     identity.record !== undefined || identity.degraded !== undefined || resolveAgain(holder, { identify: 'always' })
   )

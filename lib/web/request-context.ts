@@ -3,7 +3,7 @@ import type { Request, Response } from 'express'
 import { checkMarker, isBindingValue, type MarkerState } from '../decide/binding'
 import { LOGOUT_COOKIE_SECONDS, type LogoutCookie, readLogoutCookie, writeLogoutCookie } from '../decide/logout'
 import { blockReason, pageKey, type RedirectCount, readRedirectCount } from '../decide/loop-guard'
-import type { ChecksAtStart, DegradedReason } from '../decide/request-decision'
+import type { DegradedReason, StatusChecksAtStart } from '../decide/request-decision'
 import { flowParameterOf, MAX_RETURN_LENGTH, withoutFlowParameter } from '../decide/return-to'
 import { shortHash } from '../storage/site-store'
 import { isMountedAt, readCookie, requestAddress } from './http/request-facts'
@@ -23,7 +23,7 @@ export interface RequestContext {
   readonly hasExternalSession: boolean
   /** Has the browser's session moved or ended a moment ago? Then the cookie of the request is outdated. */
   readonly hasSessionJustEnded: boolean
-  readonly checksAtStart: ChecksAtStart
+  readonly statusChecksAtStart: StatusChecksAtStart
   /** Is the site mounted in its application at the path of its address? */
   readonly isMounted: boolean
   readonly browser: BrowserState
@@ -57,7 +57,7 @@ export async function openRequestContext(site: Site, req: Request, res: Response
     hasUnreadableCookie: isUnreadable,
     hasExternalSession: isExternal,
     hasSessionJustEnded: record.hasJustEnded,
-    checksAtStart: checksOf(record),
+    statusChecksAtStart: statusChecksOf(record),
     isMounted: isMountedAt(req, config.mountPath),
     browser: {
       binding: isBindingValue(binding) ? binding : undefined,
@@ -69,7 +69,7 @@ export async function openRequestContext(site: Site, req: Request, res: Response
 }
 
 /** Returns the status checks of a record, as last read. */
-export const checksOf = ({ value }: StoredRecord): ChecksAtStart => ({
+export const statusChecksOf = ({ value }: StoredRecord): StatusChecksAtStart => ({
   currentCheckId: value?.currentCheckId,
   lastCheckId: value?.lastCheckId,
 })

@@ -16,7 +16,7 @@ import { identifyAddress } from './actions/identify'
 import { type Credentials, logIn } from './actions/log-in'
 import { logOut } from './actions/log-out'
 import { resolveUser } from './actions/resolve-user'
-import { checksOf, type RequestContext } from './request-context'
+import { type RequestContext, statusChecksOf } from './request-context'
 
 declare global {
   namespace Express {
@@ -98,7 +98,7 @@ export class Sso2Request {
   async check(): Promise<'loggedin' | 'anon' | 'none'> {
     const { context } = this.#holder
     if ((await context.stored.reread()) === 'unavailable') throw storeUnavailable()
-    const identity = await resolveUser(context, { identify: 'never', fresh: checksOf(context.stored) })
+    const identity = await resolveUser(context, { identify: 'never', fresh: statusChecksOf(context.stored) })
     if (identity === 'answered' || identity.degraded === 'store_unavailable') throw storeUnavailable()
     this.#holder.identity = identity
     return this.status
@@ -193,7 +193,7 @@ async function renew(context: RequestContext, accountId: string, refused: string
   if (isLocked === 'unavailable') throw renewalUnavailable('the session store')
   if (!isLocked) return waitForOtherRenewal(context, accountId, refused)
   await recordTokenRefused(context)
-  const identity = await resolveUser(context, { identify: 'never', fresh: checksOf(stored) })
+  const identity = await resolveUser(context, { identify: 'never', fresh: statusChecksOf(stored) })
   const degraded = identity === 'answered' ? undefined : identity.degraded
   if (degraded === 'store_unavailable') throw renewalUnavailable('the session store')
   if (degraded === 'sso_unavailable') throw renewalUnavailable('the SSO system')

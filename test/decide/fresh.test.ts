@@ -1,5 +1,10 @@
 import type { LoggedInRecord } from '../../lib/decide/record'
-import { type ChecksAtStart, decideRequest, isVerified, type RequestFacts } from '../../lib/decide/request-decision'
+import {
+  decideRequest,
+  isVerified,
+  type RequestFacts,
+  type StatusChecksAtStart,
+} from '../../lib/decide/request-decision'
 import * as outcomes from './request-facts'
 import {
   isEnded,
@@ -16,7 +21,7 @@ import { anonRecord, loggedInRecord, NOW } from './samples'
 /* A page that wants a fresh status takes no response to a check that was sent before its request began. */
 
 const usual: RequestFacts = { ...outcomes.usual, fresh: { currentCheckId: undefined, lastCheckId: undefined } }
-const began = (changes: Partial<ChecksAtStart>) => ({
+const began = (changes: Partial<StatusChecksAtStart>) => ({
   fresh: { currentCheckId: undefined, lastCheckId: undefined, ...changes },
 })
 const isAsked: Outcome = (record) => ({ action: 'check_status', record, reason: 'fresh' })

@@ -1,7 +1,6 @@
 import type { LoggedInRecord } from '../../lib/decide/record'
 import {
   ANONYMOUS,
-  type ChecksAtStart,
   type DegradedReason,
   decideRequest,
   identifiedUser,
@@ -10,6 +9,7 @@ import {
   needsAccessToken,
   type RequestDecision,
   type RequestFacts,
+  type StatusChecksAtStart,
   showRecord,
   showStaleRecord,
 } from '../../lib/decide/request-decision'
@@ -45,7 +45,7 @@ test.each<[LogoutCookieState, RequestDecision]>([
   expect(decideRequest({ ...usual, record: checked(0), logoutCookie }, timeLimits)).toEqual(decision)
 })
 
-const neverAsked: ChecksAtStart = { currentCheckId: undefined, lastCheckId: undefined }
+const neverAsked: StatusChecksAtStart = { currentCheckId: undefined, lastCheckId: undefined }
 const lostLogout = { logoutCookie: 'not_found', isLoginPage: true } as const
 const away = { isSsoAvailable: false }
 

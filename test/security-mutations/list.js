@@ -1059,7 +1059,7 @@ module.exports = [
   {
     name: 'a fresh page takes the answer to an older question',
     file: 'decide/request-decision.ts',
-    find: '    lastCheckId !== checksAtStart.currentCheckId\n',
+    find: '    lastCheckId !== statusChecksAtStart.currentCheckId\n',
     replace: '    true\n',
     test: 'decide/fresh',
     title: '',
@@ -1067,7 +1067,7 @@ module.exports = [
   {
     name: 'the response to a check that was sent before a request is fresh for the request',
     file: 'decide/request-decision.ts',
-    find: '    lastCheckId !== checksAtStart.currentCheckId\n',
+    find: '    lastCheckId !== statusChecksAtStart.currentCheckId\n',
     replace: '    true\n',
     test: 'regressions/fresh-pages',
     title: 'a check that was sent before the request began',
@@ -1225,7 +1225,7 @@ module.exports = [
     replace: '',
     also: [
       {
-        find: ', fresh: checksOf(context.stored) })',
+        find: ', fresh: statusChecksOf(context.stored) })',
         replace: ' })',
       },
     ],
@@ -1677,7 +1677,7 @@ module.exports = [
   {
     name: 'a login at another site is not asked for',
     file: 'web/guards.ts',
-    find: "return resolveAgain(holder, { identify: 'always', fresh: context.checksAtStart })",
+    find: "return resolveAgain(holder, { identify: 'always', fresh: context.statusChecksAtStart })",
     replace: 'return context !== undefined',
     test: 'flows/own-login-page',
     title: 'knows of it at once',

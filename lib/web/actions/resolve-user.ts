@@ -9,12 +9,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { LOG_LINES } from '../../decide/log-lines'
 import { isGone, isLoggedIn, type SsoRecord, wantsTicket } from '../../decide/record'
 import {
-  type ChecksAtStart,
   decideRequest,
   type Identity,
   type LogoutCookieState,
   type RequestDecision,
   type RequestFacts,
+  type StatusChecksAtStart,
   showStaleRecord,
 } from '../../decide/request-decision'
 import {
@@ -43,7 +43,7 @@ export interface ResolveOptions {
   readonly identify: 'always' | 'if_configured' | 'never'
   readonly isLoginPage?: boolean
   /** Status checks that began too early to count. Set if only a status check during the request is accepted. */
-  readonly fresh?: ChecksAtStart | undefined
+  readonly fresh?: StatusChecksAtStart | undefined
 }
 
 /** The outcome of a request: the identity to show, or `'answered'` if a response has been sent already. */
