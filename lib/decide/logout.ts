@@ -6,7 +6,7 @@ import { isLoggedIn, type SsoRecord, type StoredEntry } from './record'
 /**
  * Result of a logout at the SSO system. The browser is logged out of the site in every case. `'confirmed'`: the SSO system has ended the
  * session.
- * `'pending'`: the logout is retried until the SSO system confirms the logout. `'no_session'`: there was no session.
+ * `'pending'`: the logout is retried for 24 hours, until the SSO system confirms the logout. `'no_session'`: there was no session.
  */
 export type LogoutResult = 'confirmed' | 'pending' | 'no_session'
 
