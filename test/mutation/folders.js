@@ -39,7 +39,7 @@ module.exports = {
       ),
       ...suites('regressions', 'session-and-login session-index'),
       ...suites('safety', 'login-while-logged-in operation races two-processes'),
-      'web/logout-retry-worker',
+      ...suites('web', 'deferred-logouts login-lock logout-retry-worker'),
     ],
   },
   routes: {
@@ -48,7 +48,7 @@ module.exports = {
       ...suites('flows', 'first-visit login logout own-login-page sso-away store-away'),
       ...suites(
         'regressions',
-        'body-parsers clocks csrf-middleware endless-redirects failure-log landed-logout login-hooks',
+        'body-parsers clocks csrf-middleware endless-redirects failure-log hook-errors landed-logout login-hooks',
       ),
       ...suites(
         'safety',
