@@ -87,12 +87,7 @@ test.concurrent.each(rows)('%s, and the store goes away %s', async (_name, _way,
   await loseStoreAtEachCommand(scene, doesOneMore, prepare, act).finally(scene.close)
 })
 
-async function loseStoreAtEachCommand(
-  scene: Scene,
-  doesOneMore: boolean,
-  prepare: Act,
-  act: Act,
-): Promise<void> {
+async function loseStoreAtEachCommand(scene: Scene, doesOneMore: boolean, prepare: Act, act: Act): Promise<void> {
   const { setup, store } = scene
   const told: number[] = []
   for (let commands = 0, isOver = false; !isOver; commands += 1) {
