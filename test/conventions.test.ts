@@ -22,7 +22,7 @@ const filesWith = (below: string, pattern: RegExp) => [
 test('nothing but the stored record writes a record', () => {
   expect(filesWith('', /\brecords\.replace\(/)).toEqual(['web/stored-record.ts'])
   // a session that is data alone has no record: it is given up where express-session regenerates it
-  expect(filesWith('', /\brecords\.revoke\(/).sort()).toEqual(['web/stored-record.ts'])
+  expect(filesWith('', /\brecords\.writeMarker\(/).sort()).toEqual(['web/stored-record.ts'])
 })
 
 test('only a logout, and the site itself by its session, end a session whatever its record says', () => {

@@ -85,7 +85,7 @@ test('a second outage within a minute after the all-clear is logged, each cause 
 test('a failure of a call that began before the all-clear is not logged after it', () => {
   const { lines, log } = setup()
   const fail = (beganAt: number) =>
-    log.failed('sso', { step: 'sessionstatus', error: new Error('no response'), isOwn: false, beganAt })
+    log.failed('sso', { step: 'sessionstatus', error: new Error('no response'), isHookOfSite: false, beganAt })
   fail(now)
   const early = now
   now += 2000
@@ -115,7 +115,7 @@ test('a system that fails and recovers every second is logged four times a minut
 
 test('a failure is told with its step, what happened, what to look at, and its stack', () => {
   const { lines, log } = setup()
-  log.failed('redeem', { step: 'loadUser', error: new TypeError('no luck'), isOwn: true })
+  log.failed('redeem', { step: 'loadUser', error: new TypeError('no luck'), isHookOfSite: true })
   const [first, ...frames] = (lines[0] ?? '').split('\n')
   expect(first).toMatch(
     /^warn express-sso2: Step loadUser failed: TypeError: no luck\. Login forms get 503\. Other users are not logged in yet \(degraded: user_unknown\)\..* Check the hook loadUser of your site\. See "The user could not be loaded" in docs/,
@@ -128,7 +128,7 @@ test('[O6] no line holds a secret of the site, or one that went along with what 
   const { lines, log } = setup([own])
   const text = `${own} ${secret} ${encodeURIComponent(own)} ${Buffer.from(secret).toString('base64')}`
   const error = new Error(text, { cause: new Error(text) })
-  log.failed('redeem', { step: 'loadUser', error, isOwn: true }, [undefined, secret])
+  log.failed('redeem', { step: 'loadUser', error, isHookOfSite: true }, [undefined, secret])
   log.broken('views:problem', line(`a view failed: ${own}`), new Error(own))
   log.warn('a', line(own))
   log.info('b', line(own))

@@ -27,7 +27,7 @@ type FailureKind = 'no_answer' | 'failing' | 'too_many' | 'nowhere' | 'refused' 
 export interface FailedStep {
   readonly step: Step
   readonly error: unknown
-  readonly isOwn: boolean
+  readonly isHookOfSite: boolean
   /** Start of the call, in milliseconds by a monotonic clock. The failure is outdated if a recovery was logged since. */
   readonly beganAt?: number
 }
@@ -120,10 +120,10 @@ const SETUP_USERS =
 
 /** Describes a failure. */
 export function failureAdvice(failure: FailedStep): FailureAdvice {
-  const { step, error, isOwn } = failure
+  const { step, error, isHookOfSite } = failure
   const kind = failureKindOf(error)
   const { text, frames } = describeError(error)
-  const isOurs = error instanceof Sso2Error && !isOwn
+  const isOurs = error instanceof Sso2Error && !isHookOfSite
   const place = kind === 'thrown' ? frames[0] : undefined
   const happened = `Step ${step} failed: ${isOurs ? error.message.replace(/^\w+: /, '') : text}`
   return {
@@ -139,8 +139,8 @@ function usersOf({ step, error }: FailedStep, kind: FailureKind): Partial<LogLin
   return step === 'sessionstatus' && isSetup ? { users: SETUP_USERS } : {}
 }
 
-function adviceFor({ step, error, isOwn }: FailedStep, kind: FailureKind): string {
-  if (isOwn) return `the hook ${step} of your site`
+function adviceFor({ step, error, isHookOfSite }: FailedStep, kind: FailureKind): string {
+  if (isHookOfSite) return `the hook ${step} of your site`
   if (error instanceof TokenError) return tokenAdvice(error.reason)
   return kind === 'thrown' || kind === 'token' ? 'the stack below' : looksOf(step)[kind]
 }

@@ -254,7 +254,7 @@ export function mayStillBeRenewed(record: SsoRecord | undefined, waitedMs: numbe
 }
 
 /** Reason why a session ID is no longer valid: the session has another ID, or has ended. */
-export type Tombstone = 'moved' | 'ended'
+export type SessionMarker = 'moved' | 'ended'
 
 /** An entry as read. A compare-and-set compares with `raw`. */
 export type StoredEntry =
@@ -263,7 +263,7 @@ export type StoredEntry =
   /** A record that this version or the process's secrets cannot read. */
   | { readonly state: 'unreadable'; readonly raw: string }
   | {
-      readonly state: Tombstone
+      readonly state: SessionMarker
       readonly raw: string
       readonly since: EpochSeconds
       /** Encrypted session ID of the session that follows. */
@@ -273,20 +273,20 @@ export type StoredEntry =
 /** The entry of a session without a record. */
 export const NO_ENTRY: StoredEntry = Object.freeze({ state: 'none', raw: null })
 
-const TOMBSTONE = /^(moved|ended)\.(\d{1,12})(?:\.([\w-]+))?$/
+const MARKER = /^(moved|ended)\.(\d{1,12})(?:\.([\w-]+))?$/
 
 /** Reads a stored text. */
 export function readEntry(raw: string | null): StoredEntry {
   if (raw === null) return NO_ENTRY
   const record = parseRecord(raw)
   if (record) return { state: 'live', raw, record }
-  const [, word, since, successor = ''] = TOMBSTONE.exec(raw) ?? []
+  const [, word, since, successor = ''] = MARKER.exec(raw) ?? []
   if (word !== 'moved' && word !== 'ended') return { state: 'unreadable', raw }
   return { state: word, raw, since: Number(since), successor }
 }
 
 /** Returns the text of a marker. @param successor encrypted session ID of the session that follows */
-export function tombstone(word: Tombstone, now: EpochSeconds, successor = ''): string {
+export function markerText(word: SessionMarker, now: EpochSeconds, successor = ''): string {
   return `${word}.${now}${successor === '' ? '' : `.${successor}`}`
 }
 
@@ -296,7 +296,7 @@ export function recordIn(stored: StoredEntry): SsoRecord | undefined {
 }
 
 /** Has the session moved or ended? */
-export function isGone({ state }: Pick<StoredEntry, 'state'>): boolean {
+export function hasMovedOrEnded({ state }: Pick<StoredEntry, 'state'>): boolean {
   return state === 'moved' || state === 'ended'
 }
 
@@ -307,7 +307,7 @@ export function mayBeAlive({ state }: Pick<StoredEntry, 'state'>): boolean {
 
 /** May another session replace the session? If the session had a record, the record must still exist. */
 export function mayBeReplaced({ state }: Pick<StoredEntry, 'state'>, hadRecord: boolean): boolean {
-  return state === 'live' || (!hadRecord && !isGone({ state }))
+  return state === 'live' || (!hadRecord && !hasMovedOrEnded({ state }))
 }
 
 /** May the session get another session ID? */

@@ -36,10 +36,10 @@ export interface Identity {
 export const ANONYMOUS: Identity = Object.freeze({ record: undefined, degraded: undefined })
 
 /**
- * State of the logout that the browser's cookie names, or `no_cookie`. Before a retry, `must_retry`: the logout is retried,
- * because the session may still exist on the site. `untried`: the logout is retried only if the browser has no session.
+ * State of the logout that the browser's cookie names, or `no_cookie`. Before a retry, `retry_always`: the logout is retried,
+ * because the session may still exist on the site. `retry_if_anonymous`: the logout is retried only if the browser has no session.
  */
-export type LogoutCookieState = 'no_cookie' | 'untried' | 'must_retry' | RetryOutcome
+export type LogoutCookieState = 'no_cookie' | 'retry_if_anonymous' | 'retry_always' | RetryOutcome
 
 /** The status checks in progress, and the last ended check, at the start of a request. Their responses are not fresh for the request. */
 export interface StatusChecksAtStart {
@@ -71,6 +71,7 @@ export interface RequestFacts {
 /** Time limits, all in seconds. */
 export interface TimeLimits {
   readonly recheckSeconds: number
+  /** How much longer a stale login is served while the SSO system does not respond. */
   readonly graceSeconds: number
   readonly absoluteSeconds: number
   /** Seconds until the lock of a status check expires. */
@@ -103,7 +104,7 @@ const anonymous = (degraded: DegradedReason | undefined): RequestDecision => ({
 export function decideRequest(facts: RequestFacts, timeLimits: TimeLimits): RequestDecision {
   if (!facts.isStoreAvailable) return anonymous('store_unavailable')
   const { record, now } = facts
-  if (facts.logoutCookie === 'must_retry') return { action: 'retry_logout' }
+  if (facts.logoutCookie === 'retry_always') return { action: 'retry_logout' }
   if (record && facts.logoutCookie === 'pending') return anonymous('logout_pending')
   if (!record) return hasNoLogout(facts) ? decideUnknownVisitor(facts, 'no_session') : decideLoggedOut(facts)
   if (ageOf(record.since, now) >= timeLimits.absoluteSeconds && record.since <= now)
@@ -126,7 +127,7 @@ function decideUnknownVisitor(facts: RequestFacts, reason: IdentifyReason): Requ
  * that the logout cookie stands for.
  */
 function decideLoggedOut(facts: RequestFacts): RequestDecision {
-  if (facts.logoutCookie === 'untried') return { action: 'retry_logout' }
+  if (facts.logoutCookie === 'retry_if_anonymous') return { action: 'retry_logout' }
   if (facts.logoutCookie === 'pending' || !facts.isLoginPage) return anonymous('logout_pending')
   const decision = decideUnknownVisitor(facts, 'signed_out')
   return decision.action === 'identify' ? decision : anonymous('logout_pending')
@@ -219,6 +220,6 @@ export function isVerified({ degraded }: Identity): boolean {
 }
 
 /** Has the REST API refused the access token of the login? */
-export function needsAccessToken({ record }: Identity): boolean {
+export function isAccessTokenRefused({ record }: Identity): boolean {
   return isLoggedIn(record) && record.accessRefused === true
 }

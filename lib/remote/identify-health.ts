@@ -72,7 +72,7 @@ export class IdentifyHealth {
    * @param since time of the redirect of that browser, or the start of its session, because a landing page began the session. Every
    * earlier redirect counts as answered
    */
-  noteReturn(since: EpochSeconds): void {
+  noteReturnFromIdentify(since: EpochSeconds): void {
     this.#hasSeenReturn ||= since >= this.#startedAt
     const answered = [...this.#pendingRedirects.keys()].filter((second) => second <= since)
     for (const second of answered) this.#pendingRedirects.delete(second)
@@ -139,7 +139,7 @@ export class IdentifyHealth {
       this.#checkLandingAddress(new URL(location, url))
     } catch (error) {
       if (!(error instanceof MisdirectedError))
-        this.#options.log.failed('identify', { step: 'identify', error, isOwn: false })
+        this.#options.log.failed('identify', { step: 'identify', error, isHookOfSite: false })
       throw error
     }
   }

@@ -29,7 +29,7 @@ export function makeClient(config: Config): Sso2Client {
     ...config,
     clientSecret: config.clientSecrets(),
     watch: {
-      failed: (step, error, beganAt) => log.failed('sso', { step, error, isOwn: false, beganAt }),
+      failed: (step, error, beganAt) => log.failed('sso', { step, error, isHookOfSite: false, beganAt }),
       back: () => log.over('sso', RECOVERIES.sso),
     },
   })
@@ -70,7 +70,7 @@ export function makeLoginDependencies(
       probe: () => {
         const beganAt = performance.now()
         return probe().catch((error: unknown) => {
-          if (isFault(error)) log.failed(step, { step, error, isOwn: false, beganAt })
+          if (isFault(error)) log.failed(step, { step, error, isHookOfSite: false, beganAt })
           throw error
         })
       },

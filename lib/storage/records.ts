@@ -3,7 +3,7 @@
  * Names the keys, encrypts the secrets of a record, and makes each change in a single step.
  * Decides nothing: lib/decide/record.ts reads an entry, and only lib/web/stored-record.ts writes a record.
  */
-import { readEntry, type SsoRecord, type StoredEntry, type Tombstone, tombstone } from '../decide/record'
+import { markerText, readEntry, type SessionMarker, type SsoRecord, type StoredEntry } from '../decide/record'
 import {
   type Done,
   doneUnlessUnavailable,
@@ -16,7 +16,7 @@ import {
 } from './site-store'
 
 /** A deleted-session marker outlives every request that may still save its session, in seconds. */
-const TOMBSTONE_SECONDS = 3600
+const MARKER_SECONDS = 3600
 
 /** Maximum of drawn IDs. Nearly always enough for a Cluster of a hundred masters. */
 const MAX_DRAWS = 500
@@ -96,16 +96,16 @@ export class Records extends SiteStore {
    * @param successor session ID of the session that follows, or '' without such a session
    * @returns the data and the new entry, or false if the record has changed
    */
-  async revoke(
+  async writeMarker(
     key: string,
     before: string | null,
-    reason: Tombstone,
+    reason: SessionMarker,
     successor = '',
   ): Promise<{ readonly taken: string | null; readonly left: StoredEntry } | false | Unavailable> {
-    const text = tombstone(reason, this.#now(), successor === '' ? '' : seal(successor, this.encryptionKeys()))
+    const text = markerText(reason, this.#now(), successor === '' ? '' : seal(successor, this.encryptionKeys()))
     const data = { key: this.#dataKey(key), action: 'delete' } as const
     const result = await unlessUnavailable(() =>
-      this.kv.compareAndSet(this.#recordKey(key), before, text, TOMBSTONE_SECONDS, data),
+      this.kv.compareAndSet(this.#recordKey(key), before, text, MARKER_SECONDS, data),
     )
     if (result === 'unavailable') return result
     return result.isDone && { taken: result.other, left: readEntry(text) }
@@ -113,9 +113,9 @@ export class Records extends SiteStore {
 
   /** Ends a session, regardless of its record. @param since 0: the next request with its cookie begins another session at once */
   async end(key: string, since = this.#now()): Promise<Done | Unavailable> {
-    const text = tombstone('ended', since)
+    const text = markerText('ended', since)
     const data = { key: this.#dataKey(key), action: 'delete' } as const
-    const isDone = await this.isSet(this.#recordKey(key), undefined, text, TOMBSTONE_SECONDS, data)
+    const isDone = await this.isSet(this.#recordKey(key), undefined, text, MARKER_SECONDS, data)
     return isDone === 'unavailable' ? isDone : 'done'
   }
 

@@ -3,7 +3,7 @@ import type { NextFunction, Request, Response } from 'express'
 import { decideLoginRedirect, isOnOtherSite } from '../decide/login-redirect'
 import { countRedirect } from '../decide/loop-guard'
 import type { User } from '../decide/record'
-import { ANONYMOUS, identifiedUser, isVerified, needsAccessToken } from '../decide/request-decision'
+import { ANONYMOUS, identifiedUser, isAccessTokenRefused, isVerified } from '../decide/request-decision'
 import { validateReferer } from '../decide/return-to'
 import { Sso2SetupError } from '../errors'
 import { sendToIdentify, setRedirectCount } from './actions/identify'
@@ -41,7 +41,7 @@ export function requireLogin(site: Site, options: RequireLoginOptions = {}): Gua
     const { context } = holder
     if (context.site !== site)
       throw new Sso2SetupError('This requireLogin() belongs to another sso2() than the one mounted here')
-    const mustCheck = identifiedUser(holder.identity) !== undefined && (fresh || needsAccessToken(holder.identity))
+    const mustCheck = identifiedUser(holder.identity) !== undefined && (fresh || isAccessTokenRefused(holder.identity))
     const since = fresh ? context.statusChecksAtStart : undefined
     if (mustCheck && !(await resolveAgain(holder, { identify: 'always', fresh: since }))) return
     if (mustCheck && !isVerified(holder.identity)) return sendProblem(site, req, res, 503, 'page_unavailable')

@@ -77,7 +77,7 @@ export interface Sessions {
   /** Gives the request the session that follows. @returns the session ID, or 'unavailable' if data could not be saved */
   renew(req: Request, next: NextSession): Promise<string | Unavailable>
   /** Replaces the session of the request by an empty session, after the session has ended. */
-  replaceWithEmpty(req: Request): Promise<void>
+  replaceWithEmptySession(req: Request): Promise<void>
   /** Continues the request without a session, after another request has ended or moved the session. The browser keeps its cookie. */
   detach(req: Request): void
   /** Gives the request the session of another request of the same browser. */

@@ -10,10 +10,10 @@ import {
   readEntry,
   recordIn,
   type SessionLives,
+  type SessionMarker,
   type SsoRecord,
   type StoredEntry,
   serialiseRecord,
-  type Tombstone,
 } from '../decide/record'
 import type { Records, Secrets } from '../storage/records'
 import { sessionKey, type Unavailable } from '../storage/site-store'
@@ -22,7 +22,7 @@ import { sessionKey, type Unavailable } from '../storage/site-store'
 export type WriteResult = 'done' | 'changed' | Unavailable
 
 /** Result of the end of a session. Its data are taken in the same step. */
-export type RevokeResult =
+export type MarkerResult =
   | { readonly outcome: 'done'; readonly taken: string | null }
   | { readonly outcome: 'changed' | Unavailable }
 
@@ -125,10 +125,10 @@ export class StoredRecord {
   }
 
   /** Ends the session and takes its data, while `isWanted` returns true. @param successor ID of the next session */
-  async revoke(isWanted: (stored: this) => boolean, word: Tombstone, successor = ''): Promise<RevokeResult> {
+  async writeMarker(isWanted: (stored: this) => boolean, word: SessionMarker, successor = ''): Promise<MarkerResult> {
     for (let tries = 0; tries < MAX_TRIES && isWanted(this); tries += 1) {
       if (this.#key === undefined) return { outcome: 'done', taken: null }
-      const revoked = await this.#parts.records.revoke(this.#key, this.#stored.raw, word, successor)
+      const revoked = await this.#parts.records.writeMarker(this.#key, this.#stored.raw, word, successor)
       if (revoked === 'unavailable') return { outcome: revoked }
       if (revoked !== false) {
         this.#stored = revoked.left // a logout of the same request follows the moved session
@@ -153,7 +153,7 @@ export class StoredRecord {
   }
 
   /** Switches to the session that follows a moved session, up to the last. */
-  async follow(): Promise<'done' | Unavailable> {
+  async switchToSuccessor(): Promise<'done' | Unavailable> {
     for (let steps = 0; steps < MAX_SUCCESSORS; steps += 1) {
       const successor = this.#parts.records.successorOf(this.#stored)
       if (successor === undefined) return 'done'

@@ -15,7 +15,7 @@ import {
   type TokenFault,
 } from '../../lib/errors'
 
-const of = (step: Step, error: unknown, isOwn = false) => failureAdvice({ step, error, isOwn })
+const of = (step: Step, error: unknown, isHookOfSite = false) => failureAdvice({ step, error, isHookOfSite })
 const answered = (status: number | undefined, why = 'the answer is odd') => new Sso2ResponseError('x', status, why)
 const rest = (status: number) => new PlatformApiError('get', status, { secret: 'of the body' }, undefined)
 const silent = (why = 'no answer (ECONNREFUSED)') => new Sso2UnavailableError('x', true, why)

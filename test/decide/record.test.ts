@@ -47,8 +47,8 @@ test.each([
 test.each([
   ['nothing', null],
   ['an empty text', ''],
-  ['a tombstone', 'ended'],
-  ['another tombstone', 'moved'],
+  ['a deleted-session marker', 'ended'],
+  ['another deleted-session marker', 'moved'],
   ['half a record', text.slice(0, -5)],
   ['an array', `[${text}]`],
   ['an empty object', '{}'],

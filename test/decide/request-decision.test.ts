@@ -4,9 +4,9 @@ import {
   type DegradedReason,
   decideRequest,
   identifiedUser,
+  isAccessTokenRefused,
   isVerified,
   type LogoutCookieState,
-  needsAccessToken,
   type RequestDecision,
   type RequestFacts,
   type StatusChecksAtStart,
@@ -37,9 +37,9 @@ const retry: RequestDecision = { action: 'retry_logout' }
 const logoutPending = show(undefined, 'logout_pending')
 
 test.each<[LogoutCookieState, RequestDecision]>([
-  ['must_retry', retry],
+  ['retry_always', retry],
   ['pending', logoutPending],
-  ['untried', show(checked(0))],
+  ['retry_if_anonymous', show(checked(0))],
   ['not_found', show(checked(0))],
 ])('a login meets a logout cookie that is %s', (logoutCookie, decision) => {
   expect(decideRequest({ ...usual, record: checked(0), logoutCookie }, timeLimits)).toEqual(decision)
@@ -70,12 +70,12 @@ test.each<[name: string, facts: Partial<RequestFacts>, decision: RequestDecision
   ['without a store the page is served', { isStoreAvailable: false }, show(undefined, 'store_unavailable')],
   [
     'without a store nothing else counts',
-    { isStoreAvailable: false, logoutCookie: 'untried', fresh: neverAsked, blocked: 'identify_loop' },
+    { isStoreAvailable: false, logoutCookie: 'retry_if_anonymous', fresh: neverAsked, blocked: 'identify_loop' },
     show(undefined, 'store_unavailable'),
   ],
-  ['an untried logout is tried again before any Identify', { logoutCookie: 'untried' }, retry],
+  ['an untried logout is tried again before any Identify', { logoutCookie: 'retry_if_anonymous' }, retry],
   ['a logout that is confirmed is none', { logoutCookie: 'confirmed' }, identify],
-  ['requests of scripts try it again too', { logoutCookie: 'untried', mayIdentify: false }, retry],
+  ['requests of scripts try it again too', { logoutCookie: 'retry_if_anonymous', mayIdentify: false }, retry],
   ['a logout that is not confirmed is served as none', { logoutCookie: 'pending' }, logoutPending],
   ['it is on the login page too', { logoutCookie: 'pending', isLoginPage: true }, logoutPending],
   [
@@ -206,7 +206,7 @@ test('what could not be checked says why', () => {
 test('only a login is shown as a user, and only one whose access token was refused needs another', () => {
   const all = [ANONYMOUS, showRecord(anonRecord()), showRecord(pending(0)), showRecord(checked(0)), showRecord(refused)]
   expect(all.map((shown) => identifiedUser(shown)?.accountId)).toEqual([undefined, undefined, undefined, 'a1', 'a1'])
-  expect(all.map(needsAccessToken)).toEqual([false, false, false, false, true])
+  expect(all.map(isAccessTokenRefused)).toEqual([false, false, false, false, true])
 })
 
 test.each<[degraded: DegradedReason | undefined, isSure: boolean]>([

@@ -1,6 +1,7 @@
 import {
   hasJustEnded,
-  isGone,
+  hasMovedOrEnded,
+  markerText,
   mayBeAlive,
   mayBeReplaced,
   mayMove,
@@ -9,7 +10,6 @@ import {
   recordIn,
   type StoredEntry,
   serialiseRecord,
-  tombstone,
 } from '../../lib/decide/record'
 import { loggedInRecord, NOW } from './samples'
 
@@ -25,9 +25,9 @@ const grave = (state: 'moved' | 'ended', raw: string, since: number, successor =
 test.each<[name: string, raw: string | null, stored: StoredEntry]>([
   ['nothing', null, { state: 'none', raw: null }],
   ['a record', live, { state: 'live', raw: live, record }],
-  ['the grave of an ended session', tombstone('ended', NOW), grave('ended', `ended.${NOW}`, NOW)],
-  ['the grave of a moved session', tombstone('moved', NOW, 'A-_9'), grave('moved', `moved.${NOW}.A-_9`, NOW, 'A-_9')],
-  ['a moved session without a successor', tombstone('moved', NOW), grave('moved', `moved.${NOW}`, NOW)],
+  ['the grave of an ended session', markerText('ended', NOW), grave('ended', `ended.${NOW}`, NOW)],
+  ['the grave of a moved session', markerText('moved', NOW, 'A-_9'), grave('moved', `moved.${NOW}.A-_9`, NOW, 'A-_9')],
+  ['a moved session without a successor', markerText('moved', NOW), grave('moved', `moved.${NOW}`, NOW)],
   ['a marker without a time', 'ended', { state: 'unreadable', raw: 'ended' }],
   ['another marker without a time', 'moved', { state: 'unreadable', raw: 'moved' }],
 ])('%s is read as what it is', (_name, raw, stored) => {
@@ -41,8 +41,8 @@ test.each(['', 'garbage', ...graves, ...moves, ...records])('%j is something tha
   expect(readEntry(raw)).toEqual({ state: 'unreadable', raw })
 })
 
-test('no tombstone looks like a record, for the store tells them by the first letter', () => {
-  const texts = [tombstone('ended', NOW), tombstone('moved', NOW, 'x')]
+test('no deleted-session marker looks like a record, for the store tells them by the first letter', () => {
+  const texts = [markerText('ended', NOW), markerText('moved', NOW, 'x')]
   expect(texts).toEqual([`ended.${NOW}`, `moved.${NOW}.x`])
   expect(texts.map((text) => text.startsWith('{'))).toEqual([false, false])
   expect(live.startsWith('{')).toBe(true)
@@ -79,7 +79,7 @@ test.each<[raw: string | null, live: boolean, gone: boolean, moves: boolean, fol
   const stored = readEntry(raw)
   const answers = [
     mayBeAlive(stored),
-    isGone(stored),
+    hasMovedOrEnded(stored),
     mayMove(stored),
     mayBeReplaced(stored, true),
     mayBeReplaced(stored, false),

@@ -59,7 +59,7 @@ function tokenOf({ headers, body }: { headers: Record<string, unknown>; body: st
   return location === '' ? JSON.parse(body).t : (new URL(location).searchParams.get('t') ?? '')
 }
 
-const isGone = { code: 'ECONNRESET' }
+const hasMovedOrEnded = { code: 'ECONNRESET' }
 
 test('an operation that is down responds to no method, and its fault stays for the right one', async () => {
   const address = `${platform.url}/sso/identify`
@@ -73,7 +73,7 @@ test('an operation that is down responds to no method, and its fault stays for t
 describe.each(all)('%s', (operation) => {
   test('down: the connection ends without an answer, once, and nothing is done', async () => {
     const { call } = await prepareWith(operation, { kind: 'down', times: 1 })
-    await expect(call()).rejects.toMatchObject(isGone)
+    await expect(call()).rejects.toMatchObject(hasMovedOrEnded)
     expect((await call()).status).toBeLessThan(400)
     expect(emulator.faults.list()).toEqual([])
   })
@@ -120,7 +120,7 @@ describe.each(all)('%s', (operation) => {
 
   test('drop_after_commit: the work is done, the answer is lost', async () => {
     const { call } = await prepareWith(operation, { kind: 'drop_after_commit' })
-    await expect(call()).rejects.toMatchObject(isGone)
+    await expect(call()).rejects.toMatchObject(hasMovedOrEnded)
     expect(emulator.calls({ operation }).at(-1)).toMatchObject({ outcome: 'no_answer', fault: 'drop_after_commit' })
   })
 
@@ -175,7 +175,7 @@ describe.each(sso2)('%s', (operation) => {
 test('drop_after_commit at Authenticate: Session Status tells that the login went through', async () => {
   const { sid } = await platform.browser().identify()
   emulator.faults.add({ operation: 'authenticate', kind: 'drop_after_commit', times: 1 })
-  await expect(platform.authenticate(sid)).rejects.toMatchObject(isGone)
+  await expect(platform.authenticate(sid)).rejects.toMatchObject(hasMovedOrEnded)
   expect(await platform.status(sid, 'anon')).toMatchObject({ sts: 'loggedin', at: expect.any(String) })
 })
 
@@ -190,7 +190,7 @@ test('hang: no answer, until the emulator is closed', async () => {
   ])
   expect(first).toBe('waiting')
   await other.close()
-  await expect(call).rejects.toMatchObject(isGone)
+  await expect(call).rejects.toMatchObject(hasMovedOrEnded)
 })
 
 test('a slow answer is not waited for when the emulator is closed', async () => {
@@ -200,7 +200,7 @@ test('a slow answer is not waited for when the emulator is closed', async () => 
   call.catch(() => undefined)
   await new Promise((resolve) => setTimeout(resolve, 50))
   await other.close()
-  await expect(call).rejects.toMatchObject(isGone)
+  await expect(call).rejects.toMatchObject(hasMovedOrEnded)
 })
 
 test('error at Authenticate says frf and raa as the specification does', async () => {

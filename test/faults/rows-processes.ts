@@ -131,7 +131,7 @@ export const rows: Row[] = [
       login: after(post, loggedInAgain),
       logout: after(logsOut, async (scene, actor) => {
         expect((await visit(scene, actor)).status).toBe('anon')
-        scene.emulator.clock.advance(361) // the tombstone is lost; the SSO system's word is not. Promise I4
+        scene.emulator.clock.advance(361) // the deleted-session marker is lost; the SSO system's word is not. Promise I4
         await expectOldCookieDead(scene, present(actor.session))
       }),
       landing: after(land, async (scene, actor) => {

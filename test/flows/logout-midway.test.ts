@@ -1,7 +1,8 @@
+import { type Command, Redis } from 'ioredis'
 import { demoOptions } from '../../lib/emulator'
 import type { Browser } from '../support/agent'
 import { type FailingStore, failingStore } from './failing-store'
-import { eventually, logInAtLast, present, type Setup, startSetup, view } from './setup'
+import { eventually, loggedIn, logInAtLast, present, redisUrl, type Setup, startSetup, view } from './setup'
 
 /*
  * Redis goes away in the middle of a logout, before it answers one of its commands, each in turn. Redis may have carried out nothing,
@@ -35,6 +36,34 @@ test.concurrent.each(cases)('[I5] %s', async (_what, path, isAtNextPage) => {
   expect(setup.emulator.sessions().filter(({ status }) => status === 'loggedin')).toEqual([])
   await setup.close()
   store.client.disconnect()
+})
+
+let [setup, client]: [Setup?, Redis?] = []
+afterEach(async () => {
+  await setup?.close()
+  client?.disconnect()
+})
+
+test('[I5] Redis fails once, as the session ends: it ends before the response all the same, also while the SSO system is down', async () => {
+  client = new Redis(redisUrl(), { maxRetriesPerRequest: 1 })
+  const send = client.sendCommand.bind(client)
+  let failures = 0
+  client.sendCommand = (command: Command, stream) => {
+    if (failures === 0 || !command.args.flat().some((arg) => String(arg).startsWith('ended.')))
+      return send(command, stream)
+    failures -= 1
+    command.reject(new Error('Connection is closed.'))
+    return command.promise
+  }
+  setup = await startSetup({ site: (name) => (name === 'morning' ? { redis: client } : {}) })
+  const browser = await loggedIn(setup)
+  const cookie = `sso2.sid=${browser.cookie('sso2.sid')}`
+  setup.emulator.faults.add({ operation: 'logout', kind: 'status', code: 503 })
+  failures = 1
+  const { json } = await browser.fetchJson(`${setup.morning.url}/logout`, { json: {} })
+  expect([failures, json.logout]).toEqual([0, 'pending'])
+  const page = await setup.browser().fetchJson(`${setup.morning.url}/`, { headers: { cookie } })
+  expect(page.json.status).not.toBe('loggedin')
 })
 
 /** A copy of a session cookie must open nothing. */

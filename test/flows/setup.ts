@@ -311,6 +311,23 @@ export function resumeStore(redis: Pick<TestRedis, 'resume'>, sso: Sso2): Promis
   return eventually(async () => (await sso.health()).store === 'ok')
 }
 
+/** Longer than the longest wait after a failed retry of a logout. */
+const MAX_RETRY_SECONDS = 150
+
+/**
+ * Advances the clock to the next retry of a pending logout, and waits for its result. A retry under way at that moment ends later, and
+ * waits again, so the clock is advanced again.
+ */
+export function untilRetried({ clock }: Pick<Emulator, 'clock'>, holds: () => Promise<boolean>): Promise<void> {
+  return eventually(async () => {
+    clock.advance(MAX_RETRY_SECONDS)
+    return eventually(holds, 3).then(
+      () => true,
+      () => false,
+    )
+  })
+}
+
 /** What `health()` reports, at a moment at which Redis answers: a busy machine may keep Redis back. */
 export async function healthWithStore(sso: Sso2): Promise<Health> {
   let health: Health | undefined

@@ -86,7 +86,7 @@ module.exports = [
     ['decide/redis-failure-advice.ts', "if (typeof message !== 'string') return undefined", 'false'],
     ['decide/failure-advice.ts', "return kind === 'thrown' || kind === 'token'", ['false', '""']],
     ['decide/redis-failure-advice.ts', 'code !== undefined && CHECKS[code]', 'true'],
-    ['decide/record.ts', 'TOMBSTONE.exec(raw) ?? []', '["Stryker was here"]'],
+    ['decide/record.ts', 'MARKER.exec(raw) ?? []', '["Stryker was here"]'],
     ['decide/record.ts', "return stored.state === 'live' ? stored.record : undefined", 'true'],
     ['decide/record.ts', "stored.state === 'moved' || stored.state === 'ended'", 'true'],
     ['remote/http.ts', 'if (header === null) return undefined', 'false'],

@@ -1,6 +1,6 @@
 import { type Command, Redis } from 'ioredis'
 import { type FailingStore, failingStore } from '../flows/failing-store'
-import { ada, eventually, grace, loggedIn, present, redisUrl, resumeStore, view } from '../flows/setup'
+import { ada, eventually, grace, loggedIn, present, redisUrl, resumeStore, untilRetried, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { useRedis } from '../support/redis'
 import { basket, hop, type PausableOptions, type PausableSetup, startPausableSetup } from './pausable-setup'
@@ -280,8 +280,7 @@ test('[S17] a confirmed logout of all is not sent again by another process, if R
   ssoIsDown('logout')
   await post(other, '/logout') // now the second process looks at the queue every second
   setup.emulator.faults.clear()
-  setup.emulator.clock.advance(10) // longer than the wait after a failed retry
-  await eventually(noneIsPending)
+  await untilRetried(setup.emulator, noneIsPending)
   isDisturbed = false
   await isBack()
   await eventually(noneIsPending)

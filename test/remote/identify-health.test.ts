@@ -131,7 +131,7 @@ test('a browser that returns late, sent before Identify broke, delays nothing', 
   breakIdentify()
   for (let passed = 0; passed < 3500 && front.isAvailable; passed += 100) {
     redirects(front, 10)
-    front.noteReturn(before) // one after the other
+    front.noteReturnFromIdentify(before) // one after the other
     await clock.pass(100)
   }
   expect(front.isAvailable).toBe(false)
@@ -146,7 +146,7 @@ test('a browser that returns, sent in the second of the first failed probe, dela
   const sentAt = now()
   breakIdentify()
   await clock.pass(850)
-  front.noteReturn(sentAt)
+  front.noteReturnFromIdentify(sentAt)
   expect(await clock.until(() => !front.isAvailable, 3000)).toBeLessThanOrEqual(2400)
 })
 
@@ -157,7 +157,7 @@ test('a browser that returns, sent after a probe had failed, shows that Identify
   await clock.pass(3050) // two probes have failed
   emulator.faults.clear()
   front.noteRedirect()
-  front.noteReturn(now())
+  front.noteReturnFromIdentify(now())
   const before = counts()
   await clock.pass(10_000)
   expect([front.isAvailable, counts()]).toEqual([true, before])
@@ -168,7 +168,7 @@ test('a browser that is back within a second costs no probe', async () => {
   for (let visitor = 0; visitor < 10; visitor += 1) {
     redirects(front, 20)
     await clock.pass(700)
-    front.noteReturn(now())
+    front.noteReturnFromIdentify(now())
   }
   await clock.pass(60_000)
   expect([front.isAvailable, counts()]).toEqual([true, [0, 0]])
@@ -192,7 +192,7 @@ test('a browser that returns puts off no probe for those sent after it', async (
   front.noteRedirect()
   await clock.pass(400)
   front.noteRedirect()
-  front.noteReturn(sentAt)
+  front.noteReturnFromIdentify(sentAt)
   await clock.pass(700) // 1.1 s after the second redirect
   expect(counts()).toEqual([1, 1])
 })
@@ -225,7 +225,7 @@ test('a browser that returned to another process is known by the session that be
     const redirectedAt = now()
     front.noteRedirect()
     await clock.pass(300)
-    front.noteReturn(redirectedAt) // of the session: its landing page was at the other process
+    front.noteReturnFromIdentify(redirectedAt) // of the session: its landing page was at the other process
     await clock.pass(1000)
   }
   await clock.pass(2000)
@@ -237,7 +237,7 @@ test('a session from before says nothing about Identify', async () => {
   hangIdentify()
   for (let passed = 0; passed < 6000; passed += 100) {
     front.noteRedirect()
-    front.noteReturn(now() - 600)
+    front.noteReturnFromIdentify(now() - 600)
     await clock.pass(100)
   }
   expect(front.isAvailable).toBe(false)
@@ -417,14 +417,14 @@ test('once a browser has returned, it is not', async () => {
   const { front } = channel()
   front.noteRedirect()
   await clock.pass(500)
-  front.noteReturn(now())
+  front.noteReturnFromIdentify(now())
   await visitors(front, 20, 30_000)
   expect(lost()).toEqual([])
 })
 
 test('a session from before the start of the process does not show that the landing page works', async () => {
   const { front } = channel()
-  front.noteReturn(now() - 1)
+  front.noteReturnFromIdentify(now() - 1)
   await visitors(front, 20, 9000)
   expect(lost()).toHaveLength(1)
 })

@@ -82,7 +82,7 @@ test('a browser that is back at once, by the clock of the site, costs no probe o
   const { pass } = fakeClock()
   const { front } = partsOf()
   front.noteRedirect()
-  front.noteReturn(Math.floor(emulator.clock.now() / 1000))
+  front.noteReturnFromIdentify(Math.floor(emulator.clock.now() / 1000))
   await pass(2000)
   expect(emulator.calls({ operation: 'identify' })).toEqual([])
 })
@@ -131,7 +131,11 @@ test.each<[system: 'token' | 'user', status: number, body: object, told: RegExp 
   server.become((res) => json(res, status, body))
   await failure(dependency.probe())
   expect([dependency.isHealthy, lines]).toEqual([told === undefined, told ? [expect.stringMatching(told)] : []])
-  config.log.failed(system === 'token' ? 'exchangeTicket' : 'loadUser', { step: 'loadUser', error: 'x', isOwn: true })
+  config.log.failed(system === 'token' ? 'exchangeTicket' : 'loadUser', {
+    step: 'loadUser',
+    error: 'x',
+    isHookOfSite: true,
+  })
   lines.length = 0
   dependency.noteSuccess()
   expect(lines).toEqual(told ? [expect.stringMatching(/^info .* works again\.$/)] : [])

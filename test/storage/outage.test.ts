@@ -14,7 +14,7 @@ const calls: [name: string, ask: (site: TestSite) => Promise<unknown>][] = [
   ['readBoth', ({ records }) => records.readBoth('k')],
   ['read', ({ records }) => records.read('k')],
   ['replace', ({ records }) => records.replace('k', null, '{}', 60)],
-  ['revoke', ({ records }) => records.revoke('k', null, 'ended')],
+  ['writeMarker', ({ records }) => records.writeMarker('k', null, 'ended')],
   ['end', ({ records }) => records.end('k')],
   ['drop', ({ records }) => records.drop('k', 'raw')],
   ['saveData', ({ records }) => records.saveData('k', 'data', 60)],

@@ -106,41 +106,41 @@ describe.each(stores)('records in %s', (_name, open) => {
     async (word) => {
       await records.saveData(key, 'basket', 60)
       await records.replace(key, null, one, 60)
-      expect(await records.revoke(key, two, word)).toBe(false)
+      expect(await records.writeMarker(key, two, word)).toBe(false)
       expect(await records.readBoth(key)).toMatchObject({ data: 'basket', stored: { raw: one } })
-      expect(await records.revoke(key, one, word)).toMatchObject({ taken: 'basket' })
+      expect(await records.writeMarker(key, one, word)).toMatchObject({ taken: 'basket' })
       expect(await records.saveData(key, 'late', 60)).toBe(false)
       expect(await records.replace(key, one, two, 60)).toBe(false)
       expect(await records.replace(key, null, two, 60)).toBe(false)
-      expect(await records.revoke(key, one, word)).toBe(false)
+      expect(await records.writeMarker(key, one, word)).toBe(false)
       expect(await records.readBoth(key)).toMatchObject({ data: null, stored: { state: word, since: NOW } })
     },
   )
 
   test('a session with data and no record is revoked too, and takes none any more', async () => {
     await records.saveData(key, 'basket', 60)
-    expect(await records.revoke(key, null, 'ended')).toMatchObject({ taken: 'basket' })
+    expect(await records.writeMarker(key, null, 'ended')).toMatchObject({ taken: 'basket' })
     expect(await records.saveData(key, 'late', 60)).toBe(false)
   })
 
   test('where nothing is nothing is revoked', async () => {
-    expect(await records.revoke(key, null, 'ended')).toMatchObject({ taken: null })
+    expect(await records.writeMarker(key, null, 'ended')).toMatchObject({ taken: null })
     expect(await records.read(key)).toMatchObject({ state: 'none' })
   })
 
   test('of 50 parallel revocations one wins, and it has the data', async () => {
     await records.saveData(key, 'basket', 60)
     await records.replace(key, null, one, 60)
-    expect(await winners(50, () => records.revoke(key, one, 'moved', 'next'))).toMatchObject([{ taken: 'basket' }])
+    expect(await winners(50, () => records.writeMarker(key, one, 'moved', 'next'))).toMatchObject([{ taken: 'basket' }])
   })
 
   test('of a revocation and saves at once no save is lost: what is not taken is refused', async () => {
     await records.replace(key, null, one, 60)
     await records.saveData(key, 'basket 0', 60)
-    await records.revoke(sessionKey(randomUUID()), null, 'moved') // a script that Redis does not know yet is sent a second time, later
+    await records.writeMarker(sessionKey(randomUUID()), null, 'moved') // a script that Redis does not know yet is sent a second time, later
     const save = (index: number) => records.saveData(key, `basket ${index}`, 60)
     const before = Array.from({ length: 12 }, (_, index) => save(index))
-    const revocation = records.revoke(key, one, 'moved')
+    const revocation = records.writeMarker(key, one, 'moved')
     const after = Array.from({ length: 13 }, (_, index) => save(12 + index))
     expect(await Promise.all(before)).toEqual(before.map(() => true))
     expect(await revocation).toMatchObject({ taken: 'basket 11' })
@@ -160,7 +160,7 @@ describe.each(stores)('records in %s', (_name, open) => {
 
   test('a moved session tells its successor to a site that has the secret, and to no other', async () => {
     await records.replace(key, null, one, 60)
-    await records.revoke(key, one, 'moved', 'the-next-session-id')
+    await records.writeMarker(key, one, 'moved', 'the-next-session-id')
     const stored = await read()
     expect(stored.raw).not.toContain('next-session')
     expect(records.successorOf(stored)).toBe('the-next-session-id')
@@ -172,7 +172,7 @@ describe.each(stores)('records in %s', (_name, open) => {
     'a session that is %s, without a successor, has none',
     async (state) => {
       await records.replace(key, null, one, 60)
-      if (state !== 'live') await records.revoke(key, one, state)
+      if (state !== 'live') await records.writeMarker(key, one, state)
       const stored = await read()
       expect([stored.state, records.successorOf(stored)]).toEqual([state, undefined])
     },

@@ -51,7 +51,7 @@ function addPages(): void {
     if (req.query['touch']) dataOf(req)
     const { key } = await site.sessions.stateOf(req)
     if (key !== undefined) await site.records.end(key)
-    await site.sessions.replaceWithEmpty(req)
+    await site.sessions.replaceWithEmptySession(req)
     if (req.query['put']) bag(req)['put'] = 1
     res.json(dataOf(req))
   })
@@ -315,7 +315,7 @@ describe('a request whose session another one has moved', () => {
       dataOf(req)
       const { key = '', stored } = await site.sessions.stateOf(req)
       if (typeof stored !== 'string')
-        await site.records.revoke(key, stored.raw, 'moved', site.sessions.nextId(req, 'hash'))
+        await site.records.writeMarker(key, stored.raw, 'moved', site.sessions.nextId(req, 'hash'))
       site.sessions.detach(req)
       const empty = dataOf(req)
       bag(req)['late'] = 1

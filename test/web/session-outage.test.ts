@@ -89,7 +89,7 @@ function addPages(): void {
   app.get('/log-in-late', async (req, res) => {
     const { key = '', stored } = await sessions.stateOf(req)
     const id = sessions.nextId(req, 'hash')
-    const revoked = typeof stored !== 'string' && (await site.records.revoke(key, stored.raw, 'moved', id))
+    const revoked = typeof stored !== 'string' && (await site.records.writeMarker(key, stored.raw, 'moved', id))
     await front.down()
     if (!revoked || revoked === 'unavailable') throw new Error('not revoked')
     res.json({ id: await sessions.renew(req, { id, ...revoked, keepsData: true, accountId: 'ada' }) })

@@ -176,7 +176,7 @@ export async function establish(site: SessionSite, req: Request, status: 'anon' 
   const { key, stored } = await site.sessions.stateOf(req)
   if (stored === 'unavailable') throw new Error('the store is away')
   const id = site.sessions.nextId(req, 'hash')
-  const revoked = key === undefined ? { taken: null } : await site.records.revoke(key, stored.raw, 'moved', id)
+  const revoked = key === undefined ? { taken: null } : await site.records.writeMarker(key, stored.raw, 'moved', id)
   if (revoked === false || revoked === 'unavailable') throw new Error(`not revoked: ${revoked}`)
   const renewed = await site.sessions.renew(req, {
     id,
@@ -200,6 +200,6 @@ export async function check(site: SessionSite, req: Request): Promise<void> {
 const moveRecord = (site: SessionSite) => async (req: Request, newId: string) => {
   const { key = '', stored } = await site.sessions.stateOf(req)
   if (stored === 'unavailable' || stored.state !== 'live') throw new Error('nothing to move')
-  if (!(await site.records.revoke(key, stored.raw, 'moved', newId))) return false
+  if (!(await site.records.writeMarker(key, stored.raw, 'moved', newId))) return false
   return (await site.records.replace(sessionKey(newId), null, stored.raw, 1000)) === true
 }

@@ -87,7 +87,9 @@ describe('[O17] an upgrade with an empty object as answer', () => {
     expect(await bare(cookie, {}, async (req) => (await establish(site, req, 'anon')) && dataOf(req))).toEqual({
       a: '1',
     })
-    expect(await bare(undefined, {}, (req) => site.sessions.replaceWithEmpty(req).then(() => dataOf(req)))).toEqual({})
+    expect(
+      await bare(undefined, {}, (req) => site.sessions.replaceWithEmptySession(req).then(() => dataOf(req))),
+    ).toEqual({})
   })
 })
 
@@ -188,7 +190,7 @@ describe("a site's own session", () => {
     page('/end', async (req, res) => {
       const { key = '' } = await state(req)
       await site.records.end(key)
-      await site.sessions.replaceWithEmpty(req)
+      await site.sessions.replaceWithEmptySession(req)
       res.json(dataOf(req))
     })
   })
@@ -292,7 +294,7 @@ describe("what happens in the middle of a request to a site's own session", () =
       page('/end-and-log-in', async (req, res) => {
         const { key = '' } = await site.sessions.stateOf(req)
         await site.records.end(key)
-        await site.sessions.replaceWithEmpty(req)
+        await site.sessions.replaceWithEmptySession(req)
         bag(req)['b'] = 1
         if (isSaved) await save(req)
         bag(req)['c'] = 1
@@ -307,7 +309,7 @@ describe("what happens in the middle of a request to a site's own session", () =
   test('a store of the site that fails is known to a login, and logged at an end', async () => {
     page('/end', async (req, res) => {
       await site.sessions.stateOf(req)
-      await site.sessions.replaceWithEmpty(req)
+      await site.sessions.replaceWithEmptySession(req)
       res.json({})
     })
     await ask('/put/a/1')

@@ -376,7 +376,7 @@ function addScenes(site: SessionSite): void {
   page('/end', async (req, res) => {
     const { key } = await site.sessions.stateOf(req)
     if (key !== undefined) await site.records.end(key)
-    await site.sessions.replaceWithEmpty(req)
+    await site.sessions.replaceWithEmptySession(req)
     putIf(req)
     res.json({})
   })

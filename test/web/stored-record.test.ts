@@ -27,15 +27,15 @@ async function moving() {
 
 test('[S16] while a session moves, a request that follows it is led to the new one', async () => {
   const { stored, newId } = await moving()
-  expect(await stored.revoke(() => true, 'moved', newId)).toEqual({ outcome: 'done', taken: null })
-  await stored.follow()
+  expect(await stored.writeMarker(() => true, 'moved', newId)).toEqual({ outcome: 'done', taken: null })
+  await stored.switchToSuccessor()
   expect(stored.key).toBe(sessionKey(newId))
 })
 
 test('[S16] a logout in the middle of a move keeps the new session from beginning', async () => {
   const { records, stored, newId } = await moving()
-  await stored.revoke(() => true, 'moved', newId)
-  await stored.follow()
+  await stored.writeMarker(() => true, 'moved', newId)
+  await stored.switchToSuccessor()
   await records.end(String(stored.key)) // what a logout does with a session of which nothing can be read
   expect(await stored.begin(sessionKey(newId), loggedInRecord())).toBe('changed')
   expect(stored.value).toBeUndefined()
@@ -59,9 +59,9 @@ describe('a write that another request is faster than', () => {
         60,
       )
     }
-    const [replace, revoke, drop] = [
+    const [replace, writeMarker, drop] = [
       records.replace.bind(records),
-      records.revoke.bind(records),
+      records.writeMarker.bind(records),
       records.drop.bind(records),
     ]
     let isRival = false
@@ -73,14 +73,14 @@ describe('a write that another request is faster than', () => {
       return run()
     }
     records.replace = (...args) => guarded(() => replace(...args))
-    records.revoke = (...args) => guarded(() => revoke(...args))
+    records.writeMarker = (...args) => guarded(() => writeMarker(...args))
     records.drop = (...args) => guarded(() => drop(...args))
     return stored
   }
   const actions: [string, (stored: StoredRecord) => Promise<unknown>][] = [
     ['update', (stored) => stored.update((found) => ({ ...found, checkedAt: NOW + 100 }))],
     ['drop', (stored) => stored.drop(() => true)],
-    ['revoke', async (stored) => (await stored.revoke(() => true, 'ended')).outcome],
+    ['writeMarker', async (stored) => (await stored.writeMarker(() => true, 'ended')).outcome],
   ]
 
   test.each(actions)('%s is made again on what is there then, four times in all', async (_name, act) => {
@@ -109,7 +109,7 @@ describe('a session that has moved', () => {
     const begun = new StoredRecord(parts, stored.key, 'unavailable')
     const ids = Array.from({ length: times }, () => randomUUID())
     for (const id of ids) {
-      await stored.revoke(() => true, 'moved', id)
+      await stored.writeMarker(() => true, 'moved', id)
       await stored.begin(sessionKey(id), loggedInRecord())
     }
     await begun.reread()
@@ -121,7 +121,7 @@ describe('a session that has moved', () => {
     const found = await begun.successor()
     expect(found?.sessionId).toBe(ids.at(-1))
     expect(found?.stored.value).toEqual(loggedInRecord())
-    expect(await begun.follow()).toBe('done')
+    expect(await begun.switchToSuccessor()).toBe('done')
     expect(begun.key).toBe(sessionKey(String(ids.at(-1))))
     expect(begun.value).toEqual(loggedInRecord())
   })
@@ -129,7 +129,7 @@ describe('a session that has moved', () => {
   test('nine times: a request gives up at the eighth', async () => {
     const { begun, ids } = await movedTimes(9)
     expect((await begun.successor())?.sessionId).toBe(ids[7])
-    await begun.follow()
+    await begun.switchToSuccessor()
     expect(begun.key).toBe(sessionKey(String(ids[7])))
   })
 
@@ -138,13 +138,13 @@ describe('a session that has moved', () => {
     const { key } = stored
     expect(await stored.successor()).toBeUndefined()
     expect(await stored.writtenSuccessor()).toBeUndefined()
-    expect(await stored.follow()).toBe('done')
+    expect(await stored.switchToSuccessor()).toBe('done')
     expect(stored.key).toBe(key)
   })
 
   test('a request waits until another request has written the new session', async () => {
     const { stored, records, newId } = await moving()
-    await stored.revoke(() => true, 'moved', newId)
+    await stored.writeMarker(() => true, 'moved', newId)
     expect((await stored.successor())?.stored.isUnwritten).toBe(true)
     const found = stored.writtenSuccessor()
     await sleep(60)
@@ -154,7 +154,7 @@ describe('a session that has moved', () => {
 
   test('a request waits for half a second at most, because the other process may have died', async () => {
     const { stored, newId } = await moving()
-    await stored.revoke(() => true, 'moved', newId)
+    await stored.writeMarker(() => true, 'moved', newId)
     const began = performance.now()
     expect((await stored.writtenSuccessor())?.stored.isUnwritten).toBe(true)
     expect(performance.now() - began).toBeGreaterThan(490)
@@ -177,7 +177,7 @@ describe('a store that does not answer', () => {
     ['replace', (stored) => stored.replace(loggedInRecord({ checkedAt: NOW + 1 }))],
     ['update', (stored) => stored.update((found) => ({ ...found, checkedAt: NOW + 1 }))],
     ['drop', (stored) => stored.drop(() => true)],
-    ['revoke', async (stored) => (await stored.revoke(() => true, 'ended')).outcome],
+    ['writeMarker', async (stored) => (await stored.writeMarker(() => true, 'ended')).outcome],
   ]
 
   test.each([...reads, ...writes])('%s says so', async (_name, act) => {
@@ -199,9 +199,9 @@ describe('a store that does not answer', () => {
 
   test('no successor is found', async () => {
     const { stored, newId } = await unanswered('mget')
-    await stored.revoke(() => true, 'moved', newId)
+    await stored.writeMarker(() => true, 'moved', newId)
     expect(await stored.successor()).toBeUndefined()
-    expect(await stored.follow()).toBe('unavailable')
+    expect(await stored.switchToSuccessor()).toBe('unavailable')
   })
 
   test('a record that could not be read is available after it is read', async () => {
@@ -222,7 +222,7 @@ describe('a browser without a session', () => {
     expect(await stored.reread()).toBe('done')
     expect(await stored.replace(loggedInRecord())).toBe('changed')
     expect(await stored.drop(() => true)).toBe('changed')
-    expect(await stored.revoke(() => true, 'ended')).toEqual({ outcome: 'done', taken: null })
+    expect(await stored.writeMarker(() => true, 'ended')).toEqual({ outcome: 'done', taken: null })
     expect(stored.value).toBeUndefined()
   })
 })

@@ -65,7 +65,7 @@ async function loadTicketUser({ site }: RequestContext, token: SessionToken): Pr
     const user = readUser(await runWatched(site.loginDependencies.user, 'loadUser', name))
     return { user, token, secrets: { sid, accessToken }, accessUntil: grant.expiresAt }
   } catch (error) {
-    const failure = { step, error, isOwn: site.customLoginHooks.has(step), beganAt }
+    const failure = { step, error, isHookOfSite: site.customLoginHooks.has(step), beganAt }
     if (!isNotSent(error)) site.config.log.failed(step, failure, [at, sid, accessToken])
     return undefined
   }

@@ -10,7 +10,7 @@ import {
   type RetryOutcome,
   scopeOf,
 } from '../../decide/logout'
-import { isGone } from '../../decide/record'
+import { hasMovedOrEnded } from '../../decide/record'
 import type { DeferredLogout } from '../../storage/logout-memory'
 import { MAX_SESSIONS } from '../../storage/session-index'
 import { type Done, shortHash, type Unavailable } from '../../storage/site-store'
@@ -95,7 +95,8 @@ export async function retryPendingLogout(site: Site, id: string): Promise<RetryR
 /** Reads the session of a deferred logout, adds a pending logout and ends the session. */
 export async function resumeDeferredLogout(site: Site, logout: DeferredLogout): Promise<Done | Unavailable> {
   const stored = new StoredRecord(site, logout.key, 'unavailable')
-  if ((await stored.reread()) === 'unavailable' || (await stored.follow()) === 'unavailable') return 'unavailable'
+  if ((await stored.reread()) === 'unavailable' || (await stored.switchToSuccessor()) === 'unavailable')
+    return 'unavailable'
   const { key, value, secrets } = stored
   if (!value) return (await endWithoutRecord(stored)) === 'done' ? 'done' : 'unavailable'
   const scope = scopeOf(key, value, logout.isAll)
@@ -157,8 +158,8 @@ export async function endLocalSessions(site: Site, sidHash: string, scope: Logou
  * @returns `changed` if another request has written a record first
  */
 export async function endWithoutRecord(stored: StoredRecord): Promise<Done | Unavailable | 'changed'> {
-  if (stored.key === undefined || isGone(stored)) return 'done'
-  const { outcome } = await stored.revoke(({ value }) => value === undefined && !isGone(stored), 'ended')
+  if (stored.key === undefined || hasMovedOrEnded(stored)) return 'done'
+  const { outcome } = await stored.writeMarker(({ value }) => value === undefined && !hasMovedOrEnded(stored), 'ended')
   return outcome
 }
 

@@ -78,7 +78,7 @@ export function recordReturn(
   returnTo: string,
 ): void {
   front.noteCookies(binding !== 'no_cookies')
-  front.noteReturn((binding === 'bound' ? flowStart(flowParameterOf(returnTo)) : undefined) ?? now())
+  front.noteReturnFromIdentify((binding === 'bound' ? flowStart(flowParameterOf(returnTo)) : undefined) ?? now())
 }
 
 /** Sets the count of Identify redirects for a page, if the count has changed. @param redirects `undefined`: deletes the count */

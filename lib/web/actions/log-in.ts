@@ -90,7 +90,7 @@ async function runLogin(
   const started = performance.now()
   const sidHash = context.stored.value?.sidHash
   const result = await attemptLogin(context, tried, credentials, lock).catch((error: unknown): LoginResult => {
-    const failure = { step: 'authenticate', error, isOwn: false } as const
+    const failure = { step: 'authenticate', error, isHookOfSite: false } as const
     context.site.config.log.failed('login', failure, [credentials.password, context.stored.secrets?.sid])
     return failedLogin('unavailable')
   })

@@ -38,7 +38,7 @@ export async function logOut(context: RequestContext, isAll: boolean): Promise<L
   const sidHash = stored.value?.sidHash
   const result = await applyLogoutDecision(context, decision)
   stored.forget()
-  await site.sessions.replaceWithEmpty(req)
+  await site.sessions.replaceWithEmptySession(req)
   publish('logout', {
     operation: isAll ? 'logoutall' : 'logout',
     outcome: result,
@@ -62,7 +62,7 @@ export async function logOut(context: RequestContext, isAll: boolean): Promise<L
 async function beginLogout(context: RequestContext, isAll: boolean): Promise<LogoutDecision> {
   const { stored, browser } = context
   for (let tries = 1; ; tries += 1) {
-    const isAvailable = (await stored.follow()) !== 'unavailable' && stored.isAvailable
+    const isAvailable = (await stored.switchToSuccessor()) !== 'unavailable' && stored.isAvailable
     const decision = decideLogout({
       isAvailable,
       record: stored.value,
@@ -110,10 +110,12 @@ async function endSession(context: RequestContext, record: SsoRecord, isAll: boo
   // Redis may have ended the session all the same, so the pending logout is added in any case
   const isConfirmed = !isEnded && logout !== undefined && (await callLogout(site, logout))
   const sessionLogout: SessionLogout = { of: 'session', key: key ?? '', isAll, isConfirmed, sidHash }
+  // without the SSO session ID there is no pending logout, so the next login that the browser brings ends
   setLogoutCookie(context, isEnded ? { of: 'next_login' } : sessionLogout)
   if (isEnded) return 'pending'
-  if (logout) await addPendingLogout(site, sidHash, { ...logout, isConfirmed })
-  else deferLogout(context, sessionLogout)
+  if (!logout) deferLogout(context, sessionLogout)
+  else if ((await addPendingLogout(site, sidHash, { ...logout, isConfirmed })) === 'done')
+    await endLocalSessions(site, sidHash, scope) // Redis is back, and a retry may wait for the SSO system
   return 'pending'
 }
 
@@ -132,6 +134,7 @@ async function sendLogout(context: RequestContext, sidHash: string, logout: Pend
 /** Adds a pending logout, and sets the logout cookie. */
 async function retryLater(context: RequestContext, sidHash: string, logout: PendingLogout): Promise<void> {
   const added = await addPendingLogout(context.site, sidHash, logout)
+  // if Redis has no pending logout, the next login that the browser brings ends
   setLogoutCookie(context, added === 'done' ? { of: 'sso_session', sidHash } : { of: 'next_login' })
 }
 

@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LOG_LINES } from '../../decide/log-lines'
-import { isGone, isLoggedIn, type SsoRecord, wantsTicket } from '../../decide/record'
+import { hasMovedOrEnded, isLoggedIn, type SsoRecord, wantsTicket } from '../../decide/record'
 import {
   decideRequest,
   type Identity,
@@ -66,7 +66,7 @@ export async function resolveUser(context: RequestContext, options: ResolveOptio
   const progress: Progress = { logoutCookie: undefined, hasWaited: false }
   const deadline = performance.now() + context.site.timeLimits.lockSeconds * 1000
   const { value } = context.stored
-  if (value) context.site.identifyHealth.noteReturn(value.since) // another process may have begun the session
+  if (value) context.site.identifyHealth.noteReturnFromIdentify(value.since) // another process may have begun the session
   const wasIn = isLoggedIn(value)
   for (let steps = 0; steps < MAX_STEPS; steps += 1) {
     const decision = decideRequest(factsOf(context, options, progress), context.site.timeLimits)
@@ -81,7 +81,7 @@ export async function resolveUser(context: RequestContext, options: ResolveOptio
 
 /** Has another request ended the session, or has Redis lost the session of a user? An anonymous session continues without its record. */
 function hasSessionEnded(stored: RequestContext['stored'], wasIn: boolean): boolean {
-  return isGone(stored) || (wasIn && stored.key !== undefined && stored.isUnwritten)
+  return hasMovedOrEnded(stored) || (wasIn && stored.key !== undefined && stored.isUnwritten)
 }
 
 /** Returns the identity, after logging the reason why it could not be verified, if any. */
@@ -101,7 +101,7 @@ export const IDENTIFY_LOOP = 'visit:identify_loop'
 function logoutCookieState({ browser: { logoutCookie }, stored: { value } }: RequestContext): LogoutCookieState {
   if (logoutCookie === undefined) return 'no_cookie'
   const mustRetry = logoutCookie.of === 'session' || (logoutCookie.of === 'next_login' && isLoggedIn(value))
-  return mustRetry ? 'must_retry' : 'untried'
+  return mustRetry ? 'retry_always' : 'retry_if_anonymous'
 }
 
 /** Returns the facts of a decision. A costly fact is computed only when the decision reads it. */
@@ -193,7 +193,7 @@ async function continueAfterLogout({ site, req, stored }: RequestContext): Promi
   if ((await stored.reread()) === 'unavailable') return STORE_UNAVAILABLE
   if (stored.value !== undefined) return 'again'
   stored.forget()
-  await site.sessions.replaceWithEmpty(req)
+  await site.sessions.replaceWithEmptySession(req)
   return 'again'
 }
 
@@ -285,11 +285,11 @@ async function endRecord({ stored, site, req }: RequestContext, sidHash: string)
     value = found.value
     return value?.sidHash === sidHash
   }
-  const revoked = await stored.revoke(isIt, 'ended')
+  const revoked = await stored.writeMarker(isIt, 'ended')
   if (revoked.outcome === 'unavailable') return STORE_UNAVAILABLE
   if (revoked.outcome === 'changed' && value?.sidHash !== sidHash) return 'again' // the record belongs to another SSO session now
   if (revoked.outcome === 'done') await removeFromIndex(site, key, value)
-  await site.sessions.replaceWithEmpty(req)
+  await site.sessions.replaceWithEmptySession(req)
   stored.forget()
   return 'again'
 }

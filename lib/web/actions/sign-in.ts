@@ -4,8 +4,8 @@
  */
 import {
   CURRENT_VERSION,
+  hasMovedOrEnded,
   indexLifeOf,
-  isGone,
   isLoggedIn,
   isOtherAccount,
   isSameLogin,
@@ -144,7 +144,7 @@ async function beginSession(
     if (isLoggedIn(record)) for (const surplus of added.surplus) await endSurplus(site, entryOf(key, record), surplus)
     return 'done'
   }
-  if (written === 'done') await stored.revoke(({ value }) => value !== undefined, 'ended')
+  if (written === 'done') await stored.writeMarker(({ value }) => value !== undefined, 'ended')
   if (added !== 'unavailable') await removeFromIndex(site, key, record)
   return written === 'unavailable' || added === 'unavailable' ? 'unavailable' : 'lost_race'
 }
@@ -165,9 +165,9 @@ async function storeRecord(context: RequestContext, record: SsoRecord, start?: L
   const keepsData = !isOtherAccount(before, record)
   const id = site.sessions.nextId(req, record.sidHash)
   const hadRecord = before !== undefined
-  const revoked = isGone(stored)
+  const revoked = hasMovedOrEnded(stored)
     ? ({ outcome: 'done', taken: null } as const)
-    : await stored.revoke((found) => mayBeReplaced(found, hadRecord), 'moved', id)
+    : await stored.writeMarker((found) => mayBeReplaced(found, hadRecord), 'moved', id)
   if (revoked.outcome !== 'done') return revoked.outcome === 'changed' ? 'lost_race' : revoked.outcome
   const accountId = isLoggedIn(record) ? record.user.accountId : undefined
   const next = { id, taken: revoked.taken, keepsData, accountId }
@@ -179,7 +179,7 @@ async function storeRecord(context: RequestContext, record: SsoRecord, start?: L
   ])
   if (established !== 'done') {
     stored.forget()
-    await site.sessions.replaceWithEmpty(req) // the browser must get no cookie of a session that does not exist
+    await site.sessions.replaceWithEmptySession(req) // the browser must get no cookie of a session that does not exist
   }
   return established
 }
@@ -193,7 +193,7 @@ export async function moveSession(
   const start = site.sessionIndex.startNow()
   const { key } = stored
   let { value } = stored
-  const revoked = await stored.revoke(
+  const revoked = await stored.writeMarker(
     (found) => {
       value = found.value
       return mayMove(found)
@@ -227,7 +227,7 @@ async function readCandidate(site: Site, { sidHash, accountId }: Entry, key: str
   if ((await stored.reread()) === 'unavailable') return undefined
   const { value } = stored
   const end = async () => {
-    if (value !== undefined && (await stored.revoke((found) => found.value === value, 'ended')).outcome !== 'done')
+    if (value !== undefined && (await stored.writeMarker((found) => found.value === value, 'ended')).outcome !== 'done')
       return // in use
     const entry = isLoggedIn(value)
       ? { sidHash: value.sidHash, accountId: value.user.accountId }

@@ -1,5 +1,5 @@
 /** `req.session.regenerate()`: gives the request an empty session under a new ID. A logged-in user stays logged in. */
-import { isGone, mayBeAlive } from '../../decide/record'
+import { hasMovedOrEnded, mayBeAlive } from '../../decide/record'
 import { sessionKey, storeUnavailable, type Unavailable } from '../../storage/site-store'
 import { StoredRecord, type StoredRecordParts } from '../stored-record'
 import type { Adapter } from './adapter'
@@ -52,13 +52,13 @@ async function leave(site: RegenerationParts, slot: RequestSession): Promise<Nex
   const stored = new StoredRecord(site, sessionKey(current.id), 'unavailable')
   known(await stored.reread())
   const next = { current: site.adapter.freshSession('send'), target: { key: undefined, stored: undefined } }
-  const { outcome } = await stored.revoke(({ isUnwritten }) => isUnwritten, 'moved', next.current.id)
+  const { outcome } = await stored.writeMarker(({ isUnwritten }) => isUnwritten, 'moved', next.current.id)
   known(outcome)
   if (outcome === 'done') return next
   if (mayBeAlive(stored)) return moved(site, slot)
   if (stored.hasJustEnded)
     return { current: { ...current, phase: 'just_ended', text: null, cookieAction: 'nothing' }, target }
-  if (isGone(stored)) return next
+  if (hasMovedOrEnded(stored)) return next
   throw storeUnavailable()
 }
 

@@ -151,7 +151,7 @@ export class SiteSessions implements Sessions {
   }
 
   /** Gives the request an empty session after its session has ended. The browser's cookie is dropped unless the site adds session data. */
-  async replaceWithEmpty(req: Request): Promise<void> {
+  async replaceWithEmptySession(req: Request): Promise<void> {
     const slot = this.#requestSession(req)
     if (!slot) return emptyExternalSession(req, this.#config.log)
     this.#move(slot, this.#freshSession(this.#cookie.isIn(req) ? 'send_or_drop' : 'send_if_filled'), NO_TARGET)

@@ -9,7 +9,7 @@ import type { Request } from 'express'
 import session from 'express-session'
 import type { Config } from '../../config'
 import { LOG_LINES } from '../../decide/log-lines'
-import { isGone, recordIn, type SsoRecord } from '../../decide/record'
+import { hasMovedOrEnded, recordIn, type SsoRecord } from '../../decide/record'
 import {
   belongsToLogin,
   dataLife,
@@ -169,7 +169,7 @@ export class SessionStore extends session.Store {
   async #end(key: string): Promise<unknown> {
     const stored = await this.#records.read(key)
     if (stored === 'unavailable') return this.#records.end(key, 0)
-    if (isGone(stored)) return undefined
+    if (hasMovedOrEnded(stored)) return undefined
     if (belongsToLogin(stored)) this.#config.log.info('session:destroy', LOG_LINES.destroyIsNoLogout)
     const ended = await this.#records.end(key, 0)
     const record = recordIn(stored)
