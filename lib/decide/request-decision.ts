@@ -208,7 +208,7 @@ function isWithinGrace(now: EpochSeconds, record: SsoRecord, timeLimits: TimeLim
 }
 
 /** Returns the user that is shown as logged in, if any. */
-export function identifiedUser({ record }: Identity): User | undefined {
+export function userOfLogin({ record }: Identity): User | undefined {
   return isLoggedIn(record) ? record.user : undefined
 }
 

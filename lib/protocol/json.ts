@@ -43,6 +43,6 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 }
 
 /** Is the value a whole number from 0 that JavaScript represents exactly? */
-export function isWholeNumber(value: unknown): value is number {
+export function isNonNegativeInteger(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0
 }

@@ -4,7 +4,7 @@
  */
 import { TokenError } from '../errors'
 import { isServiceErrorCode, type Operation, type SessionStatus, type Sso2ServiceErrorCode } from './claims'
-import { isWholeNumber } from './json'
+import { isNonNegativeInteger } from './json'
 import { ownValue, type VerifiedClaims } from './token'
 
 const MAX_ID_LENGTH = 512
@@ -124,7 +124,7 @@ function readCount(
 ): number | undefined {
   const value = operation === 'authenticate' ? ownValue(claims, name) : undefined
   if (value === null || value === undefined || value === -1) return undefined
-  if (!isWholeNumber(value)) throw new TokenError('claims', name)
+  if (!isNonNegativeInteger(value)) throw new TokenError('claims', name)
   return ownValue(claims, 'err') === err ? value : undefined
 }
 

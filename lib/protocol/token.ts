@@ -2,7 +2,7 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { TokenError, type TokenFault } from '../errors'
 import { type EpochSeconds, TOKEN_LIFETIME_SECONDS } from './claims'
-import { isWholeNumber, readJsonObject } from './json'
+import { isNonNegativeInteger, readJsonObject } from './json'
 
 /** Maximum length in characters. A longer token is refused before parsing. */
 export const MAX_TOKEN_LENGTH = 8192
@@ -131,5 +131,5 @@ function checkTimes(claims: Readonly<Record<string, unknown>>, expected: Expecte
 
 function readTime(claims: Readonly<Record<string, unknown>>, name: string): EpochSeconds {
   const value = ownValue(claims, name)
-  return isWholeNumber(value) ? value : refuseToken('claims', name)
+  return isNonNegativeInteger(value) ? value : refuseToken('claims', name)
 }

@@ -3,7 +3,7 @@ import type { NextFunction, Request, Response } from 'express'
 import { decideLoginRedirect, isOnOtherSite } from '../decide/login-redirect'
 import { countRedirect } from '../decide/loop-guard'
 import type { User } from '../decide/record'
-import { ANONYMOUS, identifiedUser, isAccessTokenRefused, isVerified } from '../decide/request-decision'
+import { ANONYMOUS, isAccessTokenRefused, isVerified, userOfLogin } from '../decide/request-decision'
 import { validateReferer } from '../decide/return-to'
 import { Sso2SetupError } from '../errors'
 import { sendToIdentify, setRedirectCount } from './actions/identify'
@@ -41,12 +41,12 @@ export function requireLogin(site: Site, options: RequireLoginOptions = {}): Gua
     const { context } = holder
     if (context.site !== site)
       throw new Sso2SetupError('This requireLogin() belongs to another sso2() than the one mounted here')
-    const mustCheck = identifiedUser(holder.identity) !== undefined && (fresh || isAccessTokenRefused(holder.identity))
+    const mustCheck = userOfLogin(holder.identity) !== undefined && (fresh || isAccessTokenRefused(holder.identity))
     const since = fresh ? context.statusChecksAtStart : undefined
     if (mustCheck && !(await resolveAgain(holder, { identify: 'always', fresh: since }))) return
     if (mustCheck && !isVerified(holder.identity)) return sendProblem(site, req, res, 503, 'page_unavailable')
-    if (!identifiedUser(holder.identity) && isNavigation(req) && !(await identifyBeforeLoginPage(holder))) return
-    const user = identifiedUser(holder.identity)
+    if (!userOfLogin(holder.identity) && isNavigation(req) && !(await identifyBeforeLoginPage(holder))) return
+    const user = userOfLogin(holder.identity)
     if (!user) return isNavigation(req) ? redirectToLogin(holder) : sendLoginRequired(holder)
     forbidSharedCaches(res) // also for the error page, if `allow` fails
     if (allow && !(await isAllowed(allow, user, req))) return sendProblem(site, req, res, 403, 'not_allowed')

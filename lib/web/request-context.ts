@@ -35,7 +35,7 @@ interface BrowserState {
   binding: string | undefined
   logoutCookie: LogoutCookie | undefined
   /** Has the request logged out without a session? If it then redirects to Identify, a login that the landing finds is ended. */
-  mustStayLoggedOut: boolean
+  hasLoggedOutWithoutSession: boolean
 }
 
 /** Hooks of the site that are running for the request. */
@@ -62,7 +62,7 @@ export async function openRequestContext(site: Site, req: Request, res: Response
     browser: {
       binding: isBindingValue(binding) ? binding : undefined,
       logoutCookie: readLogoutCookie(readCookie(req, config.cookies.logout), macKeys, now()),
-      mustStayLoggedOut: false,
+      hasLoggedOutWithoutSession: false,
     },
     running: { onLogout: false },
   }

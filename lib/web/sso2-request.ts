@@ -6,7 +6,7 @@ import type { Request } from 'express'
 import type { LoginResult } from '../decide/login'
 import type { LogoutResult } from '../decide/logout'
 import { isAccessTokenExpired, isLoggedIn, mayStillBeRenewed, type User, withoutAccessToken } from '../decide/record'
-import { ANONYMOUS, type DegradedReason, type Identity, identifiedUser, showRecord } from '../decide/request-decision'
+import { ANONYMOUS, type DegradedReason, type Identity, showRecord, userOfLogin } from '../decide/request-decision'
 import { validateReturnTo, withoutFlowParameter } from '../decide/return-to'
 import { NotLoggedInError, Sso2SetupError, Sso2UnavailableError } from '../errors'
 import { PlatformApi } from '../remote/platform-api'
@@ -51,7 +51,7 @@ export class Sso2Request {
   }
   /** The user returned by `loadUser`. Set if and only if `status` is `'loggedin'`. */
   get user(): User | undefined {
-    return identifiedUser(this.#holder.identity)
+    return userOfLogin(this.#holder.identity)
   }
   /** Time of the last status check. `undefined` if `status` is `'none'`. */
   get checkedAt(): Date | undefined {
@@ -229,7 +229,7 @@ async function rereadToken(context: RequestContext, accountId: string, refused: 
 
 /** Returns a new token of the account, if known. A call for one account never uses the token of another account. */
 function tokenOf({ stored }: RequestContext, accountId: string, refused: string): string | undefined {
-  const user = identifiedUser({ record: stored.value, degraded: undefined })
+  const user = userOfLogin({ record: stored.value, degraded: undefined })
   const token = user?.accountId === accountId ? stored.secrets?.accessToken : undefined
   return token === refused ? undefined : token
 }

@@ -51,13 +51,13 @@ export class StoredRecord {
   readonly #parts: StoredRecordParts
   #key: string | undefined
   #stored: StoredEntry
-  #isAvailable: boolean
+  #hasBeenRead: boolean
 
   /** @param key of the session in the store, `undefined` if the browser has no session */
   constructor(parts: StoredRecordParts, key: string | undefined, stored: StoredEntry | Unavailable) {
     this.#parts = parts
     this.#key = key
-    this.#isAvailable = stored !== 'unavailable'
+    this.#hasBeenRead = stored !== 'unavailable'
     this.#stored = stored === 'unavailable' ? NO_ENTRY : stored
   }
 
@@ -76,8 +76,9 @@ export class StoredRecord {
   get isUnwritten(): boolean {
     return this.#stored === NO_ENTRY || this.#stored.raw === null
   }
-  get isAvailable(): boolean {
-    return this.#isAvailable
+  /** Has Redis returned the entry of the session? */
+  get hasBeenRead(): boolean {
+    return this.#hasBeenRead
   }
   /** The decrypted secrets. `undefined` without a record, or if no secret of this process fits. */
   get secrets(): Secrets | undefined {
@@ -89,7 +90,7 @@ export class StoredRecord {
     const stored = await this.#parts.records.read(this.#key)
     if (stored === 'unavailable') return stored
     this.#stored = stored
-    this.#isAvailable = true
+    this.#hasBeenRead = true
     return 'done'
   }
 
@@ -153,7 +154,7 @@ export class StoredRecord {
   }
 
   /** Switches to the session that follows a moved session, up to the last. */
-  async switchToSuccessor(): Promise<'done' | Unavailable> {
+  async followMovedSession(): Promise<'done' | Unavailable> {
     for (let steps = 0; steps < MAX_SUCCESSORS; steps += 1) {
       const successor = this.#parts.records.successorOf(this.#stored)
       if (successor === undefined) return 'done'

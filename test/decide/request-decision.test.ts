@@ -3,7 +3,6 @@ import {
   ANONYMOUS,
   type DegradedReason,
   decideRequest,
-  identifiedUser,
   isAccessTokenRefused,
   isVerified,
   type LogoutCookieState,
@@ -12,6 +11,7 @@ import {
   type StatusChecksAtStart,
   showRecord,
   showStaleRecord,
+  userOfLogin,
 } from '../../lib/decide/request-decision'
 import {
   isEnded,
@@ -205,7 +205,7 @@ test('what could not be checked says why', () => {
 
 test('only a login is shown as a user, and only one whose access token was refused needs another', () => {
   const all = [ANONYMOUS, showRecord(anonRecord()), showRecord(pending(0)), showRecord(checked(0)), showRecord(refused)]
-  expect(all.map((shown) => identifiedUser(shown)?.accountId)).toEqual([undefined, undefined, undefined, 'a1', 'a1'])
+  expect(all.map((shown) => userOfLogin(shown)?.accountId)).toEqual([undefined, undefined, undefined, 'a1', 'a1'])
   expect(all.map(isAccessTokenRefused)).toEqual([false, false, false, false, true])
 })
 

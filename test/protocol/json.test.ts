@@ -1,4 +1,4 @@
-import { isObject, isWholeNumber } from '../../lib/protocol/json'
+import { isNonNegativeInteger, isObject } from '../../lib/protocol/json'
 
 test.each<[value: unknown, isOne: boolean]>([
   [{}, true],
@@ -22,5 +22,5 @@ test.each<[value: unknown, isOne: boolean]>([
   ['1', false],
   [null, false],
 ])('%j is a whole number: %s', (value, isOne) => {
-  expect(isWholeNumber(value)).toBe(isOne)
+  expect(isNonNegativeInteger(value)).toBe(isOne)
 })

@@ -8,6 +8,7 @@ import { addPages, Gates, loggedIn, openPort, type Port, redisUrl, sessionSecret
 import { Browser } from '../support/agent'
 import { browserCalls } from '../support/calls'
 
+/** Builds the site. A page of a test waits at a gate, until the test opens the gate. */
 type Build = (sso: Sso2, gates: Gates) => http.RequestListener
 
 export interface SiteOptions {

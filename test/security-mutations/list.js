@@ -95,7 +95,7 @@ module.exports = [
   {
     name: 'times may be any number',
     file: 'protocol/token.ts',
-    find: "return isWholeNumber(value) ? value : refuseToken('claims', name)",
+    find: "return isNonNegativeInteger(value) ? value : refuseToken('claims', name)",
     replace: "return typeof value === 'number' ? value : refuseToken('claims', name)",
     test: 'safety/tokens',
     title: '\\[[^\\]]*\\b(T9|T10)\\b',
@@ -962,7 +962,7 @@ module.exports = [
   {
     name: 'a logout with the cookie of a moment ago ends nothing',
     file: 'web/actions/log-out.ts',
-    find: "(await stored.switchToSuccessor()) !== 'unavailable' && stored",
+    find: "(await stored.followMovedSession()) !== 'unavailable' && stored",
     replace: 'stored',
     test: 'regressions/final-logout',
     title: 'the login ends the session that followed',
@@ -1139,7 +1139,7 @@ module.exports = [
   {
     name: 'a second click on "log out" ends the next login on another site',
     file: 'web/actions/log-out.ts',
-    find: '      context.browser.mustStayLoggedOut = true\n',
+    find: '      context.browser.hasLoggedOutWithoutSession = true\n',
     replace: "      setLogoutCookie(context, { of: 'next_login' })\n",
     test: 'regressions/logout-again',
     title: 'a script that logs out twice',
@@ -1147,7 +1147,7 @@ module.exports = [
   {
     name: 'a logout without a session is undone by the redirect that follows',
     file: 'web/actions/log-out.ts',
-    find: '      context.browser.mustStayLoggedOut = true\n',
+    find: '      context.browser.hasLoggedOutWithoutSession = true\n',
     replace: '',
     test: 'regressions/logout-again',
     title: 'a logout without a session here',

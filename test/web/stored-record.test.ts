@@ -28,14 +28,14 @@ async function moving() {
 test('[S16] while a session moves, a request that follows it is led to the new one', async () => {
   const { stored, newId } = await moving()
   expect(await stored.writeMarker(() => true, 'moved', newId)).toEqual({ outcome: 'done', taken: null })
-  await stored.switchToSuccessor()
+  await stored.followMovedSession()
   expect(stored.key).toBe(sessionKey(newId))
 })
 
 test('[S16] a logout in the middle of a move keeps the new session from beginning', async () => {
   const { records, stored, newId } = await moving()
   await stored.writeMarker(() => true, 'moved', newId)
-  await stored.switchToSuccessor()
+  await stored.followMovedSession()
   await records.end(String(stored.key)) // what a logout does with a session of which nothing can be read
   expect(await stored.begin(sessionKey(newId), loggedInRecord())).toBe('changed')
   expect(stored.value).toBeUndefined()
@@ -121,7 +121,7 @@ describe('a session that has moved', () => {
     const found = await begun.successor()
     expect(found?.sessionId).toBe(ids.at(-1))
     expect(found?.stored.value).toEqual(loggedInRecord())
-    expect(await begun.switchToSuccessor()).toBe('done')
+    expect(await begun.followMovedSession()).toBe('done')
     expect(begun.key).toBe(sessionKey(String(ids.at(-1))))
     expect(begun.value).toEqual(loggedInRecord())
   })
@@ -129,7 +129,7 @@ describe('a session that has moved', () => {
   test('nine times: a request gives up at the eighth', async () => {
     const { begun, ids } = await movedTimes(9)
     expect((await begun.successor())?.sessionId).toBe(ids[7])
-    await begun.switchToSuccessor()
+    await begun.followMovedSession()
     expect(begun.key).toBe(sessionKey(String(ids[7])))
   })
 
@@ -138,7 +138,7 @@ describe('a session that has moved', () => {
     const { key } = stored
     expect(await stored.successor()).toBeUndefined()
     expect(await stored.writtenSuccessor()).toBeUndefined()
-    expect(await stored.switchToSuccessor()).toBe('done')
+    expect(await stored.followMovedSession()).toBe('done')
     expect(stored.key).toBe(key)
   })
 
@@ -201,15 +201,15 @@ describe('a store that does not answer', () => {
     const { stored, newId } = await unanswered('mget')
     await stored.writeMarker(() => true, 'moved', newId)
     expect(await stored.successor()).toBeUndefined()
-    expect(await stored.switchToSuccessor()).toBe('unavailable')
+    expect(await stored.followMovedSession()).toBe('unavailable')
   })
 
   test('a record that could not be read is available after it is read', async () => {
     const { parts, stored } = await moving()
     const unread = new StoredRecord(parts, stored.key, 'unavailable')
-    expect([unread.isAvailable, unread.isUnwritten, unread.value]).toEqual([false, true, undefined])
+    expect([unread.hasBeenRead, unread.isUnwritten, unread.value]).toEqual([false, true, undefined])
     await unread.reread()
-    expect([unread.isAvailable, unread.isUnwritten, unread.value]).toEqual([true, false, loggedInRecord()])
+    expect([unread.hasBeenRead, unread.isUnwritten, unread.value]).toEqual([true, false, loggedInRecord()])
   })
 })
 
@@ -218,7 +218,7 @@ describe('a browser without a session', () => {
 
   test('has nothing to read, write, drop or end', async () => {
     const stored = await withoutSession()
-    expect([stored.isAvailable, stored.isUnwritten]).toEqual([true, true])
+    expect([stored.hasBeenRead, stored.isUnwritten]).toEqual([true, true])
     expect(await stored.reread()).toBe('done')
     expect(await stored.replace(loggedInRecord())).toBe('changed')
     expect(await stored.drop(() => true)).toBe('changed')

@@ -118,8 +118,8 @@ function sessionStatus(
   now: EpochSeconds,
 ): TokenContent {
   const session = touch(world, before, now)
-  const isNews = text(claims, 'lks') === 'anon'
-  return contentOfSession(session, isNews ? ticketFor(world, clientId, session, now) : null)
+  const isAnonymousAtSite = text(claims, 'lks') === 'anon'
+  return contentOfSession(session, isAnonymousAtSite ? ticketFor(world, clientId, session, now) : null)
 }
 
 /** Carries out Logout all. The response for an unknown account is the same, so that accounts are not revealed. */

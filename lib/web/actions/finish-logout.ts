@@ -95,7 +95,7 @@ export async function retryPendingLogout(site: Site, id: string): Promise<RetryR
 /** Reads the session of a deferred logout, adds a pending logout and ends the session. */
 export async function resumeDeferredLogout(site: Site, logout: DeferredLogout): Promise<Done | Unavailable> {
   const stored = new StoredRecord(site, logout.key, 'unavailable')
-  if ((await stored.reread()) === 'unavailable' || (await stored.switchToSuccessor()) === 'unavailable')
+  if ((await stored.reread()) === 'unavailable' || (await stored.followMovedSession()) === 'unavailable')
     return 'unavailable'
   const { key, value, secrets } = stored
   if (!value) return (await endWithoutRecord(stored)) === 'done' ? 'done' : 'unavailable'

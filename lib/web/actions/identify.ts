@@ -41,7 +41,8 @@ function ensureBinding({ site, res, browser }: RequestContext): string {
 /** Returns the Identify address for a page. Sets the binding cookie if the browser has none. @param redirects count with this redirect, if counted */
 export function identifyAddress(context: RequestContext, page: string, redirects?: RedirectCount): string {
   const { site, browser } = context
-  if (browser.mustStayLoggedOut && browser.logoutCookie === undefined) setLogoutCookie(context, { of: 'next_login' })
+  if (browser.hasLoggedOutWithoutSession && browser.logoutCookie === undefined)
+    setLogoutCookie(context, { of: 'next_login' })
   const isLast = redirects && isLastRedirect(redirects)
   const parameter = makeBinding(site.macKeys, ensureBinding(context), site.now(), isLast)
   return site.client.identifyUrl(withFlowParameter(page, parameter))

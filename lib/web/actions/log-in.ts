@@ -61,7 +61,7 @@ export async function logIn(
     if (shared) return shared
   }
   await dropSessionOfOtherBrowser(context)
-  const facts = { isStoreAvailable: stored.isAvailable, isSsoAvailable: site.identifyHealth.isAvailable }
+  const facts = { isStoreAvailable: stored.hasBeenRead, isSsoAvailable: site.identifyHealth.isAvailable }
   const error = decideLoginStart({ ...facts, hasRecord: stored.value !== undefined })
   if (error !== undefined || key === undefined) return failedLogin(error ?? 'session_ended')
   const tried = { username, account: site.limits.recognisedAccount(context.req, username), session: key }
@@ -156,7 +156,7 @@ async function sendLogin(
   await resolveUser(context, { identify: 'never' })
   const start = site.sessionIndex.startNow()
   const { secrets } = stored
-  if (!secrets) return failedLogin(stored.isAvailable ? 'session_ended' : 'unavailable')
+  if (!secrets) return failedLogin(stored.hasBeenRead ? 'session_ended' : 'unavailable')
   const known = lock.isSuccessor ? await continueLostLogin(context, secrets.sid, wasIn, admitted) : undefined
   if (known) return { ...known, start }
   const refusal = await admitted.begin() // last, because the steps before may have taken long

@@ -62,7 +62,7 @@ export async function logOut(context: RequestContext, isAll: boolean): Promise<L
 async function beginLogout(context: RequestContext, isAll: boolean): Promise<LogoutDecision> {
   const { stored, browser } = context
   for (let tries = 1; ; tries += 1) {
-    const isAvailable = (await stored.switchToSuccessor()) !== 'unavailable' && stored.isAvailable
+    const isAvailable = (await stored.followMovedSession()) !== 'unavailable' && stored.hasBeenRead
     const decision = decideLogout({
       isAvailable,
       record: stored.value,
@@ -90,7 +90,7 @@ async function applyLogoutDecision(context: RequestContext, decision: LogoutDeci
       setLogoutCookie(context, decision.logoutCookie)
       return 'pending'
     case 'nothing':
-      context.browser.mustStayLoggedOut = true
+      context.browser.hasLoggedOutWithoutSession = true
       return 'no_session'
   }
 }
@@ -173,7 +173,7 @@ async function retryNamedLogout(context: RequestContext): Promise<RetryResult> {
     case 'session':
       return retryDeferredLogout(context, logoutCookie)
     case 'next_login':
-      return { outcome: await endLoginDespiteLogout(context), isAll: context.stored.isAvailable ? false : undefined }
+      return { outcome: await endLoginDespiteLogout(context), isAll: context.stored.hasBeenRead ? false : undefined }
   }
 }
 

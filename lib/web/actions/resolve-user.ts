@@ -114,7 +114,7 @@ function factsOf(
   return {
     now: site.now(),
     record: stored.value,
-    isStoreAvailable: stored.isAvailable,
+    isStoreAvailable: stored.hasBeenRead,
     isLoginPage: options.isLoginPage === true,
     fresh: options.fresh,
     hasWaited,

@@ -106,7 +106,7 @@ async function decideFor(
   else if (binding === 'bound') logRefusedToken(context.site, token)
   const isGood = binding === 'bound' && !(token instanceof TokenError)
   const start = context.site.sessionIndex.startNow()
-  const tokenState = isGood && stored.isAvailable ? await consumeToken(context, t, token) : NO_TOKEN_STATE
+  const tokenState = isGood && stored.hasBeenRead ? await consumeToken(context, t, token) : NO_TOKEN_STATE
   const successor = isGood && context.hasSessionJustEnded ? await stored.writtenSuccessor() : undefined
   const decision = decideLanding({
     binding,
@@ -117,7 +117,7 @@ async function decideFor(
     clockOffset: context.site.client.clockOffsetSeconds ?? 0,
     hasLogoutCookie: browser.logoutCookie !== undefined,
     ...tokenState,
-    isStoreAvailable: stored.isAvailable && tokenState.isStoreAvailable,
+    isStoreAvailable: stored.hasBeenRead && tokenState.isStoreAvailable,
   })
   return { decision, start, successor }
 }

@@ -1,7 +1,7 @@
 /** The login page. `GET {login}` shows the form, `POST {login}` accepts the form or JSON. */
 import type { Request, Response } from 'express'
 import { type FailedLogin, failureMessage, type LoginError, type LoginResult } from '../../decide/login'
-import { ANONYMOUS, identifiedUser } from '../../decide/request-decision'
+import { ANONYMOUS, userOfLogin } from '../../decide/request-decision'
 import { validateReferer } from '../../decide/return-to'
 import { dropRedirectCountWhenServed, sendToIdentify } from '../actions/identify'
 import { dropSessionOfOtherBrowser, logIn } from '../actions/log-in'
@@ -30,7 +30,7 @@ export async function showLogin(site: Site, req: Request, res: Response): Promis
   if (identity.record) dropRedirectCountWhenServed(context, () => true)
   const query = queryParameters(req)
   const returnTo = returnToOf(site.config, query.get('return_to') ?? undefined)
-  if (identifiedUser(identity)) return redirect(res, returnTo, 302)
+  if (userOfLogin(identity)) return redirect(res, returnTo, 302)
   const { degraded } = identity
   if (degraded && degraded !== 'user_unknown')
     return sendProblem(site, req, res, 503, reasonCode(degraded, 'unavailable'))
