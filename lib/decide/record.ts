@@ -201,7 +201,7 @@ export interface SessionLives {
 }
 
 /** Does the record need a ticket, to load the user, or because its access token expires before the next check? */
-export function wantsTicket(record: SsoRecord, now: EpochSeconds, recheckSeconds: number): boolean {
+export function needsNewAccessToken(record: SsoRecord, now: EpochSeconds, recheckSeconds: number): boolean {
   if (record.status === 'anon') return true
   return record.accessRefused === true || (record.accessUntil ?? Number.POSITIVE_INFINITY) <= now + recheckSeconds
 }

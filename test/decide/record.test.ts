@@ -10,13 +10,13 @@ import {
   lifetimeOf,
   mayStillBeRenewed,
   mustRenewIndex,
+  needsNewAccessToken,
   parseRecord,
   RECORDED_CLAIMS,
   type SsoRecord,
   serialiseRecord,
   sessionStart,
   staleAfter,
-  wantsTicket,
   withFailedRenewal,
   withoutAccessToken,
   withRecordedClaims,
@@ -178,7 +178,7 @@ test.each<[name: string, record: SsoRecord, wanted: boolean]>([
   ['a login whose access token ends by the next check', loggedInRecord({ accessUntil: NOW + 360 }), true],
   ['a login whose access token was refused', loggedInRecord({ accessRefused: true, accessUntil: NOW + 9999 }), true],
 ])('%s asks for a ticket: %#', (_name, record, wanted) => {
-  expect(wantsTicket(record, NOW, 360)).toBe(wanted)
+  expect(needsNewAccessToken(record, NOW, 360)).toBe(wanted)
 })
 
 const lives = { idleSeconds: 1000, anonymousIdleSeconds: 100, absoluteSeconds: 5000 }

@@ -3,7 +3,7 @@ import express from 'express'
 import { AccessTokenExpiredError, type Sso2, Sso2Error } from '../../lib'
 import type { Browser } from '../support/agent'
 import { browserCalls } from '../support/calls'
-import { addPages, type Gates, loggedIn, type Setup, startSetup, view } from './setup'
+import { addPages, type Gates, loggedInBrowser, type Setup, startSetup, view } from './setup'
 
 /** A site with pages that ask the REST API, and say in a typed way what went wrong. */
 function build(sso: Sso2, gates: Gates): Express {
@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => setup.close())
 beforeEach(async () => {
   setup.emulator.reset()
-  browser = await loggedIn(setup)
+  browser = await loggedInBrowser(setup)
   expect(view(await browser.visit(`${setup.morning.url}/`))).toMatchObject({ status: 'loggedin', username: 'ada' })
 })
 

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Browser } from '../support/agent'
 import { forkProcess, startSite } from './fork-site'
-import { ada, eventually, loggedIn, type PageView, type Setup, startSetup, visitor } from './setup'
+import { ada, eventually, loggedInBrowser, type PageView, type Setup, startSetup, visitor } from './setup'
 
 /* Busy is not broken: nothing is degraded because this process, or the machine, has a lot to do. Uses the built package. */
 
@@ -22,7 +22,7 @@ afterAll(async () => {
 })
 
 const page = async (browser: Browser): Promise<PageView> => (await browser.fetchJson(`${url}/page`)).json
-const users = (count: number) => Promise.all(Array.from({ length: count }, () => loggedIn(setup)))
+const users = (count: number) => Promise.all(Array.from({ length: count }, () => loggedInBrowser(setup)))
 /** Stands still once the SSO system has all calls of the child, and responds meanwhile. */
 async function standStill(operation: 'sessionstatus' | 'authenticate', requests: (() => Promise<unknown>)[]) {
   setup.emulator.faults.add({ operation, kind: 'slow', ms: 500, times: requests.length })

@@ -4,7 +4,18 @@ import path from 'node:path'
 import { transport } from '../../lib/remote/http'
 import { Browser } from '../support/agent'
 import { freePort } from '../support/ports'
-import { ada, eventually, loggedIn, logIn, present, redisUrl, type Setup, startSetup, view, visitor } from './setup'
+import {
+  ada,
+  eventually,
+  loggedInBrowser,
+  logIn,
+  present,
+  redisUrl,
+  type Setup,
+  startSetup,
+  view,
+  visitor,
+} from './setup'
 
 /* A site is closed while something is under way: it comes to its end. */
 
@@ -46,7 +57,7 @@ describe('sso.close() before the server has ended', () => {
   })
 
   test('lets a landing take its ticket to the end', async () => {
-    const browser = await loggedIn(setup, ada, setup.evening)
+    const browser = await loggedInBrowser(setup, ada, setup.evening)
     const [page] = await closeDuring('token', 1, () => browser.visit(`${setup.morning.url}/`))
     expect(page?.trail.map(({ status }) => status).slice(0, 3)).toEqual([302, 302, 303])
     const sid = browser.cookies.find(({ name, host }) => name === 'sso2.sid' && host.startsWith('morning'))
@@ -54,7 +65,7 @@ describe('sso.close() before the server has ended', () => {
   })
 
   test('lets a logout that is not confirmed be kept', async () => {
-    const browser = await loggedIn(setup)
+    const browser = await loggedInBrowser(setup)
     const logout = () => browser.fetchJson(`${setup.morning.url}/logout`, { json: {} })
     const [answer] = await closeDuring('logout', 1, logout, 4000)
     expect(answer?.json).toEqual({ status: 'none', logout: 'pending' })
@@ -62,7 +73,7 @@ describe('sso.close() before the server has ended', () => {
   })
 
   test('lets a check write what it was told', async () => {
-    const browser = await loggedIn(setup)
+    const browser = await loggedInBrowser(setup)
     setup.emulator.clock.advance(361)
     const [answer] = await closeDuring('sessionstatus', 1, () => browser.fetchJson(`${setup.morning.url}/page`))
     expect(view(present(answer))).toEqual({ status: 'loggedin', username: 'ada', url: '/page' })

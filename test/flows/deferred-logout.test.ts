@@ -1,5 +1,5 @@
 import { useRedis } from '../support/redis'
-import { eventually, loggedIn, present, resumeStore, type Setup, startSetup, untilRetried, view } from './setup'
+import { eventually, loggedInBrowser, present, resumeStore, type Setup, startSetup, untilRetried, view } from './setup'
 
 /*
  * Redis hangs before a logout can read its session, and the browser does not return. The process that received the logout
@@ -21,8 +21,10 @@ const opens = async (cookie: string) => {
 }
 
 /** Sends one POST while Redis hangs. @returns the cookie that the browser had */
-async function logOutUnread(path: string): Promise<{ browser: Awaited<ReturnType<typeof loggedIn>>; cookie: string }> {
-  const browser = await loggedIn(setup)
+async function logOutUnread(
+  path: string,
+): Promise<{ browser: Awaited<ReturnType<typeof loggedInBrowser>>; cookie: string }> {
+  const browser = await loggedInBrowser(setup)
   const cookie = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
   redis.hang()
   const { json } = await browser.fetchJson(at(path), { json: {} })
@@ -48,7 +50,7 @@ test('[S22] one POST and no further visit: the SSO system is informed within 10 
 })
 
 test('[S22] a logout of all sessions ends those of other browsers too', async () => {
-  const other = await loggedIn(setup)
+  const other = await loggedInBrowser(setup)
   const { cookie } = await logOutUnread('/logout-all')
   redis.resume()
   expect(await untilEnded()).toBeLessThan(10_000)
@@ -73,7 +75,7 @@ test('[S22] a browser with the cookie of an earlier logout and a newer session s
   const mark = { cookie: `sso2.o=${present(browser.cookie('sso2.o'))}` }
   await resumeStore(redis, setup.morning.sso)
   await untilEnded()
-  const later = await loggedIn(setup)
+  const later = await loggedInBrowser(setup)
   const headers = { cookie: `sso2.sid=${present(later.cookie('sso2.sid'))}; ${mark.cookie}` }
   const { json } = await setup.browser().fetchJson(at('/'), { headers })
   expect(json).toMatchObject({ status: 'loggedin' })

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { type Sso2Options, sso2 } from '../../lib'
 import { startRedis, type TestRedis } from '../support/redis'
-import { eventually, loggedIn, type Setup, sessionSecret, startSetup } from './setup'
+import { eventually, loggedInBrowser, type Setup, sessionSecret, startSetup } from './setup'
 
 /* A Redis that evicts: what must not be lost does not depend on it, and the operator is told. */
 
@@ -37,7 +37,7 @@ async function evict(kind: string): Promise<void> {
 }
 
 test('a kept logout that was evicted arrives when the SSO system is back', async () => {
-  const browser = await loggedIn(setup)
+  const browser = await loggedInBrowser(setup)
   setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
   await browser.submit(`${setup.morning.url}/logout`, { return_to: '/' })
   await eventually(async () => (await keys('pend:')).length > 0) // kept again where Redis was late

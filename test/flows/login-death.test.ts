@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { Browser } from '../support/agent'
 import { forkProcess, startSite } from './fork-site'
-import { ada, eventually, grace, loggedIn, type Setup, startSetup, visitor } from './setup'
+import { ada, eventually, grace, loggedInBrowser, type Setup, startSetup, visitor } from './setup'
 
 /* A process that is killed during a login leaves it to the next submit, on another process. Uses the built package. */
 
@@ -126,7 +126,7 @@ test('a user who then logs in with another account is not taken for the first on
 })
 
 test('a user who was logged in already is told nothing of a wrong password that was lost with the process', async () => {
-  const browser = await loggedIn(setup)
+  const browser = await loggedInBrowser(setup)
   const wrong = { ...ada, password: 'wrong' }
   await killedDuringLogin('authenticate', browser, wrong)
   expect([(await submit(browser, wrong)).status, setup.countCalls('authenticate')]).toEqual([503, 2])

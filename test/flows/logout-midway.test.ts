@@ -2,7 +2,7 @@ import { type Command, Redis } from 'ioredis'
 import { demoOptions } from '../../lib/emulator'
 import type { Browser } from '../support/agent'
 import { type FailingStore, failingStore } from './failing-store'
-import { eventually, loggedIn, logInAtLast, present, redisUrl, type Setup, startSetup, view } from './setup'
+import { eventually, loggedInBrowser, logInAtLast, present, redisUrl, type Setup, startSetup, view } from './setup'
 
 /*
  * Redis goes away in the middle of a logout, before it answers one of its commands, each in turn. Redis may have carried out nothing,
@@ -56,7 +56,7 @@ test('[I5] Redis fails once, as the session ends: it ends before the response al
     return command.promise
   }
   setup = await startSetup({ site: (name) => (name === 'morning' ? { redis: client } : {}) })
-  const browser = await loggedIn(setup)
+  const browser = await loggedInBrowser(setup)
   const cookie = `sso2.sid=${browser.cookie('sso2.sid')}`
   setup.emulator.faults.add({ operation: 'logout', kind: 'status', code: 503 })
   failures = 1

@@ -1,7 +1,7 @@
 import { shortHash } from '../../lib/storage/site-store'
 import { beginFlow, document, land, landingToken } from '../safety/session-support'
 import { send } from '../support/http'
-import { ada, eventually, grace, present, type Setup, startSetup, loggedIn as userOf, view } from './setup'
+import { ada, eventually, grace, present, type Setup, startSetup, loggedInBrowser as userOf, view } from './setup'
 
 let setup: Setup
 const at = (path: string) => `${setup.morning.url}${path}`
@@ -12,11 +12,11 @@ beforeAll(async () => {
 afterEach(() => setup.emulator.faults.clear())
 afterAll(() => setup.close())
 
-const loggedIn = (account = ada, site = setup.morning) => userOf(setup, account, site)
+const loggedInBrowser = (account = ada, site = setup.morning) => userOf(setup, account, site)
 
 describe('logout', () => {
   test('POST logs out here and there, and a new anonymous session follows', async () => {
-    const browser = await loggedIn()
+    const browser = await loggedInBrowser()
     const old = present(browser.cookie('sso2.sid'))
     const sessions = setup.emulator.account('ada').view().sessions
     const page = await browser.submit(at('/logout'), { return_to: '/news?a=1' })
@@ -30,7 +30,7 @@ describe('logout', () => {
   })
 
   test('drops what the site has kept since a logout that is not confirmed, too', async () => {
-    const browser = await loggedIn()
+    const browser = await loggedInBrowser()
     setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
     await browser.fetchJson(at('/logout'), { method: 'POST' })
     expect((await browser.fetchJson(at('/keep'))).json).toMatchObject({ status: 'none', degraded: 'logout_pending' })
@@ -58,21 +58,21 @@ describe('logout', () => {
     ['that is confirmed leads to Identify', false, '/sso/identify'],
     ['that is not confirmed leads to the page at once', true, '/news'],
   ])('%s', async (_what, isDown, path) => {
-    const browser = await loggedIn()
+    const browser = await loggedInBrowser()
     if (isDown) setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
     const { trail } = await browser.submit(at('/logout'), { return_to: '/news' })
     expect(new URL(present(trail[1]).url).pathname).toBe(path)
   })
 
   test('by JSON answers JSON', async () => {
-    const browser = await loggedIn()
+    const browser = await loggedInBrowser()
     const answer = await browser.fetchJson(at('/logout'), { json: {} })
     expect([answer.status, answer.json]).toMatchObject([200, { status: 'none' }])
     expect(view(await browser.visit(at('/'))).status).toBe('anon')
   })
 
   test('is seen by the other site once its record is stale', async () => {
-    const browser = await loggedIn()
+    const browser = await loggedInBrowser()
     expect(view(await browser.visit(`${setup.evening.url}/`)).status).toBe('loggedin')
     await browser.submit(at('/logout'), { return_to: '/' })
     expect(view(await browser.visit(`${setup.evening.url}/`)).status).toBe('loggedin')
@@ -83,7 +83,7 @@ describe('logout', () => {
 
 describe('logout-all', () => {
   test('ends the other sessions of the account on this site at once, and those of no other account', async () => {
-    const [one, two, other] = [await loggedIn(), await loggedIn(), await loggedIn(grace)]
+    const [one, two, other] = [await loggedInBrowser(), await loggedInBrowser(), await loggedInBrowser(grace)]
     expect(view(await one.submit(at('/logout-all'), { return_to: '/' })).status).toBe('anon')
     const calls = setup.countCalls('sessionstatus')
     expect((await two.fetchJson(at('/'))).json.status).toBe('none')

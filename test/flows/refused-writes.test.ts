@@ -11,7 +11,7 @@ import {
   eventually,
   type Gates,
   healthWithStore,
-  loggedIn,
+  loggedInBrowser,
   logIn,
   type Setup,
   startSetup,
@@ -116,7 +116,7 @@ describe.each(causes)('[O23] a Redis that refuses writes: $code', ({ code, refus
   const aboutRedis = () => lines.filter((line) => line.includes('Redis'))
 
   test('keeps users logged in, says so until a write has succeeded, and works again within 5 s', async () => {
-    const [user, other] = [await loggedIn(setup), await visitor(setup)]
+    const [user, other] = [await loggedInBrowser(setup), await visitor(setup)]
     expect(await healthWithStore(setup.morning.sso)).toMatchObject({ ok: true })
     lines.length = 0
     await refuse(admin, folder)
@@ -151,7 +151,7 @@ describe.each(causes)('[O23] a Redis that refuses writes: $code', ({ code, refus
     expect(view(page)).toMatchObject({ status: 'loggedin' })
   })
   test('keeps a user logged in until 21 minutes after the last status check, and shows the user again afterwards', async () => {
-    const user = await loggedIn(setup)
+    const user = await loggedInBrowser(setup)
     const isSeenAs = async () => {
       const { status, degraded } = view(await user.visit(at('/')))
       return [status, degraded]
@@ -168,7 +168,7 @@ describe.each(causes)('[O23] a Redis that refuses writes: $code', ({ code, refus
     expect(await isSeenAs()).toEqual(['loggedin', undefined])
   })
   test('[S22] a logout while the SSO system is away too ends the session when Redis takes writes again', async () => {
-    const user = await loggedIn(setup)
+    const user = await loggedInBrowser(setup)
     const headers = { cookie: `sso2.sid=${user.cookie('sso2.sid')}` }
     const loggedInAtSso = () => setup.emulator.sessions().filter(({ status }) => status === 'loggedin').length
     const before = loggedInAtSso()

@@ -120,7 +120,7 @@ async function pages(browser: Browser) {
 }
 const isIn = { redirects: 0, status: 'loggedin', accountId: 'account-ada', saved: 'kept' }
 
-async function loggedInUser(): Promise<Browser> {
+async function loggedInBrowserAt(): Promise<Browser> {
   const browser = rollout.browser()
   await logIn(browser, rollout, ada)
   await browser.visit(`${rollout.url}/keep`)
@@ -159,7 +159,7 @@ async function noticed(): Promise<number> {
 
 /** The documented steps, one process after the other. */
 async function inSteps(name: keyof Secrets, steps: readonly (string | string[] | (() => void))[]): Promise<void> {
-  const users = [await loggedInUser(), await loggedInUser()]
+  const users = [await loggedInBrowserAt(), await loggedInBrowserAt()]
   for (const step of steps) {
     if (typeof step === 'function') {
       step()
@@ -171,7 +171,7 @@ async function inSteps(name: keyof Secrets, steps: readonly (string | string[] |
       await rollout.replace(process, { [name]: step })
       await allIsWell(users)
     }
-    users.push(await loggedInUser())
+    users.push(await loggedInBrowserAt())
   }
 }
 
@@ -181,7 +181,7 @@ test('[O16] a session secret is changed in three steps: no user is logged out, a
     [oldSession, nextSession],
     [nextSession, oldSession],
   ])
-  const users = [await loggedInUser(), await loggedInUser()]
+  const users = [await loggedInBrowserAt(), await loggedInBrowserAt()]
   for (const process of [0, 1] as const) {
     await rollout.replace(process, { sessionSecret: nextSession })
     await allIsWell(users)
@@ -226,7 +226,7 @@ describe('a clumsy step', () => {
 
   test('with the session secret (the new one first, at one process) costs a redirect to Identify, and never shows a wrong user', async () => {
     await start()
-    const before = await loggedInUser()
+    const before = await loggedInBrowserAt()
     await rollout.replace(0, { sessionSecret: [nextSession, oldSession] })
     expect(await pages(before)).toEqual([isIn, isIn])
     for (let users = 1; users <= 5; users += 1) {
@@ -247,7 +247,7 @@ describe('a clumsy step', () => {
 
   test('with the client secret (the new one alone, at one process) logs no user out, says "not now", and is over with it', async () => {
     await start()
-    const before = await loggedInUser()
+    const before = await loggedInBrowserAt()
     const visitor = rollout.browser()
     await visitor.visit(`${rollout.url}/login`)
     await rollout.replace(0, { clientSecret: next })

@@ -284,7 +284,7 @@ interface Visited {
 }
 
 /** A browser that is logged in: a busy machine may refuse that at first, or say so only on the next page. */
-export async function loggedIn(setup: Visited, account = ada, site = setup.morning): Promise<Browser> {
+export async function loggedInBrowser(setup: Visited, account = ada, site = setup.morning): Promise<Browser> {
   const browser = setup.browser()
   const isIn = ({ body }: VisitedPage) => body.includes('"status":"loggedin"')
   await eventually(async () => {

@@ -1,6 +1,6 @@
 import { document } from '../safety/session-support'
 import { type Front, startFront } from '../support/front'
-import { eventually, loggedIn, type Setup, startSetup, view } from './setup'
+import { eventually, loggedInBrowser, type Setup, startSetup, view } from './setup'
 
 let setup: Setup
 let front: Front
@@ -37,7 +37,7 @@ test('after the first visitors no browser is redirected to a host that is gone, 
 test('a logout that is confirmed leads to the page while Identify alone does not work', async () => {
   const broken = await startSetup()
   try {
-    const browser = await loggedIn(broken)
+    const browser = await loggedInBrowser(broken)
     broken.emulator.faults.add({ operation: 'identify', kind: 'down' })
     const page = `${broken.morning.url}/page`
     await eventually(async () => (await broken.browser().fetchJson(page, { headers: document })).status === 200)

@@ -1,7 +1,7 @@
 import { type PausableSetup, startPausableSetup } from '../regressions/pausable-setup'
 import type { Browser } from '../support/agent'
 import { browserCalls } from '../support/calls'
-import { ada, eventually, logIn, present, loggedIn as userOf, view } from './setup'
+import { ada, eventually, logIn, present, loggedInBrowser as userOf, view } from './setup'
 
 let setup: PausableSetup
 const at = (page: string) => setup.at(page)
@@ -12,7 +12,7 @@ beforeEach(async () => {
 })
 afterEach(() => setup.close())
 
-const loggedIn = () => userOf(setup)
+const loggedInBrowser = () => userOf(setup)
 
 describe('two processes ask Session Status once for all', () => {
   beforeEach(() => setup.serveFrom(setup.first, setup.addProcess()))
@@ -27,7 +27,7 @@ describe('two processes ask Session Status once for all', () => {
     ['stale', 361],
     ['older than the grace', 1300],
   ])('of 50 requests at once on a record that is %s', async (_name, age) => {
-    const browser = await loggedIn()
+    const browser = await loggedInBrowser()
     setup.emulator.clock.advance(age)
     setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'slow', ms: 150 })
     const before = setup.countCalls('sessionstatus')
@@ -38,7 +38,7 @@ describe('two processes ask Session Status once for all', () => {
   })
 
   test('of 20 requests at once for a session that has ended', async () => {
-    const browser = await loggedIn()
+    const browser = await loggedInBrowser()
     setup.emulator.terminate(newestSid())
     setup.emulator.clock.advance(1300)
     const before = setup.countCalls('sessionstatus')
@@ -49,7 +49,7 @@ describe('two processes ask Session Status once for all', () => {
 
 describe('what the SSO system says', () => {
   test('is asked once in recheckSeconds', async () => {
-    const browser = await loggedIn()
+    const browser = await loggedInBrowser()
     for (const [seconds, calls] of [
       [350, 0],
       [15, 1],
@@ -83,7 +83,7 @@ describe('what the SSO system says', () => {
   test.each(['terminate', 'prune'] as const)(
     'a session that has ended (%s) is none for a script, and begins anew for a page',
     async (end) => {
-      const [browser, script] = [await loggedIn(), setup.browser()]
+      const [browser, script] = [await loggedInBrowser(), setup.browser()]
       await browser.visit(at('/keep'))
       const cookie = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
       setup.emulator[end](newestSid())
@@ -101,7 +101,7 @@ describe('what the SSO system says', () => {
 
 describe('an answer that ends a session', () => {
   test('leaves nothing of it to those who waited for the answer', async () => {
-    const browser = await loggedIn()
+    const browser = await loggedInBrowser()
     await browser.visit(at('/keep'))
     setup.emulator.terminate(newestSid())
     setup.emulator.clock.advance(1300)
@@ -134,7 +134,7 @@ describe('an answer that ends a session', () => {
 describe('while the SSO system does not answer', () => {
   /** Each way not to answer is a row of the fault matrix. */
   test('[S11] a login is served within the grace, and none beyond it', async () => {
-    const browser = await loggedIn()
+    const browser = await loggedInBrowser()
     setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
     setup.emulator.clock.advance(361)
     const within = await browser.visit(at('/account'))
@@ -163,7 +163,7 @@ test.each([
   ['a page that is too old', '/', 361],
   ['a page that wants a fresh check', '/sensitive', 0],
 ])('what keeps a session is renewed in the store when it is checked, for %s', async (_what, page, age) => {
-  const browser = await loggedIn()
+  const browser = await loggedInBrowser()
   await browser.visit(at('/keep'))
   const data = present((await setup.keys()).find((key) => key.includes(':sess:')))
   const keys = [data, data.replace(':sess:', ':sso2:')]
@@ -183,7 +183,7 @@ test.each([
 
 describe('requireLogin({ fresh: true })', () => {
   test('asks each time', async () => {
-    const browser = await loggedIn()
+    const browser = await loggedInBrowser()
     for (const calls of [1, 2]) {
       expect(view(await browser.visit(at('/sensitive')))).toMatchObject({ status: 'loggedin', url: '/sensitive' })
       expect(setup.countCalls('sessionstatus')).toBe(calls)
@@ -191,7 +191,7 @@ describe('requireLogin({ fresh: true })', () => {
   })
 
   test('sees at once that the session has ended', async () => {
-    const browser = await loggedIn()
+    const browser = await loggedInBrowser()
     setup.emulator.terminate(newestSid())
     expect(view(await browser.visit(at('/account'))).status).toBe('loggedin')
     const page = await browser.visit(at('/sensitive'))
@@ -209,7 +209,7 @@ async function lose(part: 'sess' | 'sso2'): Promise<void> {
 }
 
 test('a session whose data is lost goes on without it, and one whose record is lost is identified again', async () => {
-  const browser = await loggedIn()
+  const browser = await loggedInBrowser()
   await browser.visit(at('/keep'))
   await lose('sess')
   expect(view(await browser.visit(at('/')))).toEqual({ status: 'loggedin', username: 'ada', url: '/' })

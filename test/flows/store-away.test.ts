@@ -1,6 +1,6 @@
 import { document } from '../safety/session-support'
 import { useRedis } from '../support/redis'
-import { eventually, loggedIn, resumeStore, type Setup, startSetup, view } from './setup'
+import { eventually, loggedInBrowser, resumeStore, type Setup, startSetup, view } from './setup'
 
 /*
  * The store goes away and comes back with its data: the server process is stopped, as in a stalled machine, and continued.
@@ -16,7 +16,7 @@ const at = (path: string) => `${setup.morning.url}${path}`
 const isBack = () => resumeStore(redis, setup.morning.sso)
 
 test('a login past its grace is not shown because the store went away after the SSO system had not answered', async () => {
-  const browser = await loggedIn(setup)
+  const browser = await loggedInBrowser(setup)
   const look = async () => view(await browser.fetchJson(at('/')))
   setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'hang' })
   const loseStoreMeanwhile = async (seconds: number) => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser } from '../support/agent'
-import { loggedInUser, type Process, type RunningSite, startSite } from './support'
+import { loggedInBrowserAt, type Process, type RunningSite, startSite } from './support'
 
 /*
  * A session whose check got no response is checked again four seconds after that check began, whichever process its browser comes to, and
@@ -36,7 +36,7 @@ async function loseThree(browser: Browser): Promise<void> {
 test.each(['one that saw the trouble', 'one that did not'])(
   '[I9] when the SSO system responds again, no page is degraded for longer than 5 s, at %s',
   async (which) => {
-    const browser = await loggedInUser(setup)
+    const browser = await loggedInBrowserAt(setup)
     await loseThree(browser)
     const process = which === 'one that did not' ? await setup.another({}) : other
     const { clock } = setup.emulator
@@ -51,7 +51,7 @@ test.each(['one that saw the trouble', 'one that did not'])(
 )
 
 test('[O19] one session that gets no response is checked once in four seconds, though others get responses all the time', async () => {
-  const [browser, other] = [await loggedInUser(setup), await loggedInUser(setup)]
+  const [browser, other] = [await loggedInBrowserAt(setup), await loggedInBrowserAt(setup)]
   const [{ sid } = { sid: '' }] = setup.emulator.sessions().filter(({ status }) => status === 'loggedin')
   setup.emulator.clock.advance(361)
   setup.emulator.faults.add({ ...BUSY, sid })
@@ -87,7 +87,7 @@ const troubles = [
 test.each(troubles)(
   `[O19] the SSO system that says %s is asked about one session ${MOST_CHECKS} times in ${SECONDS} s at most`,
   async (_what, fault) => {
-    const browser = await loggedInUser(setup)
+    const browser = await loggedInBrowserAt(setup)
     setup.emulator.clock.advance(361)
     setup.emulator.faults.add({ operation: 'sessionstatus', ...fault })
     const before = setup.countCalls('sessionstatus')

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { present, view } from '../flows/setup'
 import { document } from '../safety/session-support'
 import { send } from '../support/http'
-import { loggedInUser, type Process, type RunningSite, startSite } from './support'
+import { loggedInBrowserAt, type Process, type RunningSite, startSite } from './support'
 
 const HOUR = 3600
 const YEARS = 20 * 365 * 24 * HOUR
@@ -40,7 +40,7 @@ test('[O18] landings refused for their time leave one line, which says how far t
 
 describe('[O18] beside a process whose clock is an hour ahead,', () => {
   test('the good one asks Session Status after its 6 minutes, and no user is logged out', async () => {
-    const browser = await loggedInUser(setup)
+    const browser = await loggedInBrowserAt(setup)
     const wrong = await wrongBy(HOUR)
     await browser.fetchJson(`${wrong.url}/`)
     expect((await browser.fetchJson(at('/'))).json).toMatchObject({ status: 'loggedin', username: 'ada' })
@@ -54,7 +54,7 @@ describe('[O18] beside a process whose clock is an hour ahead,', () => {
   })
 
   test('an end of the session is seen by the good one after 6 minutes', async () => {
-    const browser = await loggedInUser(setup)
+    const browser = await loggedInBrowserAt(setup)
     const wrong = await wrongBy(HOUR)
     await browser.fetchJson(`${wrong.url}/`)
     for (const { sid } of setup.emulator.sessions()) setup.emulator.terminate(sid)
@@ -63,7 +63,7 @@ describe('[O18] beside a process whose clock is an hour ahead,', () => {
   })
 
   test('its check that got no response delays no check of the other process', async () => {
-    const browser = await loggedInUser(setup)
+    const browser = await loggedInBrowserAt(setup)
     setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
     const wrong = await wrongBy(HOUR)
     await browser.fetchJson(`${wrong.url}/`)
@@ -77,7 +77,7 @@ describe('[O18] beside a process whose clock is an hour ahead,', () => {
 test('[O18] a process whose clock is an hour behind hides no session from a logout of all sessions', async () => {
   await setup.close()
   setup = await startSite({ options: { session: { idleSeconds: HOUR / 2 } } })
-  const [browser, other] = [await loggedInUser(setup), await loggedInUser(setup)]
+  const [browser, other] = [await loggedInBrowserAt(setup), await loggedInBrowserAt(setup)]
   const wrong = await wrongBy(-HOUR)
   // the second visit returns after the renewal by the first, on the same connection to Redis
   for (const _visit of [1, 2]) await browser.fetchJson(`${wrong.url}/`)
@@ -135,7 +135,7 @@ describe('[O18] the check lock of a process an hour ahead that still waits for i
     ['stale', 361],
     ['beyond the grace', 1300],
   ])('delays no check of a record that is %s', async (_name, age) => {
-    const browser = await loggedInUser(setup)
+    const browser = await loggedInBrowserAt(setup)
     const ssoUrl = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/sso`
     const wrong = await wrongBy(HOUR, { ssoUrl, timeoutMs: 10_000 })
     setup.emulator.clock.advance(age)
@@ -179,7 +179,7 @@ describe('[O18] the clock offset of health()', () => {
     await setup.browser().fetchJson(landing)
     expect(await offset()).toBeUndefined()
     setup.emulator.faults.clear()
-    await loggedInUser(setup)
+    await loggedInBrowserAt(setup)
     const other = await landingOf()
     setup.emulator.clock.advance(86_400)
     await setup.browser().fetchJson(other)
@@ -187,7 +187,7 @@ describe('[O18] the clock offset of health()', () => {
   })
 
   test.each([34, -34])('is %i s where an answer of the back channel says so', async (seconds) => {
-    const browser = await loggedInUser(setup)
+    const browser = await loggedInBrowserAt(setup)
     setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'skew', seconds: -seconds })
     setup.emulator.clock.advance(361)
     await browser.fetchJson(at('/'))

@@ -4,7 +4,7 @@ import express, { type RequestHandler } from 'express'
 import { addPages, grace, logIn, sessionSecret } from '../flows/setup'
 import { isExpiry, parseSetCookie, rawGet } from '../safety/cookies-raw'
 import type { Browser } from '../support/agent'
-import { loggedInUser, type RunningSite, startSite } from './support'
+import { loggedInBrowserAt, type RunningSite, startSite } from './support'
 
 const SITE_SECRET = 'a-secret-of-the-site-for-its-own-cookies'
 
@@ -34,7 +34,7 @@ describe.each<[string, RequestHandler]>([
   let theirs: string
   beforeAll(async () => {
     setup = await startSite({ build: (sso, gates) => addPages(express().use(parser, sso), sso, gates) })
-    browser = await loggedInUser(setup)
+    browser = await loggedInBrowserAt(setup)
     mine = String(browser.cookie('sso2.sid'))
     const other = setup.browser()
     await logIn(other, setup, grace)

@@ -49,7 +49,7 @@ describe.each(keepings)('with %s, an access token that ran out', (keeping) => {
   test.each(faults)(
     '[O20] and is not renewed (%o) leaves the user logged in, after three redirects at most',
     async (fault) => {
-      const browser = await setup.loggedIn()
+      const browser = await setup.loggedInBrowser()
       setup.emulator.clock.advance(ACCESS_SECONDS + 100)
       setup.emulator.faults.add(fault)
       await accessRunsOut(browser)
@@ -65,7 +65,7 @@ describe.each(keepings)('with %s, an access token that ran out', (keeping) => {
   )
 
   test('[O20] is renewed a minute later, where it can be', async () => {
-    const browser = await setup.loggedIn()
+    const browser = await setup.loggedInBrowser()
     setup.emulator.clock.advance(ACCESS_SECONDS + 100)
     setup.emulator.faults.add({ operation: 'token', kind: 'status', code: 400 })
     await accessRunsOut(browser)
@@ -79,7 +79,7 @@ describe.each(keepings)('with %s, an access token that ran out', (keeping) => {
   })
 
   test('[O20] a fresh page whose session is unknown at the SSO system ends after three redirects at most', async () => {
-    const browser = await setup.loggedIn()
+    const browser = await setup.loggedInBrowser()
     setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'error', code: 'session_not_found' })
     const visit = await browser.visit(setup.at('/sensitive'))
     expect([200, 503]).toContain(visit.status)
@@ -144,7 +144,7 @@ describe('a record of another version', () => {
 
   describe.each(readable)('(%s)', (_name, change) => {
     test('[O21] is read before and after a check writes it, and keeps what was not understood', async () => {
-      const browser = await setup.loggedIn()
+      const browser = await setup.loggedInBrowser()
       await edit(change)
       expect(await open(browser, '/news')).toMatchObject({ status: 'loggedin', username: 'ada', redirects: 0 })
       const before = await setup.records()

@@ -1,7 +1,7 @@
 import { Sso2Error, Sso2UnavailableError } from '../../lib'
 import { resumeStore } from '../flows/setup'
 import { startRedis, type TestRedis } from '../support/redis'
-import { loggedInUser, type RunningSite, startSite, withPages } from './support'
+import { loggedInBrowserAt, type RunningSite, startSite, withPages } from './support'
 
 const checkPage = withPages((app) => {
   app.get('/check', (req, res, next) => {
@@ -41,7 +41,7 @@ test.each<[what: string, fail: () => unknown, heal: () => Promise<unknown>]>([
 ])(
   '[S14, O17] req.sso2.check() of a user while Redis %s throws an error with class, code and operation',
   async (_what, fail, heal) => {
-    const browser = await loggedInUser(setup)
+    const browser = await loggedInBrowserAt(setup)
     expect((await browser.fetchJson(`${setup.url}/check`)).json).toEqual({ status: 'loggedin' })
     await fail()
     const { status, json } = await browser.fetchJson(`${setup.url}/check`)

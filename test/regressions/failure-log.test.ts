@@ -6,7 +6,7 @@ import { ada, addPages, eventually, view } from '../flows/setup'
 import { Browser } from '../support/agent'
 import { freePort } from '../support/ports'
 import { startRedis } from '../support/redis'
-import { loggedInUser, pages, type RunningSite, type SiteOptions, startSite } from './support'
+import { loggedInBrowserAt, pages, type RunningSite, type SiteOptions, startSite } from './support'
 
 /* What stops a login is logged once, with what to check. */
 
@@ -37,7 +37,7 @@ async function openDoor(door: (typeof doors)[number], at: RunningSite): Promise<
     await browser.visit(`${at.url}/`)
     return async () => expect((await browser.fetchJson(`${at.url}/login`, { json: ada })).status).toBe(503)
   }
-  const browser = await loggedInUser(at)
+  const browser = await loggedInBrowserAt(at)
   if (door === 'a landing') {
     browser.dropCookies(({ name }) => name === 'sso2.sid')
     return () => browser.visit(`${at.url}/`)
@@ -63,7 +63,7 @@ test.each(doors)(
   async (door) => {
     const at = await start({ emulator: { limits: { accessTokenSeconds: 300 } } })
     for (const [operation, fault, line] of ticketFaults) {
-      await loggedInUser(at) // a ticket that is redeemed: none of the faults is an outage yet
+      await loggedInBrowserAt(at) // a ticket that is redeemed: none of the faults is an outage yet
       const step = await openDoor(door, at)
       at.emulator.faults.add({ operation, ...fault } as FaultOptions)
       lines.length = 0
@@ -115,7 +115,7 @@ describe('a hook of the site that fails', () => {
 
 test.each<[string, FaultOptions['operation'], (at: RunningSite) => Promise<unknown>]>([
   ['an Authenticate', 'authenticate', async (at) => (await openDoor('a login', at))()],
-  ['a Logout', 'logout', async (at) => (await loggedInUser(at)).submit(`${at.url}/logout`, { return_to: '/' })],
+  ['a Logout', 'logout', async (at) => (await loggedInBrowserAt(at)).submit(`${at.url}/logout`, { return_to: '/' })],
 ])('%s that gets no answer is one line', async (_what, operation, act) => {
   const at = await start()
   at.emulator.faults.add({ operation, kind: 'status', code: 503 })
@@ -212,7 +212,7 @@ describe('a landing that is lost', () => {
 
   test('[O9] is logged for no token that the SSO system has not signed', async () => {
     const at = await start()
-    const browser = await loggedInUser(at)
+    const browser = await loggedInBrowserAt(at)
     for (const token of ['eyJhbGciOiJIUzI1NiJ9.eyJzaWQiOiJhIn0.c2ln', 'eyJ', `eyJ${'a'.repeat(1500)}`]) {
       await at.browser().visit(`${at.url}/page?t=${token}&r=${at.url}/`)
       await browser.visit(`${at.url}/page?t=${token}&r=${at.url}/`)

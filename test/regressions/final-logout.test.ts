@@ -37,7 +37,7 @@ describe.each(keepings)('with %s, two tabs that land while the SSO session is lo
   ] as const)(
     '[L13] (%s is slow, %s is %s) the slow one does not log the user in again',
     async (where, path, result) => {
-      const browser = await setup.loggedIn()
+      const browser = await setup.loggedInBrowser()
       const [one, two] = await twoTabs(browser)
       const held = setup[where].close()
       const landing = slow(browser, two)
@@ -64,7 +64,7 @@ test.each(['Redis', 'a session of its own'] as const)(
   '[L13, S17] (%s) a slow landing does not log the user in again after a logout that Redis had lost everything of',
   async (keeping) => {
     setup = await startPausableSetup({ keeping })
-    const browser = await setup.loggedIn()
+    const browser = await setup.loggedInBrowser()
     await setup.redis.del(await setup.keys())
     const held = setup.naming.close()
     const landing = browser.visit(setup.at('/?tab=1'))
@@ -122,7 +122,7 @@ describe.each(['Redis', 'memory'] as const)('with %s, a logout with the cookie o
   })
 
   test('[S16] is no way into another session: an ID that the site has not issued ends nothing', async () => {
-    const browser = await setup.loggedIn()
+    const browser = await setup.loggedInBrowser()
     const answer = await postWith(`${present(idOf(browser)).slice(0, -6)}AAAAAA`)
     expect(answer.status).toBe(200)
     expect(basket(await browser.fetchJson(setup.at('/basket')))).toMatchObject({ status: 'loggedin', username: 'ada' })
@@ -136,7 +136,7 @@ describe('a cookie or record that this process cannot read', () => {
     setup = await startPausableSetup()
     const rotated = setup.addProcess({ sessionSecret: newSecret })
     const both = setup.addProcess({ sessionSecret: [newSecret, sessionSecret] })
-    const browser = await setup.loggedIn()
+    const browser = await setup.loggedInBrowser()
     setup.serveFrom(rotated)
     expect((await post(browser)).json).toEqual({ status: 'none', logout: 'pending' })
     expect(browser.cookie('sso2.o')).toBeDefined()
@@ -175,7 +175,7 @@ describe('a cookie or record that this process cannot read', () => {
     async (...row) => {
       const [, keeping, path, spoil] = row
       setup = await startPausableSetup({ keeping })
-      const browser = await setup.loggedIn()
+      const browser = await setup.loggedInBrowser()
       await spoil()
       expect((await post(browser, path)).json).toEqual({ status: 'none', logout: 'pending' })
       expect(browser.cookie('sso2.o')).toBeDefined()

@@ -117,7 +117,7 @@ describe('a form that is sent while the SSO system is down', () => {
   })
 
   test('to /login with a session that is gone gets a page of ours, and stays there', async () => {
-    const browser = await setup.loggedIn()
+    const browser = await setup.loggedInBrowser()
     setup.serveFrom(setup.addProcess({ session: { prefix: 'another:' } }))
     await goesDown({ morning: { ...setup.morning, sso: setup.newest().sso } })
     const page = await browser.submit(setup.at('/login'), { ...ada, return_to: '/' })

@@ -34,11 +34,11 @@ describe.each(keepings)('with %s', (keeping) => {
     )
   }
 
-  let browser: Awaited<ReturnType<PausableSetup['loggedIn']>>
+  let browser: Awaited<ReturnType<PausableSetup['loggedInBrowser']>>
   /** Sessions in memory belong to one process. All others are served by two. */
   const begin = async () => {
     setup = await startPausableSetup({ keeping })
-    browser = await setup.loggedIn()
+    browser = await setup.loggedInBrowser()
     if (keeping !== 'memory') setup.serveFrom(setup.first, setup.addProcess())
   }
 
@@ -76,7 +76,7 @@ describe.each(keepings)('with %s', (keeping) => {
     '[S18] a request that was told "terminated" does not pass because another one (%i s later: it %s) asks again',
     async (seconds) => {
       setup = await startPausableSetup({ keeping, holdsAnswers: true })
-      browser = await setup.loggedIn()
+      browser = await setup.loggedInBrowser()
       terminate()
       const first = setup.answers.close()
       const one = browser.fetchJson(setup.at('/sensitive'))
@@ -96,7 +96,7 @@ describe.each(keepings)('with %s', (keeping) => {
 
   test('[S18] a request does not pass on the response to a check that was sent before the request began', async () => {
     setup = await startPausableSetup({ keeping, holdsAnswers: true })
-    browser = await setup.loggedIn()
+    browser = await setup.loggedInBrowser()
     const held = setup.answers.close()
     const one = browser.fetchJson(setup.at('/sensitive'))
     await held.arrived
@@ -111,7 +111,7 @@ describe.each(keepings)('with %s', (keeping) => {
 
   test('[S18] a login form of the same user is no response to a status check', async () => {
     setup = await startPausableSetup({ keeping, holdsAnswers: true })
-    browser = await setup.loggedIn()
+    browser = await setup.loggedInBrowser()
     const gate = setup.gates.add()
     const late = browser.fetchJson(setup.at(`/gated-sensitive?gate=${gate.name}`))
     await gate.arrived
@@ -128,7 +128,7 @@ describe.each(keepings)('with %s', (keeping) => {
   describe('after a logout has returned', () => {
     beforeEach(async () => {
       setup = await startPausableSetup({ keeping })
-      browser = await setup.loggedIn()
+      browser = await setup.loggedInBrowser()
     })
 
     /** A handler that began before, and goes on after. */

@@ -3,7 +3,7 @@ import { type Sso2, Sso2SetupError, Sso2UnavailableError } from '../../lib'
 import { LANGUAGES, TEXTS } from '../../lib/config/texts'
 import { addPages, type Gates, grace, logIn } from '../flows/setup'
 import type { Browser } from '../support/agent'
-import { loggedInUser, type RunningSite, startSite } from './support'
+import { loggedInBrowserAt, type RunningSite, startSite } from './support'
 
 /* Which users a guard with `allow` lets in, and which options a guard takes. */
 
@@ -43,7 +43,7 @@ describe('requireLogin({ allow })', () => {
   let browser: Browser
   beforeEach(async () => {
     setup = await startSite({ build: guardedPages })
-    browser = await loggedInUser(setup)
+    browser = await loggedInBrowserAt(setup)
   })
 
   test('lets in the users that it allows, and is told user and request', async () => {
@@ -101,5 +101,5 @@ test('a handler behind guards keeps the types of the parameters of its route', a
         res.json({ id })
       })
   setup = await startSite({ build: (sso, gates) => addPages(build(sso), sso, gates) })
-  expect(await json(await loggedInUser(setup), '/articles/7')).toEqual([200, { id: '7' }])
+  expect(await json(await loggedInBrowserAt(setup), '/articles/7')).toEqual([200, { id: '7' }])
 })

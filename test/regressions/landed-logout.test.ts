@@ -1,7 +1,7 @@
 import net from 'node:net'
 import express from 'express'
 import { addPages, present, redisUrl, view } from '../flows/setup'
-import { loggedInUser, type Process, type RunningSite, startSite } from './support'
+import { loggedInBrowserAt, type Process, type RunningSite, startSite } from './support'
 
 /* A logout of a browser without its session cookie: its next landing names the SSO session, and ends it on this site first. Redis is slow. */
 
@@ -43,7 +43,7 @@ afterAll(async () => {
 })
 
 test('[S12] the landing responds when the sessions of its SSO session have ended here, not before', async () => {
-  const browser = await loggedInUser(setup)
+  const browser = await loggedInBrowserAt(setup)
   const cookie = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
   const opens = async () => (await setup.browser().fetchJson(`${quick.url}/`, { headers: { cookie } })).json.status
   expect(await opens()).toBe('loggedin')

@@ -79,7 +79,7 @@ describe.each<Keeping>(['Redis', 'a session of its own'])('with %s', (keeping) =
   })
 
   test('two tabs that land with one login are one login', async () => {
-    const browser = await setup.loggedIn()
+    const browser = await setup.loggedInBrowser()
     dropSession(browser)
     const tabs = [await hop(browser, setup.at('/?tab=1')), await hop(browser, setup.at('/?tab=2'))]
     const [one = '', two = ''] = [await hop(browser, tabs[0] ?? ''), await hop(browser, tabs[1] ?? '')]
@@ -90,7 +90,7 @@ describe.each<Keeping>(['Redis', 'a session of its own'])('with %s', (keeping) =
   })
 
   test('a new access token of a known login is no login', async () => {
-    const browser = await setup.loggedIn()
+    const browser = await setup.loggedInBrowser()
     setup.emulator.clock.advance(4000)
     expect((await browser.fetchJson(setup.at('/api'))).status).toBe(200)
     expect(setup.countCalls('token')).toBe(2)
@@ -111,7 +111,7 @@ describe.each<Keeping>(['Redis', 'a session of its own'])('with %s', (keeping) =
   })
 
   test.each(['/logout', '/logout-all'])('%s: once, and the session it wrote is there afterwards', async (path) => {
-    const browser = await setup.loggedIn()
+    const browser = await setup.loggedInBrowser()
     called.length = 0
     expect((await post(browser, path)).json).toMatchObject({ logout: 'confirmed' })
     expect(called).toEqual([['logout', 'confirmed']])
@@ -123,7 +123,7 @@ describe.each<Keeping>(['Redis', 'a session of its own'])('with %s', (keeping) =
       'that is retried until the SSO system confirms it',
       'pending',
       async () => {
-        const browser = await setup.loggedIn()
+        const browser = await setup.loggedInBrowser()
         setup.emulator.faults.add({ operation: 'logout', kind: 'down', times: 1 })
         called.length = 0
         await post(browser)
@@ -135,7 +135,7 @@ describe.each<Keeping>(['Redis', 'a session of its own'])('with %s', (keeping) =
       'by a page of the site',
       'confirmed',
       async () => {
-        const browser = await setup.loggedIn()
+        const browser = await setup.loggedInBrowser()
         called.length = 0
         expect((await post(browser, '/leave-all')).json).toEqual({ result: 'confirmed' })
       },
@@ -212,7 +212,7 @@ test('a logout in onLogout does not call onLogout again', async () => {
     if (calls < 5) await req.sso2.logoutAll()
   }
   await start('Redis', { onLogout })
-  const browser = await setup.loggedIn()
+  const browser = await setup.loggedInBrowser()
   for (const expected of [1, 2]) {
     expect((await post(browser, '/leave-all')).status).toBe(200)
     expect(calls).toBe(expected)
@@ -222,7 +222,7 @@ test('a logout in onLogout does not call onLogout again', async () => {
 test('a logout while Redis is away is told once, as pending', async () => {
   const redis = await startRedis()
   await start('Redis', listeners, redis)
-  const browser = await setup.loggedIn()
+  const browser = await setup.loggedInBrowser()
   called.length = 0
   redis.hang()
   expect((await post(browser)).json).toMatchObject({ logout: 'pending' })

@@ -59,7 +59,7 @@ describe.each(losses)('after %s (%s)', (_name, keeping, lose) => {
   let browser: Browser
   beforeEach(async () => {
     await start(keeping)
-    browser = await setup.loggedIn()
+    browser = await setup.loggedInBrowser()
     await lose()
   })
 
@@ -128,7 +128,7 @@ test.each(['Redis', 'a session of its own'] as const)(
   '[S17] (%s) neither a logout while Redis hangs nor another one after it logs the user in',
   async (keeping) => {
     await start(keeping)
-    const browser = await setup.loggedIn()
+    const browser = await setup.loggedInBrowser()
     const sid = newestLogin()
     redis.hang()
     for (let times = 0; times < 2; times += 1) expect(view(await submit(browser)).status).toBe('none')
@@ -148,7 +148,7 @@ test.each<[what: string, begin: () => unknown, end: () => unknown]>([
   '[S22] a logout while Redis %s ends a session whose record is lost too, with what the site has put into it',
   async (_what, begin, end) => {
     await start()
-    const browser = await setup.loggedIn()
+    const browser = await setup.loggedInBrowser()
     await redis.commands().del(...(await redis.commands().keys('*sso2:*')))
     await browser.fetchJson(setup.at('/put?item=news'))
     const cookie = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
@@ -164,7 +164,7 @@ test.each<[what: string, begin: () => unknown, end: () => unknown]>([
 
 test('[S17] a script that logs out twice leaves no mark, and a later login on the other site stays', async () => {
   await start()
-  const browser = await setup.loggedIn()
+  const browser = await setup.loggedInBrowser()
   expect((await post(browser)).json.logout).toBe('confirmed')
   expect((await post(browser)).json.logout).toBe('no_session')
   expect(logoutCookie(browser)).toBeUndefined()
@@ -183,7 +183,7 @@ test('[S17] a logout without a session here ends the login of the other site, an
 
 test('[S17] two clicks of a script at once leave no mark', async () => {
   await start('Redis', { holdsAnswers: true })
-  const browser = await setup.loggedIn()
+  const browser = await setup.loggedInBrowser()
   const both = await Promise.all([post(browser), post(browser)])
   expect(both.map(({ json }) => json.logout)).toContain('confirmed')
   expect(view(await browser.visit(setup.at('/')))).toEqual({ status: 'anon', url: '/' })
@@ -191,7 +191,7 @@ test('[S17] two clicks of a script at once leave no mark', async () => {
 
 test('[S17] a logout that the SSO system has not confirmed and that Redis then lost: another one does not log the user in', async () => {
   await start()
-  const browser = await setup.loggedIn()
+  const browser = await setup.loggedInBrowser()
   setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
   expect((await post(browser)).json.logout).toBe('pending')
   await redis.commands().flushall()
@@ -237,7 +237,7 @@ describe('a landing of a second tab does not log the user in', () => {
 
 test('[S17] while the SSO system hangs in Logout alone, one page in a few seconds waits for it', async () => {
   await start()
-  const browser = await setup.loggedIn()
+  const browser = await setup.loggedInBrowser()
   setup.emulator.faults.add({ operation: 'logout', kind: 'hang' })
   expect((await post(browser)).json.logout).toBe('pending')
   const waits: number[] = []

@@ -1,6 +1,16 @@
 import { type Command, Redis } from 'ioredis'
 import { type FailingStore, failingStore } from '../flows/failing-store'
-import { ada, eventually, grace, loggedIn, present, redisUrl, resumeStore, untilRetried, view } from '../flows/setup'
+import {
+  ada,
+  eventually,
+  grace,
+  loggedInBrowser,
+  present,
+  redisUrl,
+  resumeStore,
+  untilRetried,
+  view,
+} from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { useRedis } from '../support/redis'
 import { basket, hop, type PausableOptions, type PausableSetup, startPausableSetup } from './pausable-setup'
@@ -32,7 +42,7 @@ const ssoIsDown = (...operations: ('logout' | 'logoutall')[]) => {
 /** Both are logged in here. The laptop will log out everywhere. */
 async function phoneAndLaptop(options: PausableOptions = {}): Promise<[Browser, Browser]> {
   setup = await startPausableSetup({ redis: redis.url(), ...options })
-  return [await setup.loggedIn(), await setup.loggedIn()]
+  return [await setup.loggedInBrowser(), await setup.loggedInBrowser()]
 }
 
 const isLoggedIn = async (browser: Browser) =>
@@ -185,7 +195,7 @@ test('[S17] "log out everywhere" again while Redis hangs is pending as the first
 
 describe('"log out everywhere" while Redis takes no writes', () => {
   /** A newer login of the account, on the other site. */
-  const newerLogin = () => loggedIn(setup, ada, setup.evening)
+  const newerLogin = () => loggedInBrowser(setup, ada, setup.evening)
   async function expectStays(newer: Browser): Promise<void> {
     setup.emulator.clock.advance(361)
     expect(view(await newer.visit(`${setup.evening.url}/`)).status).toBe('loggedin')
@@ -214,7 +224,7 @@ describe('"log out everywhere" while Redis takes no writes', () => {
     async (second) => {
       store = failingStore()
       setup = await startPausableSetup({ site: { redis: store.client } })
-      const [phone, laptop] = [await setup.loggedIn(), await setup.loggedIn()]
+      const [phone, laptop] = [await setup.loggedInBrowser(), await setup.loggedInBrowser()]
       ssoIsDown('logoutall')
       store.goAwayAfter(1, false)
       await byRoute(laptop)
@@ -240,12 +250,12 @@ test.each(['by itself', 'when the browser returns'])(
   async (way) => {
     store = failingStore()
     setup = await startPausableSetup({ site: { redis: store.client } })
-    const browser = await setup.loggedIn()
+    const browser = await setup.loggedInBrowser()
     const cookie = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
     store.goAwayAfter(1, false)
     await byRoute(browser)
     expect(accountsLoggedOut()).toHaveLength(1)
-    const newer = await loggedIn(setup, ada, setup.evening)
+    const newer = await loggedInBrowser(setup, ada, setup.evening)
     await store.comeBack(setup.first.sso)
     if (way === 'when the browser returns') await browser.fetchJson(setup.at('/'))
     const withCookie = () => setup.browser().fetchJson(setup.at('/'), { headers: { cookie } })
@@ -270,11 +280,11 @@ test('[S17] a confirmed logout of all is not sent again by another process, if R
     return command.promise
   }
   setup = await startPausableSetup({ site: { redis: client } })
-  const [browser, other] = [await setup.loggedIn(), await setup.loggedIn(grace)]
+  const [browser, other] = [await setup.loggedInBrowser(), await setup.loggedInBrowser(grace)]
   isDisturbed = true
   await byRoute(browser)
   expect(accountsLoggedOut()).toHaveLength(1)
-  const newer = await loggedIn(setup, ada, setup.evening)
+  const newer = await loggedInBrowser(setup, ada, setup.evening)
   const noneIsPending = async () => (await redis.commands().keys('*logouts:*')).length === 0
   setup.serveFrom(setup.addProcess({ redis: redis.url() }))
   ssoIsDown('logout')
@@ -312,7 +322,7 @@ describe('a retry in the background', () => {
   ])('[S17] is repeated within seconds if Redis does not answer at %s', async (_step, fits) => {
     const { client, hasFailed } = clientThatFails(fits)
     setup = await startPausableSetup({ site: { redis: client } })
-    const browser = await setup.loggedIn()
+    const browser = await setup.loggedInBrowser()
     ssoIsDown('logout')
     expect((await post(browser, '/logout')).json.logout).toBe('pending')
     setup.emulator.clock.advance(400) // the logout has waited long, so a failed retry would wait long too

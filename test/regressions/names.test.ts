@@ -4,7 +4,7 @@ import { demoOptions } from '../../lib/emulator'
 import { ada, addPages, eventually, logIn, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { startRedis, type TestRedis } from '../support/redis'
-import { loggedInUser, type RunningSite, startSite } from './support'
+import { loggedInBrowserAt, type RunningSite, startSite } from './support'
 
 /** The name "ada" in full-width letters. */
 const fullWidth = '\uff41\uff44\uff41'
@@ -31,13 +31,13 @@ describe('on Redis Cluster', () => {
       const options = { redis: cluster, loginLimit: { attempts: 20, perSeconds: 60 } }
       const setup = await startSite({ clientId, prefix: false, options })
       try {
-        const browser = await loggedInUser(setup)
+        const browser = await loggedInBrowserAt(setup)
         const kept = await browser.fetchJson(`${setup.url}/keep`)
         expect(kept.json).toMatchObject({ status: 'loggedin', saved: 'kept' })
         setup.emulator.clock.advance(361)
         const checked = await browser.visit(`${setup.url}/sensitive`)
         expect(view(checked)).toEqual({ status: 'loggedin', username: 'ada', saved: 'kept', url: '/sensitive' })
-        const other = await loggedInUser(setup)
+        const other = await loggedInBrowserAt(setup)
         const page = await other.submit(`${setup.url}/logout-all`, { return_to: '/' })
         expect(view(page)).toEqual({ status: 'anon', url: '/' })
         expect((await browser.fetchJson(`${setup.url}/account`)).status).toBe(401)

@@ -3,7 +3,7 @@ import session, { MemoryStore, type SessionOptions } from 'express-session'
 import type { Sso2 } from '../../lib'
 import { type Gates, sessionSecret } from '../flows/setup'
 import type { Browser } from '../support/agent'
-import { loggedInUser, type RunningSite, startSite } from './support'
+import { loggedInBrowserAt, type RunningSite, startSite } from './support'
 
 /* A site's own express-session with `resave` and `rolling`: a slow request saves its session, and sends its cookie, after a logout. */
 
@@ -42,7 +42,7 @@ const json = async (browser: Browser, path = '/') => (await browser.fetchJson(at
 /** Logs in and fills the basket. A slow request then begins before the logout, and ends after it. */
 async function logOutDuringSlowRequest(options: Partial<SessionOptions>) {
   setup = await startSite({ build: pagesWith(options) })
-  const browser = await loggedInUser(setup)
+  const browser = await loggedInBrowserAt(setup)
   expect(await json(browser, '/put')).toEqual({ status: 'loggedin', user: 'account-ada', basket: 'apple' })
   const old = browser.cookie(COOKIE)
   const gate = setup.gates.add()

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import type { Request, RequestHandler, Response } from 'express'
 import type { Sso2 } from '../../lib'
 import { send } from '../support/http'
-import { loggedInUser, type Process, pages, type RunningSite, startSite } from './support'
+import { loggedInBrowserAt, type Process, pages, type RunningSite, startSite } from './support'
 
 type Heads = Record<string, string>
 
@@ -36,7 +36,7 @@ let thrown: unknown[]
 
 beforeAll(async () => {
   setup = await startSite({})
-  const browser = await loggedInUser(setup)
+  const browser = await loggedInBrowserAt(setup)
   await browser.visit(`${setup.url}/keep`)
   cookie = `sso2.sid=${browser.cookie('sso2.sid')}`
 })

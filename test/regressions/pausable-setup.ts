@@ -6,7 +6,7 @@ import {
   ada,
   addPages,
   Gates,
-  loggedIn,
+  loggedInBrowser,
   present,
   redisUrl,
   type Setup,
@@ -61,7 +61,7 @@ export interface PausableSetup extends Setup {
   /** From here on these processes serve the morning site, in turn. */
   serveFrom(...processes: Process[]): void
   /** A browser that is logged in. */
-  loggedIn(account?: typeof ada): Promise<Browser>
+  loggedInBrowser(account?: typeof ada): Promise<Browser>
   /** Writes another text in the place of each record. */
   editRecords(change: (text: string) => string): Promise<void>
   /** Records of living sessions. */
@@ -115,7 +115,7 @@ export async function startPausableSetup(options: PausableOptions = {}): Promise
     serveFrom: (...next) => {
       serving = next
     },
-    loggedIn: (account = ada) => loggedIn(setup, account),
+    loggedInBrowser: (account = ada) => loggedInBrowser(setup, account),
     close: async () => {
       await Promise.all(processes.slice(1).map(({ sso }) => sso.close()))
       await setup.close()

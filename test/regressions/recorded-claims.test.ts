@@ -1,5 +1,5 @@
 import { parseRecord, RECORDED_CLAIMS, type SsoRecord } from '../../lib/decide/record'
-import { loggedInUser, type RunningSite, startSite } from './support'
+import { loggedInBrowserAt, type RunningSite, startSite } from './support'
 
 /* A claim of RECORDED_CLAIMS is in the record of a login, and each response about the login renews it. `iat` plays such a claim. */
 
@@ -21,7 +21,7 @@ async function loginRecords(): Promise<readonly (SsoRecord & { readonly iat?: nu
 }
 
 test('a login records the claim, and a status check that changes nothing else renews it', async () => {
-  const browser = await loggedInUser(setup)
+  const browser = await loggedInBrowserAt(setup)
   const [first] = await loginRecords()
   expect(first?.iat).toBeGreaterThanOrEqual(first?.since ?? Number.NaN)
   expect(first?.iat).toBeLessThanOrEqual(first?.checkedAt ?? Number.NaN)

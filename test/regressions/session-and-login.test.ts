@@ -3,7 +3,7 @@ import session from 'express-session'
 import type { Sso2 } from '../../lib'
 import { ada, addPages, type Gates, sessionSecret, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
-import { loggedInUser, type RunningSite, startSite } from './support'
+import { loggedInBrowserAt, type RunningSite, startSite } from './support'
 
 /* What docs/session-differences.md says of handlers that are written for plain express-session, row by row. */
 
@@ -67,7 +67,7 @@ describe('on sso.session', () => {
   })
 
   test('regenerate() keeps the login', async () => {
-    const browser = await loggedInUser(setup)
+    const browser = await loggedInBrowserAt(setup)
     const before = browser.cookie('sessid')
     await browser.fetchJson(at('/regenerate'))
     expect(browser.cookie('sessid')).not.toBe(before)
@@ -75,7 +75,7 @@ describe('on sso.session', () => {
   })
 
   test('destroy() is no logout, and a line says so', async () => {
-    const browser = await loggedInUser(setup)
+    const browser = await loggedInBrowserAt(setup)
     await browser.fetchJson(at('/destroy'))
     expect([await script(browser), await page(browser)]).toEqual(['none', { status: 'loggedin', redirects: 1 }])
     expect(lines).toEqual([expect.stringMatching(/destroy\(\) has ended a login.*req\.sso2\.logout\(\)/)])
@@ -102,7 +102,7 @@ describe('on sso.session', () => {
 
 test('on a session of its own, regenerate() hides the login until the next page load brings it back', async () => {
   setup = await startSite({ options, build: own })
-  const browser = await loggedInUser(setup)
+  const browser = await loggedInBrowserAt(setup)
   await browser.fetchJson(at('/regenerate'))
   const seen = [await script(browser), await page(browser), await script(browser)]
   await setup.close()

@@ -1,6 +1,6 @@
 import { ada, eventually, logIn, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
-import { loggedInUser, type RunningSite, startSite, withPages } from './support'
+import { loggedInBrowserAt, type RunningSite, startSite, withPages } from './support'
 
 const LIFE_SECONDS = 3600
 
@@ -97,7 +97,7 @@ describe('[S10] every key of a site has an expiry', () => {
   })
 
   test('those of sessions and of a logout of them all', async () => {
-    const browser = await loggedInUser(setup)
+    const browser = await loggedInBrowserAt(setup)
     await browser.visit(`${setup.url}/keep`)
     expect(await endless()).toEqual([])
     await browser.submit(`${setup.url}/logout-all`, { return_to: '/' })
@@ -106,7 +106,7 @@ describe('[S10] every key of a site has an expiry', () => {
   })
 
   test('those of a logout that waits, and of its retries', async () => {
-    const browser = await loggedInUser(setup)
+    const browser = await loggedInBrowserAt(setup)
     setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
     await browser.submit(`${setup.url}/logout`, { return_to: '/' })
     setup.emulator.clock.advance(2) // it is due when the site looks next

@@ -140,7 +140,7 @@ test.each(keepings)(
       site,
       emulator: { limits: { accessTokenSeconds: 300 } },
     })
-    const browser = await setup.loggedIn()
+    const browser = await setup.loggedInBrowser()
     expect((await put(browser, 'book')).status).toBe(200)
     accountId = 'grace'
     const gate = setup.gates.add()
@@ -216,7 +216,7 @@ describe.each(['Redis', 'memory'] as const)('two tabs with a session of the SSO 
 
 test('[S20] a user whose session Redis loses during a check is shown nothing of it, and nothing of it is kept', async () => {
   setup = await startPausableSetup({ holdsAnswers: true })
-  const browser = await setup.loggedIn()
+  const browser = await setup.loggedInBrowser()
   await put(browser, 'book')
   setup.emulator.clock.advance(361)
   const held = setup.answers.close()

@@ -4,7 +4,7 @@ import express, { type Express } from 'express'
 import { Redis } from 'ioredis'
 import { type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { createEmulator, demoOptions, type Emulator, type EmulatorOptions } from '../../lib/emulator'
-import { addPages, Gates, loggedIn, openPort, type Port, redisUrl, sessionSecret } from '../flows/setup'
+import { addPages, Gates, loggedInBrowser, openPort, type Port, redisUrl, sessionSecret } from '../flows/setup'
 import { Browser } from '../support/agent'
 import { browserCalls } from '../support/calls'
 
@@ -111,4 +111,4 @@ function serve({ server, url }: Port, options: Partial<Sso2Options>, build: Buil
 }
 
 /** A browser that is logged in as ada. */
-export const loggedInUser = (setup: RunningSite): Promise<Browser> => loggedIn({ ...setup, morning: setup })
+export const loggedInBrowserAt = (setup: RunningSite): Promise<Browser> => loggedInBrowser({ ...setup, morning: setup })

@@ -8,7 +8,7 @@ import express, { type Express, type Request } from 'express'
 import { WebSocket } from 'ws'
 import type { Sso2 } from '../../lib'
 import type { Browser } from '../support/agent'
-import { loggedInUser, pages, type RunningSite, startSite } from './support'
+import { loggedInBrowserAt, pages, type RunningSite, startSite } from './support'
 
 /* Real sockets: of the example of docs/websockets.md, as it stands there, and of express-ws. */
 
@@ -51,20 +51,20 @@ async function hear(browser: Browser, { path = '/', origin = setup.url } = {}): 
 
 test('a user is greeted by the socket, and a new user is not', async () => {
   await startExample()
-  expect(await hear(await loggedInUser(setup))).toBe('Hello, account-ada')
+  expect(await hear(await loggedInBrowserAt(setup))).toBe('Hello, account-ada')
   expect(await hear(setup.browser())).toBe('hung up')
 })
 
 test('[F1] a page of another origin opens none', async () => {
   await startExample()
-  const browser = await loggedInUser(setup)
+  const browser = await loggedInBrowserAt(setup)
   for (const origin of ['http://evil.localhost', `${setup.url}.evil.example`, 'null'])
     expect(await hear(browser, { origin })).toBe('hung up')
 })
 
 test('a login that is stale is checked before the socket opens, and one that has ended opens none', async () => {
   await startExample()
-  const browser = await loggedInUser(setup)
+  const browser = await loggedInBrowserAt(setup)
   setup.emulator.clock.advance(361)
   const before = setup.countCalls('sessionstatus')
   expect(await hear(browser)).toBe('Hello, account-ada')
@@ -90,7 +90,7 @@ test('a guard in front of a socket of express-ws lets users in, and closes the s
   routes.ws('/editors', setup.sso.requireLogin({ allow: () => false }), greet)
   routes.ws('/known', setup.sso.identify(), greet)
   await once(server, 'listening')
-  const browser = await loggedInUser(setup)
+  const browser = await loggedInBrowserAt(setup)
   expect(await hear(browser, { path: '/guarded' })).toBe('Hello, account-ada')
   expect(await hear(browser, { path: '/editors' })).toBe('closed')
   expect(await hear(browser, { path: '/known' })).toBe('Hello, account-ada')

@@ -47,7 +47,7 @@ afterAll(async () => {
 })
 
 const script = { accept: 'application/json', 'sec-fetch-dest': 'empty', 'sec-fetch-site': 'same-origin' }
-const loggedIn = async (where = setup.morning) => {
+const loggedInBrowser = async (where = setup.morning) => {
   const browser = setup.browser()
   await logInAtLast(browser, where, ada)
   return cookieHeader(browser, where.url)
@@ -95,7 +95,7 @@ const rows: Row[] = [
     302,
     'redirect',
     '',
-    async () => page('/login?return_to=/a', await loggedIn()),
+    async () => page('/login?return_to=/a', await loggedInBrowser()),
   ],
   ['a login', 303, 'redirect', 'd sid', async () => post('/login', form, await anonymous())],
   ['a login as JSON', 200, 'json', 'd sid', async () => json('/login', ada, await anonymous())],
@@ -113,15 +113,15 @@ const rows: Row[] = [
     async () => failing('authenticate', await ready('/login', form)),
   ],
   ['a login with a body too large', 413, 'page', '', () => post('/login', `a=${'b'.repeat(9000)}`)],
-  ['the logout form', 200, 'page', '', async () => page('/logout?return_to=/a', await loggedIn())],
-  ['a logout', 303, 'redirect', '-sid', async () => post('/logout', 'return_to=/a', await loggedIn())],
-  ['a logout as JSON', 200, 'json', '-sid', async () => json('/logout', {}, await loggedIn())],
+  ['the logout form', 200, 'page', '', async () => page('/logout?return_to=/a', await loggedInBrowser())],
+  ['a logout', 303, 'redirect', '-sid', async () => post('/logout', 'return_to=/a', await loggedInBrowser())],
+  ['a logout as JSON', 200, 'json', '-sid', async () => json('/logout', {}, await loggedInBrowser())],
   [
     'a logout that the platform does not hear',
     303,
     'redirect',
     '-sid o',
-    async () => failing('logout', await ready('/logout', '', loggedIn)),
+    async () => failing('logout', await ready('/logout', '', loggedInBrowser)),
   ],
   ['a logout from another site', 403, 'page', '', () => post('/logout', '', '', { 'sec-fetch-site': 'same-site' })],
   ['a guarded page for a script', 401, 'json', '', () => fetched('/account')],
@@ -214,7 +214,7 @@ const occasions: [string, string, () => Promise<string>][] = [
 ]
 
 async function ended() {
-  const cookie = await loggedIn()
+  const cookie = await loggedInBrowser()
   // the last of those who are logged in: a look at Identify, in the background, makes anonymous ones
   const sessions = setup.emulator.sessions().filter(({ status }) => status === 'loggedin')
   setup.emulator.terminate(present(sessions.at(-1)).sid)
@@ -230,7 +230,7 @@ async function loggedInElsewhere() {
 }
 
 async function confirmedLate() {
-  const cookie = await loggedIn()
+  const cookie = await loggedInBrowser()
   const answer = await failing('logout', () => post('/logout', '', cookie))
   setup.emulator.faults.clear()
   await eventually(async () => setup.morning.sso.client.isAvailable)
@@ -253,7 +253,7 @@ describe('a page of the site that sets a cookie of ours is kept by no shared cac
   })
 
   test('[R10] and one that sets none keeps what the site says', async () => {
-    for (const cookie of ['', await anonymous(), await loggedIn()]) {
+    for (const cookie of ['', await anonymous(), await loggedInBrowser()]) {
       const answer = await fetched('/public', cookie)
       expect([answer.setCookie, answer.headers['cache-control']]).toEqual([[], 'public, max-age=60'])
     }
@@ -265,18 +265,18 @@ describe('a page of the site that sets a cookie of ours is kept by no shared cac
     ['no-cache', 'private, no-cache'],
     ['no-store', 'no-store'],
   ])('[R10] and a guarded one that says %j is kept by no shared cache', async (say, said) => {
-    const { status, headers } = await fetched(`/guarded?say=${encodeURIComponent(say)}`, await loggedIn())
+    const { status, headers } = await fetched(`/guarded?say=${encodeURIComponent(say)}`, await loggedInBrowser())
     expect([status, headers['cache-control']]).toEqual([200, said])
     expect([headers['cdn-cache-control'], headers['surrogate-control']]).toEqual([undefined, undefined])
   })
 
   test('[R10] and a guarded one that passes a backend on is kept by none either', async () => {
-    const { status, headers } = await fetched('/backend', await loggedIn())
+    const { status, headers } = await fetched('/backend', await loggedInBrowser())
     expect([status, headers['cache-control']]).toEqual([200, 'private, max-age=60'])
   })
 
   test('[R10] and a guarded one is private unless the site says otherwise', async () => {
-    const answer = await fetched('/account', await loggedIn())
+    const answer = await fetched('/account', await loggedInBrowser())
     expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'private, no-store'])
   })
 })

@@ -54,8 +54,8 @@ test.each<[string, Prepare, string | undefined, string]>([
   await prepare(other)
   const id = username && other.cookie('sso2.sid')
   const { landing, tickets } = await unusedLanding()
-  const loggedIn = () => setup.emulator.sessions().filter(({ status }) => status === 'loggedin').length
-  const [mine, identified] = [loggedIn(), setup.countCalls('identify')]
+  const loggedInBrowser = () => setup.emulator.sessions().filter(({ status }) => status === 'loggedin').length
+  const [mine, identified] = [loggedInBrowser(), setup.countCalls('identify')]
   const visit = await other.visit(landing, { from: 'http://elsewhere.example/' })
   expect(view(visit).username).toBe(username)
   expect(setup.countCalls('token')).toBe(tickets)
@@ -65,7 +65,7 @@ test.each<[string, Prepare, string | undefined, string]>([
   expect(setup.countCalls('identify') - identified).toBe(username ? 0 : 1) // a flow of its own
   expect(visit.trail.filter(({ url }) => new URL(url).pathname === '/sso/identify')).toHaveLength(username ? 0 : 1)
   expect(view(await other.visit(at('/'))).username).toBe(username)
-  expect(loggedIn()).toBe(mine)
+  expect(loggedInBrowser()).toBe(mine)
 })
 
 test('[L1] the return address of another browser does not fit the cookie of this one', async () => {

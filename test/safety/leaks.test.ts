@@ -90,7 +90,7 @@ async function landed(page: string): Promise<{ browser: Visitor; landing: string
   return present(found)
 }
 
-async function loggedIn(site: string): Promise<{ browser: Visitor; sid: string }> {
+async function loggedInBrowser(site: string): Promise<{ browser: Visitor; sid: string }> {
   for (let tries = 1; ; tries += 1) {
     const found = await anonymous(site)
     const { status, body } = await found.browser.fetchJson(`${site}/login`, { json: ada })
@@ -142,7 +142,7 @@ beforeAll(async () => {
   await failHooks()
   await badLandings()
   emulator.faults.clear()
-  await (await loggedIn(plain)).browser.visit(`${plain}/keep`)
+  await (await loggedInBrowser(plain)).browser.visit(`${plain}/keep`)
   await dumpRedis()
   await withoutRedis()
   for (const { sid } of emulator.sessions()) canaries.add('SSO session ID', sid)
@@ -179,9 +179,9 @@ async function walk(site: string): Promise<void> {
   await new Visitor().visit(`${site}/`) // a browser of its own, then one that was logged in elsewhere meanwhile
   await browser.visit(`${site === plain ? hooked : plain}/`)
   await browser.submit(`${site}/logout`, { return_to: '/' })
-  const second = (await loggedIn(site)).browser
+  const second = (await loggedInBrowser(site)).browser
   await second.submit(`${site}/logout-all`, { return_to: '/' })
-  const third = await loggedIn(site)
+  const third = await loggedInBrowser(site)
   emulator.terminate(third.sid)
   await third.browser.visit(`${site}/sensitive`)
   for (const body of ['x'.repeat(20_000), `{"password":"${ada.password}",`]) {
@@ -224,21 +224,21 @@ const address = { first_name: 'A', last_name: 'B' }
 const drives: Record<EmulatedOperation, [typeof anonymous, (browser: Visitor, site: string) => Promise<unknown>]> = {
   identify: [anonymous, (_browser, site) => new Visitor().visit(`${site}/`).catch(() => undefined)],
   authenticate: [anonymous, post('/login', ada)],
-  sessionstatus: [loggedIn, open('/check')],
-  logout: [loggedIn, post('/logout', {})],
-  logoutall: [loggedIn, post('/logout-all', {})],
+  sessionstatus: [loggedInBrowser, open('/check')],
+  logout: [loggedInBrowser, post('/logout', {})],
+  logoutall: [loggedInBrowser, post('/logout-all', {})],
   token: [anonymous, post('/login', ada)],
   me: [anonymous, post('/login', ada)],
-  marketplace: [loggedIn, open('/api/marketplace')],
-  gift: [loggedIn, post('/api/gift', { campaign_code: 'POST-DAILY', delivery_address: address })],
-  administrators: [loggedIn, open('/api/administrators')],
+  marketplace: [loggedInBrowser, open('/api/marketplace')],
+  gift: [loggedInBrowser, post('/api/gift', { campaign_code: 'POST-DAILY', delivery_address: address })],
+  administrators: [loggedInBrowser, open('/api/administrators')],
 }
 const bySession = new Set(['authenticate', 'sessionstatus', 'logout', 'marketplace', 'gift', 'administrators'])
 
 /** Every fault on every operation, each by a browser of its own. */
 async function failEverything(): Promise<void> {
-  const steady = (await loggedIn(plain)).browser
-  const other = (await loggedIn(hooked)).browser
+  const steady = (await loggedInBrowser(plain)).browser
+  const other = (await loggedInBrowser(hooked)).browser
   for (const [operation, [begin, drive]] of Object.entries(drives) as [EmulatedOperation, (typeof drives)['me']][]) {
     const speaksTokens = ['identify', 'authenticate', 'sessionstatus', 'logout', 'logoutall'].includes(operation)
     for (const [index, fault] of [...common, ...(speaksTokens ? ofTokens : [])].entries()) {
@@ -275,7 +275,7 @@ const hasMet = (operation: EmulatedOperation, kind: FaultKind['kind']) =>
 async function failHooks(): Promise<void> {
   for (const hookFails of ['exchangeTicket', 'loadUser']) {
     const { browser } = await anonymous(hooked)
-    const known = await loggedIn(hooked)
+    const known = await loggedInBrowser(hooked)
     known.browser.dropCookies(({ name }) => name === 'sso2.sid')
     await tell({ hookFails })
     await browser.submit(`${hooked}/login`, { ...ada, return_to: '/' })
@@ -341,7 +341,7 @@ async function dumpRedis(): Promise<void> {
 }
 
 async function withoutRedis(): Promise<void> {
-  const { browser } = await loggedIn(plain)
+  const { browser } = await loggedInBrowser(plain)
   const fresh = await anonymous(hooked)
   await redis.stop()
   await browser.visit(`${plain}/account`)

@@ -1,5 +1,5 @@
 import { request } from 'node:http'
-import { ada, loggedIn, type Setup, startSetup, view } from '../flows/setup'
+import { ada, loggedInBrowser, type Setup, startSetup, view } from '../flows/setup'
 import { readJwt, signJwt } from '../support/oracle'
 import { bodyOf, type Listener, listen } from './back-channel-server'
 
@@ -50,7 +50,7 @@ test.each(['invalid_credentials', 'account_frozen'])(
   '[L11, F4] an Authenticate of a session that is logged in, refused with %s, is a 401',
   async (err) => {
     said = {}
-    const browser = await loggedIn(setup)
+    const browser = await loggedInBrowser(setup)
     const url = `${setup.morning.url}/login`
     said = { sts: 'loggedin', err, ...(err === 'invalid_credentials' ? { raa: 3 } : {}) }
     const refused = await browser.fetchJson(url, { json: { ...ada, password: 'not-it' } })
@@ -63,7 +63,7 @@ test.each(['invalid_credentials', 'account_frozen'])(
 
 test('[L11] with a ticket beside the error the response is refused, and the user stays logged in', async () => {
   said = {}
-  const browser = await loggedIn(setup)
+  const browser = await loggedInBrowser(setup)
   said = { sts: 'loggedin', err: 'invalid_credentials', at: 'a-ticket' }
   const refused = await browser.fetchJson(`${setup.morning.url}/login`, { json: { ...ada, password: 'not-it' } })
   expect([refused.status, refused.json]).toEqual([503, { error: 'unavailable' }])

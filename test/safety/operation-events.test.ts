@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import diagnostics from 'node:diagnostics_channel'
 import type { Sso2Event } from '../../lib'
-import { ada, eventually, loggedIn, present, type Setup, startSetup, visitor } from '../flows/setup'
+import { ada, eventually, loggedInBrowser, present, type Setup, startSetup, visitor } from '../flows/setup'
 import { beginFlow, hearEvents, land, landingToken } from './session-support'
 
 let setup: Setup
@@ -35,7 +35,7 @@ const lastSid = () => present(setup.emulator.sessions().at(-1)).sid
 
 /** Each kind of refusal, and the event that tells of it. Those of bad tokens are in `tokens.test.ts`. */
 const stories: [string, string, () => Promise<unknown>][] = [
-  ['a login', 'login logged_in', () => loggedIn(setup)],
+  ['a login', 'login logged_in', () => loggedInBrowser(setup)],
   [
     'a wrong password',
     'login refused invalid_credentials',
@@ -85,7 +85,7 @@ const stories: [string, string, () => Promise<unknown>][] = [
     'a session that was ended elsewhere',
     'check identify terminated',
     async () => {
-      const browser = await loggedIn(setup)
+      const browser = await loggedInBrowser(setup)
       setup.emulator.terminate(lastSid())
       setup.emulator.clock.advance(361)
       await browser.visit(at('/'))
@@ -93,12 +93,16 @@ const stories: [string, string, () => Promise<unknown>][] = [
   ],
   ['a check without an answer', 'check keep_for_now no_answer', () => checkWith('garbage')],
   ['a page while the SSO system is away', 'degraded served sso_unavailable', () => checkWith('garbage')],
-  ['a logout', 'logout confirmed', async () => (await loggedIn(setup)).submit(at('/logout'), { return_to: '/' })],
+  [
+    'a logout',
+    'logout confirmed',
+    async () => (await loggedInBrowser(setup)).submit(at('/logout'), { return_to: '/' }),
+  ],
   [
     'a logout that is not taken',
     'logout pending',
     async () => {
-      const browser = await loggedIn(setup)
+      const browser = await loggedInBrowser(setup)
       setup.emulator.faults.add({ operation: 'logout', kind: 'garbage' })
       await browser.submit(at('/logout'), { return_to: '/' })
     },
@@ -112,7 +116,7 @@ async function landUnbound(): Promise<void> {
 }
 
 async function checkWith(kind: 'garbage'): Promise<void> {
-  const browser = await loggedIn(setup)
+  const browser = await loggedInBrowser(setup)
   setup.emulator.faults.add({ operation: 'sessionstatus', kind, sid: lastSid() }) // the background asks too, about no session of ours
   setup.emulator.clock.advance(361)
   await browser.visit(at('/'))

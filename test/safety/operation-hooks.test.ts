@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
-import { ada, loggedIn, redisUrl, sessionSecret } from '../flows/setup'
+import { ada, loggedInBrowser, redisUrl, sessionSecret } from '../flows/setup'
 import { Browser } from '../support/agent'
 import { freePort } from '../support/ports'
 
@@ -57,7 +57,7 @@ async function shown(path: string, browser = new Browser()) {
   return { status, body }
 }
 
-const aUser = () => loggedIn({ morning: { url }, browser: () => new Browser() })
+const aUser = () => loggedInBrowser({ morning: { url }, browser: () => new Browser() })
 
 const moods = ['throw', 'throw nothing', 'reject twice', 'give nothing']
 const oddities = ['give a list', 'give an object', 'give a circle', 'give a throwing getter']

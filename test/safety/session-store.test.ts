@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
-import { loggedIn, present, type Setup, startSetup, view } from '../flows/setup'
+import { loggedInBrowser, present, type Setup, startSetup, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { browserCalls } from '../support/calls'
 import { startRedis, type TestRedis } from '../support/redis'
@@ -153,7 +153,7 @@ describe('[S15] where the store holds something else', () => {
 
   /** A browser that is logged in, and no record but its own in the store. */
   async function withOneRecord(): Promise<Browser> {
-    const browser = await loggedIn(setup)
+    const browser = await loggedInBrowser(setup)
     await redis.flushall()
     expect(view(await browser.visit(at('/'))).status).toBe('loggedin')
     return browser
@@ -175,7 +175,7 @@ describe('[S15] where the store holds something else', () => {
     ['a cookie of another program', '{"cookie":{"originalMaxAge":1000,"expires":"2099-01-01"},"saved":"x"}'],
     ['__proto__', '{"cookie":{"since":1},"__proto__":{"polluted":true},"saved":"x"}'],
   ])('as data %s', async (_what, text) => {
-    const browser = await loggedIn(setup)
+    const browser = await loggedInBrowser(setup)
     expect(view(await browser.visit(at('/keep'))).saved).toBe('kept')
     await redis.set(await keyOf('sess'), text, 'EX', 100)
     const visit = await browser.visit(at('/'))
@@ -187,7 +187,7 @@ describe('[S15] where the store holds something else', () => {
   })
 
   test('as kept logout, the logout stays pending and no page fails', async () => {
-    const browser = await loggedIn(setup)
+    const browser = await loggedInBrowser(setup)
     setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
     await browser.submit(at('/logout'), { return_to: '/' })
     for (const text of ['', 'garbage', '{}', 'x'.repeat(1000)]) {

@@ -1,4 +1,4 @@
-import { ada, eventually, grace, loggedIn, present, type Setup, startSetup, view } from '../flows/setup'
+import { ada, eventually, grace, loggedInBrowser, present, type Setup, startSetup, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { beginFlow, hearEvents, land, landingToken } from './session-support'
 
@@ -25,7 +25,7 @@ afterAll(async () => {
 /** Logged in, where a fault before may have opened the site's circuit. */
 async function browserOf(account = ada): Promise<Browser> {
   await eventually(async () => (await setup.morning.sso.health()).sso === 'ok')
-  return loggedIn(setup, account)
+  return loggedInBrowser(setup, account)
 }
 
 test.each([60, -60])('[T12] a status answer whose times are %i s off changes nothing', async (seconds) => {

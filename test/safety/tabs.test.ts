@@ -1,5 +1,5 @@
 import type { FaultKind } from '../../lib/emulator'
-import { ada, loggedIn, type PageView, present, type Setup, startSetup, view } from '../flows/setup'
+import { ada, loggedInBrowser, type PageView, present, type Setup, startSetup, view } from '../flows/setup'
 import { Turnstile } from '../regressions/turnstile'
 import type { Browser } from '../support/agent'
 import { documentHeaders } from './address-support'
@@ -101,7 +101,7 @@ const tokenOf = ({ url = '' }: Tab) => new URL(url).searchParams.get('t')
 test.each(['anon', 'loggedin'])(
   '[R8] two tabs that land at once, in one second, have each their page, with the session that is %s',
   async (status) => {
-    const browser = status === 'loggedin' ? await loggedIn(setup) : setup.browser()
+    const browser = status === 'loggedin' ? await loggedInBrowser(setup) : setup.browser()
     await browser.visit(at('/page'))
     dropSession(browser)
     const { clock } = setup.emulator
@@ -121,7 +121,7 @@ test.each(['anon', 'loggedin'])(
 )
 
 test('[R8] a tab shows the login page although its token is that of another tab whose landing is slow', async () => {
-  const browser = await loggedIn(setup)
+  const browser = await loggedInBrowser(setup)
   expect((await browser.fetchJson(at('/logout'), { method: 'POST' })).status).toBe(200)
   const { clock } = setup.emulator
   clock.advance(Math.ceil(clock.now() / 1000) - clock.now() / 1000)

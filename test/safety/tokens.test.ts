@@ -1,6 +1,6 @@
 import diagnostics from 'node:diagnostics_channel'
 import type { Sso2Event } from '../../lib/web/hooks'
-import { ada, grace, loggedIn, present, type Setup, startSetup, type TestSite, view } from '../flows/setup'
+import { ada, grace, loggedInBrowser, present, type Setup, startSetup, type TestSite, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { readJwt, signJwt } from '../support/oracle'
 import { ask, documentHeaders } from './address-support'
@@ -119,8 +119,8 @@ function changesOf(after: Record<string, string | null>, before: Record<string, 
 // A rejection that no handler takes fails the test that it happens in: jest sees to that by itself.
 test('[T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T14, T16, L5, L6, L7, L11] at the landing page, within a bound flow, every bad token is refused, and a logged-in visitor stays logged in', async () => {
   const before = { status: 'loggedin', username: 'ada', url: '/page' }
-  const browser = await loggedIn(setup, ada, setup.evening)
-  const other = await loggedIn(setup, grace, setup.evening)
+  const browser = await loggedInBrowser(setup, ada, setup.evening)
+  const other = await loggedInBrowser(setup, grace, setup.evening)
   await browser.visit(`${site.url}/page`)
   const [source, flow] = [await beginFlow(other), await beginFlow(browser)]
   const target = targetOf(source)
@@ -142,7 +142,7 @@ test('[T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T14, T16, L5, L6, L7, L11] 
 })
 
 test("[L6] a sister site's token is refused, with its own secret and even with ours", async () => {
-  const flow = await beginFlow(await loggedIn(setup, grace, setup.evening))
+  const flow = await beginFlow(await loggedInBrowser(setup, grace, setup.evening))
   const claims = readJwt(flow.t).claims
   const evening = 'client-secret-of-the-evening-paper-0123456789'
   const sister = { ...claims, aud: 'evening' }

@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LOG_LINES } from '../../decide/log-lines'
-import { hasMovedOrEnded, isLoggedIn, type SsoRecord, wantsTicket } from '../../decide/record'
+import { hasMovedOrEnded, isLoggedIn, needsNewAccessToken, type SsoRecord } from '../../decide/record'
 import {
   decideRequest,
   type Identity,
@@ -250,7 +250,7 @@ async function askSessionStatus(
   const { site, req } = context
   try {
     // the last known status: with `anon`, the SSO system sends a ticket for a login
-    const lks = wantsTicket(record, site.now(), site.timeLimits.recheckSeconds) ? 'anon' : 'loggedin'
+    const lks = needsNewAccessToken(record, site.now(), site.timeLimits.recheckSeconds) ? 'anon' : 'loggedin'
     return await site.client.sessionStatus({ sid, lks, ...deviceOf(req) })
   } catch (error) {
     return error instanceof TokenError ? error.reason : undefined
