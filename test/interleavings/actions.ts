@@ -149,12 +149,12 @@ const basketForgotten: Action = async (world) => {
   for (const { sid } of emulator.sessions()) emulator.prune(sid)
   world.scheduler.now += 360_000
 }
-const loggedInBrowser: Action = async (world) => {
+const loggedIn: Action = async (world) => {
   await basket(world, home, '')
   await submit(world, home, '/login', ada)
 }
 const loggedInTwice: Action = async (world) => {
-  await loggedInBrowser(world, home, '')
+  await loggedIn(world, home, '')
   await navigate(world, other, '/')
   await submit(world, other, '/login', ada)
 }
@@ -178,7 +178,7 @@ export const states = {
   },
   /** Logged out, which the platform has not confirmed; then something was put into the basket. */
   basketPending: async (world) => {
-    await loggedInBrowser(world, home, '')
+    await loggedIn(world, home, '')
     world.setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
     await submit(world, home, '/logout', {})
     world.setup.emulator.faults.clear()
@@ -196,35 +196,35 @@ export const states = {
     await basketForgotten(world, home, '')
     await prepareOtherLandings(world)
   },
-  loggedInBrowser,
+  loggedIn,
   /** Logged in, and two tabs that went to Identify without their session cookie come back now. */
   loggedInLandings: async (world) => {
-    await loggedInBrowser(world, home, '')
+    await loggedIn(world, home, '')
     await prepareOtherLandings(world)
   },
   /** As `loggedInLandings`, and the store has lost the session. */
   lostLandings: async (world) => {
-    await loggedInBrowser(world, home, '')
+    await loggedIn(world, home, '')
     await prepareOtherLandings(world)
     await expire(world)
   },
   /** Logged in at the platform, not here; two tabs on their ways back. */
   known: async (world) => {
-    await loggedInBrowser(world, home, '')
+    await loggedIn(world, home, '')
     loseSession(world)
     await prepareLandings(world)
   },
   stale: async (world) => {
-    await loggedInBrowser(world, home, '')
+    await loggedIn(world, home, '')
     world.scheduler.now += 360_000
   },
   /** Logged in here, ended at the platform. */
   ended: async (world) => {
-    await loggedInBrowser(world, home, '')
+    await loggedIn(world, home, '')
     terminate(world)
   },
   staleEnded: async (world) => {
-    await loggedInBrowser(world, home, '')
+    await loggedIn(world, home, '')
     terminate(world)
     world.scheduler.now += 360_000
   },
@@ -236,7 +236,7 @@ export const states = {
   },
   /** Logged in with one browser, anonymous with the other. */
   oneOfTwo: async (world) => {
-    await loggedInBrowser(world, home, '')
+    await loggedIn(world, home, '')
     await navigate(world, other, '/')
   },
 } satisfies Record<string, (world: World, tab: Tab, item: string) => Promise<void>>
