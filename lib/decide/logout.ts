@@ -6,12 +6,14 @@ import { isLoggedIn, type SsoRecord, type StoredEntry } from './record'
 /**
  * Result of a logout at the SSO system. The browser is logged out of the site in every case. `'confirmed'`: the SSO system has ended the
  * session.
- * `'pending'`: the logout is retried for 24 hours, until the SSO system confirms the logout. `'no_session'`: there was no session.
+ * `'pending'`: the SSO system has not confirmed the logout, or Redis has not ended every session. The logout is retried for 24 hours.
+ * `'no_session'`: there was no session.
  */
 export type LogoutResult = 'confirmed' | 'pending' | 'no_session'
 
 /** Facts of a logout. */
 export interface LogoutFacts {
+  /** Has Redis returned the browser's session, and the session that follows a moved one? */
   readonly isAvailable: boolean
   readonly record: SsoRecord | undefined
   /** Key of the session in the browser's cookie, if any. */
@@ -45,7 +47,7 @@ export function decideLogout(facts: LogoutFacts): LogoutDecision {
   return hadSession ? { action: 'set_cookie', logoutCookie: { of: 'next_login' } } : { action: 'nothing' }
 }
 
-/** What a logout ends, beside the SSO session of the browser. */
+/** What a logout ends on this site, beside the other sessions of the browser's SSO session. */
 export interface LogoutScope {
   /** Key of the browser's session, which may be missing in the index. */
   readonly key: string | undefined
@@ -85,7 +87,8 @@ export function mergeLogouts<Logout extends PendingLogout>(known: PendingLogout 
 
 /**
  * Result of a retry. `confirmed`: the SSO system has just confirmed the logout. `finished`: the logout was over before the retry.
- * `pending`: the logout is to be retried again. `not_found`: Redis has no such logout, or no secret of this process decrypts it.
+ * `pending`: the logout is to be retried again. `not_found`: there is nothing to retry. Redis has no such logout, no secret of this process
+ * decrypts it, or the browser has no login.
  */
 export type RetryOutcome = 'confirmed' | 'finished' | 'pending' | 'not_found'
 

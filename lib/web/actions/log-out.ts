@@ -38,7 +38,7 @@ export async function logOut(context: RequestContext, isAll: boolean): Promise<L
   const sidHash = stored.value?.sidHash
   const result = await applyLogoutDecision(context, decision)
   stored.forget()
-  await site.sessions.replaceWithEmptySession(req)
+  await site.sessions.replaceWithEmptySession(req) // and drops the session cookie
   publish('logout', {
     operation: isAll ? 'logoutall' : 'logout',
     outcome: result,
@@ -62,6 +62,7 @@ export async function logOut(context: RequestContext, isAll: boolean): Promise<L
 async function beginLogout(context: RequestContext, isAll: boolean): Promise<LogoutDecision> {
   const { stored, browser } = context
   for (let tries = 1; ; tries += 1) {
+    // a tab may have logged in since, which moves the session
     const isAvailable = (await stored.followMovedSession()) !== 'unavailable' && stored.hasBeenRead
     const decision = decideLogout({
       isAvailable,
