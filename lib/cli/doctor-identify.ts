@@ -54,15 +54,17 @@ function identifyResponseFinding(
     )
   const landing = new URL(location, url)
   const place = landing.origin + landing.pathname
-  const leads = `HTTP ${status} to ${place}`
-  return compare(config, place, leads, headers) ?? sessionTokenFinding(client, landing.searchParams.get('t'), leads)
+  const redirect = `HTTP ${status} to ${place}`
+  return (
+    compare(config, place, redirect, headers) ?? sessionTokenFinding(client, landing.searchParams.get('t'), redirect)
+  )
 }
 
 /** @returns undefined if the platform and the site use the same landing page */
-function compare(config: Config, place: string, leads: string, headers: Answer['headers']): Finding | undefined {
+function compare(config: Config, place: string, redirect: string, headers: Answer['headers']): Finding | undefined {
   const { siteUrl, routes, clientId } = config
   if (routes.landing === false)
-    return note(`Identify redirects with ${leads}; routes.landing is false, so the site must serve this page itself`)
+    return note(`Identify redirects with ${redirect}; routes.landing is false, so the site must serve this page itself`)
   const own = siteUrl + routes.landing
   if (place === own) return undefined
   const isEmulator = headers.has('x-sso2-emulator')
@@ -70,7 +72,7 @@ function compare(config: Config, place: string, leads: string, headers: Answer['
     ? `express-sso2 emulator --site ${siteUrl}`
     : `set the landing page of API client "${clientId}" in the admin portal to ${own}`
   return wrong(
-    `Identify redirects with ${leads}, but the landing page of the site is ${own}: browsers do not return to it`,
+    `Identify redirects with ${redirect}, but the landing page of the site is ${own}: browsers do not return to it`,
     `${portal}   or, if the platform is right, ${setting(siteUrl, routes.landing, place)}`,
   )
 }
@@ -82,17 +84,17 @@ function setting(siteUrl: string, landing: string, place: string): string {
   return `SSO2_SITE_URL=${isSameRoute ? place.slice(0, -landing.length) : new URL(place).origin}`
 }
 
-function sessionTokenFinding(client: Sso2Client, token: string | null, leads: string): Finding {
+function sessionTokenFinding(client: Sso2Client, token: string | null, redirect: string): Finding {
   try {
     const { err } = client.readLanding(token)
     return err === undefined
-      ? ok(`Identify redirects to the landing page of the site: ${leads}`)
-      : wrong(`Identify redirects to the landing page of the site (${leads}) with the error ${err}`)
+      ? ok(`Identify redirects to the landing page of the site: ${redirect}`)
+      : wrong(`Identify redirects to the landing page of the site (${redirect}) with the error ${err}`)
   } catch (error) {
     const reason = error instanceof TokenError ? error.reason : 'malformed'
     const subject = reason === 'expired' || reason === 'not_yet_valid' ? 'clock' : 'client'
     return wrong(
-      `Identify redirects to the landing page of the site (${leads}) with a token that the site refuses (${reason})`,
+      `Identify redirects to the landing page of the site (${redirect}) with a token that the site refuses (${reason})`,
       `see ${subject}`,
     )
   }

@@ -91,8 +91,8 @@ export class Log {
     const recent = (this.#allClears.get(topic) ?? []).filter((at) => now - at < EVERY_MS)
     if (recent.length >= MAX_ALL_CLEARS) return
     this.#allClears.set(topic, [...recent, now])
-    for (const [cause, told] of this.#logged)
-      if (topicOf(cause) === topic) this.#logged.set(cause, { ...told, at: Number.NEGATIVE_INFINITY })
+    for (const [cause, known] of this.#logged)
+      if (topicOf(cause) === topic) this.#logged.set(cause, { ...known, at: Number.NEGATIVE_INFINITY })
   }
 
   #logOnce(level: keyof Logger, cause: string, textOf: () => string, secrets: readonly Secret[] = []): void {

@@ -152,10 +152,10 @@ export function readLogoutCookie(
   keys: MacKeys,
   now: EpochSeconds,
 ): LogoutCookie | undefined {
-  const [, subject, mark] = SHAPE.exec(cookie ?? '') ?? []
-  if (subject === undefined || mark === undefined) return undefined
-  if (now - Number(mark.split('.')[0]) > LOGOUT_COOKIE_SECONDS) return undefined
-  const isOurs = isSignature(keys, 'signed-out', subject, mark, now, LOGOUT_COOKIE_SECONDS)
+  const [, subject, signature] = SHAPE.exec(cookie ?? '') ?? []
+  if (subject === undefined || signature === undefined) return undefined
+  if (now - Number(signature.split('.')[0]) > LOGOUT_COOKIE_SECONDS) return undefined
+  const isOurs = isSignature(keys, 'signed-out', subject, signature, now, LOGOUT_COOKIE_SECONDS)
   const [first = ''] = subject
   const isOfSession = [ONE, ALL, CONFIRMED_ALL].includes(first)
   if (!isOurs || subject === (isOfSession ? first : '')) return { of: 'next_login' }

@@ -36,7 +36,7 @@ module.exports = [
     ['decide/binding.ts', 'value !== undefined && BINDING_VALUE.test(value)', 'true'],
     ['decide/binding.ts', "SHAPE.exec(value ?? '') ?? []"],
     ['decide/logout.ts', "SHAPE.exec(cookie ?? '') ?? []"],
-    ['decide/logout.ts', 'if (subject === undefined || mark === undefined) return undefined'],
+    ['decide/logout.ts', 'if (subject === undefined || signature === undefined) return undefined'],
     ['decide/loop-guard.ts', "SHAPE.exec(cookie ?? '')"],
     ['decide/loop-guard.ts', "const [, since, count, cause = '', shown] = match"],
     ['storage/memory-kv.ts', 'if (value !== null) this.#write(key, value, seconds)', 'true'],

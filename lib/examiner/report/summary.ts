@@ -32,14 +32,16 @@ export function summaryOf({ results, skipped }: Examined): string {
 export function sentenceOf({ results }: Examined): string {
   const failed = countOf(results, 'failed')
   const undecided = countOf(results, 'undecided')
-  const untold = results.flatMap(({ missingKeys }) => (missingKeys === undefined ? [] : [missingKeys]))
-  const unfit = countOf(results, 'not applicable') - untold.length
+  const lackingKeys = results.flatMap(({ missingKeys }) => (missingKeys === undefined ? [] : [missingKeys]))
+  const unfit = countOf(results, 'not applicable') - lackingKeys.length
   const judged = results.length - undecided - countOf(results, 'not applicable')
-  const keys = [...new Set(untold.flat())].sort()
+  const keys = [...new Set(lackingKeys.flat())].sort()
   const open = [
     undecided === 0 ? '' : ` ${undecided} of the checks could not be judged. They are not counted as passed.`,
     unfit === 0 ? '' : ` ${unfit} did not apply: look whether they should.`,
-    untold.length === 0 ? '' : ` ${untold.length} were not told what they need in examine.json: ${keys.join(', ')}.`,
+    lackingKeys.length === 0
+      ? ''
+      : ` ${lackingKeys.length} were not told what they need in examine.json: ${keys.join(', ')}.`,
   ].join('')
   if (failed > 0) return `${failed} of ${judged} checks failed. Users or their data may be at risk.${open}`
   return `No check failed.${open}`
