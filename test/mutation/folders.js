@@ -38,7 +38,7 @@ module.exports = {
         'asked-again final-logout fresh-pages landed-logout login-hooks logout-again logout-all',
       ),
       ...suites('regressions', 'session-and-login session-index'),
-      ...suites('safety', 'login-while-logged-in operation races'),
+      ...suites('safety', 'login-while-logged-in races'),
       ...suites('web', 'deferred-logouts login-lock logout-retry-worker'),
     ],
   },

@@ -16,18 +16,26 @@ interface Form {
   readonly sent: Asked[]
 }
 
-/** Submits of one browser with the same credentials that were under way at the same time are one form, sent twice. */
+/**
+ * Submits of one browser with the same credentials that were under way at the same time are one form, sent twice. After a logout between
+ * them, the second submit is a form of a new session.
+ */
 function formsOf(submits: readonly Entry[], view: HistoryView): Form[] {
   const forms: Form[] = []
-  let last: { readonly key: string; readonly form: Form } | undefined
+  const logouts = view.history.entries.filter(({ what }) => what === 'logout' || what === 'logoutAll')
+  const hasLoggedOut = ({ agent, begin }: Entry, since: number) =>
+    logouts.some((logout) => logout.agent === agent && logout.begin > since && logout.end <= begin)
+  let last: { readonly key: string; readonly form: Form; readonly begin: number } | undefined
   for (const submit of [...submits].sort((a, b) => a.agent - b.agent || a.begin - b.begin)) {
     const key = `${submit.agent} ${submit.what}`
-    const isSame = last?.key === key && Math.max(...last.form.ends) > submit.begin && !isExcused(submit, view)
+    const isUnderWay =
+      last?.key === key && Math.max(...last.form.ends) > submit.begin && !hasLoggedOut(submit, last.begin)
+    const isSame = isUnderWay && !isExcused(submit, view)
     const form = isSame && last ? last.form : { begin: submit.begin, until: 0, ends: [], sent: [] }
     if (!isSame) forms.push(form)
     form.ends.push(submit.end)
     form.until = Math.max(form.until, submit.end + SEEN_MS, ...endsOf(submit, view))
-    last = { key, form }
+    last = { key, form, begin: submit.begin }
   }
   for (const { ends } of forms) ends.sort((a, b) => a - b)
   return forms

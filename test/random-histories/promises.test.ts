@@ -296,6 +296,12 @@ const excused: [what: string, history: History][] = [
     }),
   ],
   [
+    'a form that is sent again after a logout, while the first one waits for the user path',
+    history([login(1, { end: 1600, status: 401 }), logout(1, { begin: 1200, end: 1300 }), login(1.4, { end: 2000 })], {
+      calls: [authenticate(1), authenticate(1.4, { sid: 'sid-2' })],
+    }),
+  ],
+  [
     'an Authenticate that a hanging platform reads when it is well again',
     history([login(1, { status: 503, error: 'unavailable' })], {
       calls: [authenticate(7)],
