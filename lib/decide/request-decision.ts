@@ -171,11 +171,13 @@ function isBeingChecked({ now, hasWaited }: RequestFacts, record: SsoRecord, { l
 
 /**
  * Decides while another request checks the status. Within the grace period, the request is served from the record, with the failure
- * of the last check.
+ * of the last check that was due. A `fresh` page may have failed before.
  */
 function decideWhileChecked(facts: RequestFacts, record: SsoRecord, timeLimits: TimeLimits): RequestDecision {
   if (!isWithinGrace(facts.now, record, timeLimits)) return { action: 'wait_for_check' }
-  return record.unansweredAt === undefined ? showRecord(record) : showStaleRecord(facts, record, timeLimits)
+  const { unansweredAt } = record
+  const hasFailed = unansweredAt !== undefined && isStale(record, unansweredAt, timeLimits.recheckSeconds)
+  return hasFailed ? showStaleRecord(facts, record, timeLimits) : showRecord(record)
 }
 
 /** May Identify bring a new access token? The user does not notice the redirect. */

@@ -136,6 +136,18 @@ const known: Row[] = [
     {},
     isShownUnchecked,
   ],
+  [
+    'but not that a fresh page could not be checked, before the check was due',
+    checked(400, { unansweredAt: NOW - 41, checkBeganAt: NOW }),
+    {},
+    isShown,
+  ],
+  [
+    'a fresh page that could not be checked when the check was due counts',
+    checked(400, { unansweredAt: NOW - 40, checkBeganAt: NOW }),
+    {},
+    isShownUnchecked,
+  ],
   ['a page load with a refused access token goes through Identify', refused, {}, getsAccess],
   ['a request of a script with a refused access token is served', refused, { mayIdentify: false }, isShown],
   ['so is a page load that the loop guard stopped', refused, { blocked: 'identify_loop' }, isShown],
