@@ -161,8 +161,10 @@ function decideKnown(facts: RequestFacts, record: SsoRecord, timeLimits: TimeLim
   return { action: 'check_status', record, reason: 'stale' }
 }
 
-function isPaused({ now }: RequestFacts, { unansweredAt }: SsoRecord, { lockSeconds }: TimeLimits): boolean {
-  return isNear(unansweredAt, now, Math.max(CHECK_PAUSE_SECONDS, lockSeconds))
+const pauseSeconds = ({ lockSeconds }: TimeLimits) => Math.max(CHECK_PAUSE_SECONDS, lockSeconds)
+
+function isPaused({ now }: RequestFacts, { unansweredAt }: SsoRecord, timeLimits: TimeLimits): boolean {
+  return isNear(unansweredAt, now, pauseSeconds(timeLimits))
 }
 
 function isBeingChecked({ now, hasWaited }: RequestFacts, record: SsoRecord, { lockSeconds }: TimeLimits): boolean {
@@ -171,12 +173,13 @@ function isBeingChecked({ now, hasWaited }: RequestFacts, record: SsoRecord, { l
 
 /**
  * Decides while another request checks the status. Within the grace period, the request is served from the record, with the failure
- * of the last check that was due. A `fresh` page may have failed before.
+ * of the last check, if the check or the pause after the failure was due. A `fresh` page may have failed before.
  */
 function decideWhileChecked(facts: RequestFacts, record: SsoRecord, timeLimits: TimeLimits): RequestDecision {
   if (!isWithinGrace(facts.now, record, timeLimits)) return { action: 'wait_for_check' }
   const { unansweredAt } = record
-  const hasFailed = unansweredAt !== undefined && isStale(record, unansweredAt, timeLimits.recheckSeconds)
+  const hasFailed =
+    unansweredAt !== undefined && isStale(record, unansweredAt + pauseSeconds(timeLimits), timeLimits.recheckSeconds)
   return hasFailed ? showStaleRecord(facts, record, timeLimits) : showRecord(record)
 }
 

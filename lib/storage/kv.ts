@@ -67,6 +67,7 @@ export interface Kv {
    * @param after `null` deletes the key
    * @param other is always read, but deleted or renewed only if the write is done. Writes nothing if `other` is to be deleted
    * and neither key holds the expected value.
+   * @param maxSecondsLeft writes nothing if the found value expires later. A process that uses a value renews its expiry
    */
   compareAndSet(
     key: string,
@@ -74,6 +75,7 @@ export interface Kv {
     after: string | null,
     seconds: number,
     other?: OtherKey,
+    maxSecondsLeft?: number,
   ): Promise<CompareAndSetResult>
   /**
    * Writes `value` unless `markerKey` holds a deleted-session marker, which does not begin with `{`.

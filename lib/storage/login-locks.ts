@@ -45,13 +45,22 @@ export interface StoredAttempts {
 export class LoginLocks extends SiteStore {
   /**
    * Begins a form of a session.
-   * @param before value of a form that has finished, or whose process has died. `null`: there is no form
+   * @param before value of a form that has finished, or whose process has died. `null`: there is no form. If the process has renewed the
+   * form since, the process is alive
    * @returns the form that was found instead of `before`
    */
   beginForm(key: string, before: string | null, digest: string): Promise<HeldForm | FoundForm | Unavailable> {
     const held = this.#seal({ digest })
     return unlessUnavailable(async () => {
-      const found = await this.kv.compareAndSet(this.#formKey(key), before, held, FORM_SECONDS)
+      const maxSecondsLeft = before === null ? undefined : FORM_SECONDS - LEASE_SECONDS
+      const found = await this.kv.compareAndSet(
+        this.#formKey(key),
+        before,
+        held,
+        FORM_SECONDS,
+        undefined,
+        maxSecondsLeft,
+      )
       return found.isDone ? { held } : this.#read(found)
     })
   }

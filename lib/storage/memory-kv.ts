@@ -42,11 +42,13 @@ export class MemoryKv implements Kv {
     after: string | null,
     seconds: number,
     otherKey?: OtherKey,
+    maxSecondsLeft = Number.POSITIVE_INFINITY,
   ): Promise<CompareAndSetResult> {
     const value = this.#read(key)
     const other = otherKey ? this.#read(otherKey.key) : null
-    if (before !== undefined && value !== before)
-      return { isDone: false, value, secondsLeft: this.#msLeft(key) / 1000, other }
+    const secondsLeft = this.#msLeft(key) / 1000
+    if ((before !== undefined && value !== before) || secondsLeft > maxSecondsLeft)
+      return { isDone: false, value, secondsLeft, other }
     const done = { isDone: true, value, secondsLeft: 0, other }
     if (otherKey?.action === 'delete' && before === null && other === null) return done
     if (after === null) this.#texts.delete(key)

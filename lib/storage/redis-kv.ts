@@ -89,12 +89,13 @@ type RunForKey = <T>(key: string, run: () => Promise<T>) => Promise<T>
 
 function textsOf(redis: ScriptedRedis, runForKey: RunForKey) {
   return {
-    compareAndSet: (key, before, after, seconds, other) =>
+    compareAndSet: (key, before, after, seconds, other, maxSecondsLeft) =>
       runForKey(key, async () => {
         const keys = other ? [key, other.key] : [key]
         const life = after === null ? 0 : seconds
-        const then = other ? [other.action, other.action === 'renew' ? other.seconds : 0] : []
-        const args = [...keys, ...expected(before), after ?? '', life, ...then]
+        const then = other ? [other.action, other.action === 'renew' ? other.seconds : 0] : ['', 0]
+        const most = maxSecondsLeft === undefined ? [] : [maxSecondsLeft * 1000]
+        const args = [...keys, ...expected(before), after ?? '', life, ...then, ...most]
         const [isDone, value, msLeft = 0, held] = await redis.sso2CompareAndSet(keys.length, ...args)
         return { isDone: isDone === 1, value: value ?? null, secondsLeft: msLeft / 1000, other: held ?? null }
       }),

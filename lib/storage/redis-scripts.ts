@@ -10,7 +10,8 @@ end`
 const COMPARE_AND_SET = `${READ}
 local current = read(KEYS[1])
 local other = KEYS[2] and read(KEYS[2])
-if (ARGV[1] == 'none' and current) or (ARGV[1] == 'value' and current ~= ARGV[2]) then
+if (ARGV[1] == 'none' and current) or (ARGV[1] == 'value' and current ~= ARGV[2])
+  or (ARGV[7] and redis.call('pttl', KEYS[1]) > tonumber(ARGV[7])) then
   return {0, current, current and redis.call('pttl', KEYS[1]) or 0, other}
 end
 if ARGV[5] == 'delete' and ARGV[1] == 'none' and not other then return {1} end

@@ -138,13 +138,13 @@ const known: Row[] = [
   ],
   [
     'but not that a fresh page could not be checked, before the check was due',
-    checked(400, { unansweredAt: NOW - 41, checkBeganAt: NOW }),
+    checked(400, { unansweredAt: NOW - 45, checkBeganAt: NOW }),
     {},
     isShown,
   ],
   [
-    'a fresh page that could not be checked when the check was due counts',
-    checked(400, { unansweredAt: NOW - 40, checkBeganAt: NOW }),
+    'a fresh page that failed in the pause before the check was due counts, so that no page says otherwise in between',
+    checked(400, { unansweredAt: NOW - 44, checkBeganAt: NOW }),
     {},
     isShownUnchecked,
   ],

@@ -608,10 +608,26 @@ module.exports = [
   {
     name: 'a record is saved without compare-and-set',
     file: 'storage/redis-scripts.ts',
-    find: "if (ARGV[1] == 'none' and current) or (ARGV[1] == 'value' and current ~= ARGV[2]) then",
-    replace: 'if false then',
+    find: "if (ARGV[1] == 'none' and current) or (ARGV[1] == 'value' and current ~= ARGV[2])\n  or",
+    replace: 'if false\n  or',
     test: 'safety/races',
     title: '\\[[^\\]]*\\b(S6|S7|L2|L3)\\b',
+  },
+  {
+    name: 'a submit takes over a login lock that was renewed since',
+    file: 'storage/redis-scripts.ts',
+    find: "  or (ARGV[7] and redis.call('pttl', KEYS[1]) > tonumber(ARGV[7])) then",
+    replace: '  then',
+    test: 'web/login-lock',
+    title: 'renewed after the submit had read it',
+  },
+  {
+    name: 'a hook that throws a command of Express opens the page',
+    file: 'web/http/response-headers.ts',
+    find: 'cause && !NO_ERRORS.has(cause)',
+    replace: 'cause',
+    test: 'regressions/hook-errors',
+    title: 'keeps the page closed',
   },
   {
     name: 'a late save brings a session back',

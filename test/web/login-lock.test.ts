@@ -21,13 +21,15 @@ describe.each(stores)('in %s', (_name, open) => {
   afterAll(() => kv.close())
 
   /** Logs in, does something else meanwhile, and asks the lock. */
-  async function isHeldAfter(act: (logins: LoginLocks) => Promise<void> | void): Promise<boolean | undefined> {
-    const { logins } = siteOver(kv, clock)
+  async function isHeldAfter(
+    act: (logins: LoginLocks, prefix: string) => Promise<void> | void,
+  ): Promise<boolean | undefined> {
+    const { logins, prefix } = siteOver(kv, clock)
     const site = { loginLocks: logins, config: { clock: { now: () => clock.now * 1000 } } }
     const context = { site } as unknown as RequestContext
     let isHeld: boolean | undefined
     await runExclusive(context, { key: 'k', digest: 'first', arrivedAt: 0 }, async (lock) => {
-      await act(logins)
+      await act(logins, prefix)
       isHeld = await lock.isHeld()
       return refused
     })
@@ -42,8 +44,27 @@ describe.each(stores)('in %s', (_name, open) => {
     expect(await isHeldAfter(standStill)).toBe(true)
   })
 
+  test('another submit does not take over a lock that was renewed after the submit had read it', async () => {
+    let [isHeld, rival]: [boolean?, object?] = []
+    const { logins, prefix } = siteOver(kv, clock)
+    const site = { loginLocks: logins, config: { clock: { now: () => clock.now * 1000 } } }
+    const submit = { key: 'k', digest: 'first', arrivedAt: 0 }
+    await runExclusive({ site } as unknown as RequestContext, submit, async (lock) => {
+      await kv.expire(`${prefix}login:{k}`, 17) // as three seconds without a renewal leave it
+      const { raw, isAlive } = (await logins.findForm('k')) as FoundForm
+      expect(isAlive).toBe(false)
+      standStill()
+      isHeld = await lock.isHeld()
+      rival = (await logins.beginForm('k', raw, 'first')) as object
+      return refused
+    })
+    expect(isHeld).toBe(true)
+    expect(rival).toMatchObject({ isAlive: true })
+  })
+
   test('another submit has taken over', async () => {
-    const isHeld = await isHeldAfter(async (logins) => {
+    const isHeld = await isHeldAfter(async (logins, prefix) => {
+      await kv.expire(`${prefix}login:{k}`, 17)
       const { raw } = (await logins.findForm('k')) as FoundForm
       expect(await logins.beginForm('k', raw, 'second')).toHaveProperty('held')
       standStill()

@@ -106,6 +106,13 @@ export function redirect(res: Response, address: string, status: 302 | 303): voi
   res.end()
 }
 
-/** Passes an error to the site's error handler. A hook that throws `undefined` counts as failed too, which Express would not see. */
+/** Values that `next()` of Express does not take for an error: it runs the next handler, without the check that failed. */
+const NO_ERRORS: ReadonlySet<unknown> = new Set(['route', 'router'])
+
+/** Passes an error to the site's error handler. A hook that throws `undefined` or `'route'` counts as failed too. */
 export const forwardError = (next: NextFunction) => (cause: unknown) =>
-  next(cause || new Error('express-sso2: A hook or view failed without an error. See "TypeError" in docs/errors.md.'))
+  next(
+    cause && !NO_ERRORS.has(cause)
+      ? cause
+      : new Error('express-sso2: A hook or view failed without an error. See "TypeError" in docs/errors.md.'),
+  )
