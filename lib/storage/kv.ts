@@ -81,7 +81,7 @@ export interface Kv {
    * Writes `value` unless `markerKey` holds a deleted-session marker, which does not begin with `{`.
    * @returns whether the value is written
    */
-  setUnlessTombstone(key: string, markerKey: string, value: string, seconds: number): Promise<boolean>
+  setUnlessMarker(key: string, markerKey: string, value: string, seconds: number): Promise<boolean>
   del(key: string): Promise<void>
   expire(key: string, seconds: number): Promise<void>
   /**

@@ -57,7 +57,7 @@ export class MemoryKv implements Kv {
     if (otherKey?.action === 'renew') await this.expire(otherKey.key, otherKey.seconds)
     return done
   }
-  async setUnlessTombstone(key: string, markerKey: string, value: string, seconds: number) {
+  async setUnlessMarker(key: string, markerKey: string, value: string, seconds: number) {
     if (!(this.#read(markerKey) ?? '{').startsWith('{')) return false
     this.#write(key, value, seconds)
     return true

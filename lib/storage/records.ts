@@ -137,7 +137,7 @@ export class Records extends SiteStore {
 
   /** Saves session data. @returns false if the session has moved or ended: then nothing is saved */
   saveData(key: string, value: string, seconds: number): Promise<boolean | Unavailable> {
-    return unlessUnavailable(() => this.kv.setUnlessTombstone(this.#dataKey(key), this.#recordKey(key), value, seconds))
+    return unlessUnavailable(() => this.kv.setUnlessMarker(this.#dataKey(key), this.#recordKey(key), value, seconds))
   }
   deleteData(key: string): Promise<Done | Unavailable> {
     return doneUnlessUnavailable(() => this.kv.del(this.#dataKey(key)))

@@ -99,8 +99,8 @@ function textsOf(redis: ScriptedRedis, runForKey: RunForKey) {
         const [isDone, value, msLeft = 0, held] = await redis.sso2CompareAndSet(keys.length, ...args)
         return { isDone: isDone === 1, value: value ?? null, secondsLeft: msLeft / 1000, other: held ?? null }
       }),
-    setUnlessTombstone: (key, markerKey, value, seconds) =>
-      runForKey(key, async () => (await redis.sso2SetUnlessTombstone(2, key, markerKey, value, seconds)) === 1),
+    setUnlessMarker: (key, markerKey, value, seconds) =>
+      runForKey(key, async () => (await redis.sso2SetUnlessMarker(2, key, markerKey, value, seconds)) === 1),
     del: (key) => runForKey(key, async () => void (await redis.del(key))),
     expire: (key, seconds) => runForKey(key, async () => void (await redis.expire(key, seconds))),
     addToCounts: (counts, seconds, reserved) =>

@@ -19,7 +19,7 @@ if ARGV[4] == '0' then redis.call('del', KEYS[1]) else redis.call('set', KEYS[1]
 if ARGV[5] == 'delete' then redis.call('del', KEYS[2]) end
 if ARGV[5] == 'renew' then redis.call('expire', KEYS[2], ARGV[6]) end
 return {1, current, 0, other}`
-const SET_UNLESS_TOMBSTONE = `${READ}
+const SET_UNLESS_MARKER = `${READ}
 local marker = read(KEYS[2])
 if marker and string.sub(marker, 1, 1) ~= '{' then return 0 end
 redis.call('set', KEYS[1], ARGV[1], 'EX', ARGV[2])
@@ -106,7 +106,7 @@ return redis.call('zremrangebyscore', KEYS[1], 1, 1)`
 export const SCRIPTS = {
   sso2Probe: PROBE,
   sso2CompareAndSet: COMPARE_AND_SET,
-  sso2SetUnlessTombstone: SET_UNLESS_TOMBSTONE,
+  sso2SetUnlessMarker: SET_UNLESS_MARKER,
   sso2AddToCounts: ADD_TO_COUNTS,
   sso2TakeFromCounts: TAKE_FROM_COUNTS,
   sso2AddEntry: ADD_ENTRY,
@@ -118,7 +118,7 @@ export const SCRIPTS = {
 interface Replies {
   sso2Probe: number
   sso2CompareAndSet: [isDone: number, value?: string | null, msLeft?: number, other?: string | null]
-  sso2SetUnlessTombstone: number
+  sso2SetUnlessMarker: number
   sso2AddToCounts: [limitReached: number, left: number | number[]]
   sso2TakeFromCounts: null
   sso2AddEntry: [age: number | null, size: number, oldest: string[]]

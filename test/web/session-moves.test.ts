@@ -196,7 +196,7 @@ describe('regenerate()', () => {
 describe('a login', () => {
   test('of a user without data writes none, and is known within the same request', async () => {
     expect((await ask('/log-in')).json.state).toBe('live')
-    expect(site.commands).not.toContain('setUnlessTombstone')
+    expect(site.commands).not.toContain('setUnlessMarker')
   })
 
   test('of a logged-in user keeps what the login had, twice in a request too', async () => {
@@ -296,7 +296,7 @@ describe('a session that another request got', () => {
     site.commands.length = 0
     const answer = await ask(`/adopt/${id}?put=1`, site.browser())
     expect(cookiesOf(answer)).toEqual([])
-    expect(site.commands).not.toContain('setUnlessTombstone')
+    expect(site.commands).not.toContain('setUnlessMarker')
   })
 
   test('and that is not there is none', async () => {

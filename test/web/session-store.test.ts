@@ -30,7 +30,7 @@ const textOf = async (id: string) => {
   return pair === 'unavailable' ? pair : pair.data
 }
 const logInPage = () => page('/log-in', async (req, res) => res.json({ id: await establish(site, req, 'loggedin') }))
-const writes = () => site.commands.filter((command) => command === 'setUnlessTombstone').length
+const writes = () => site.commands.filter((command) => command === 'setUnlessMarker').length
 
 describe('req.sessionStore', () => {
   test('an ID that is none of ours costs no command', async () => {

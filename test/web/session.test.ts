@@ -195,7 +195,7 @@ describe.each(kinds)('sessions in %s, under %s', (store, name) => {
       site.commands.length = 0
       const answer = await other.fetchJson(`${site.url}${path}`)
       expect({ json: answer.json, id: site.idOf(other) }).toEqual({ json: { a: '1' }, id })
-      expect(site.commands).not.toContain('setUnlessTombstone')
+      expect(site.commands).not.toContain('setUnlessMarker')
     }
     await site.browser().fetchJson(`${site.url}/adopt/${id}?touch=1&put=b`)
     expect((await ask('/read')).json).toEqual({ a: '1', b: 'put' })
