@@ -15,8 +15,8 @@ module.exports = [
   {
     name: 'a compare-and-set does not compare',
     file: 'storage/redis-scripts.ts',
-    find: "if (ARGV[1] == 'none' and current) or (ARGV[1] == 'value' and current ~= ARGV[2]) then",
-    replace: 'if false then',
+    find: "if (ARGV[1] == 'none' and current) or (ARGV[1] == 'value' and current ~= ARGV[2])\n  or",
+    replace: 'if false\n  or',
     breaks: ['I5', 'I7'],
   },
   {
