@@ -96,10 +96,15 @@ describe('SIGTERM to the example', () => {
     const main = path.join(__dirname, '..', '..', 'example-app', 'main.js')
     const child = spawn(process.execPath, [main], { env: { ...process.env, ...ports, ...environment }, stdio: 'pipe' })
     let said = ''
-    child.stdout.on('data', (chunk) => {
+    const hear = (chunk: Buffer) => {
       said += String(chunk)
-    })
-    await eventually(async () => said.includes('Ctrl+C'), 40)
+    }
+    child.stdout.on('data', hear)
+    child.stderr.on('data', hear)
+    await eventually(async () => {
+      if (child.exitCode !== null) throw new Error(`the example has ended with ${child.exitCode}: ${said}`)
+      return said.includes('Ctrl+C')
+    }, 40)
     return { child, url: `http://localhost:${morning}`, platform: `http://localhost:${emulator}` }
   }
 
