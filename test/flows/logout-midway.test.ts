@@ -1,8 +1,8 @@
-import { type Command, Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import { demoOptions } from '../../lib/emulator'
 import type { Browser } from '../support/agent'
-import { type FailingStore, failingStore } from './failing-store'
-import { eventually, loggedInBrowser, logInAtLast, present, redisUrl, type Setup, startSetup, view } from './setup'
+import { clientFailingAt, type FailingStore, failingStore } from './failing-store'
+import { eventually, loggedInBrowser, logInAtLast, present, type Setup, startSetup, view } from './setup'
 
 /*
  * Redis goes away in the middle of a logout, before it answers one of its commands, each in turn. Redis may have carried out nothing,
@@ -45,16 +45,12 @@ afterEach(async () => {
 })
 
 test('[I5] Redis fails once, as the session ends: it ends before the response all the same, also while the SSO system is down', async () => {
-  client = new Redis(redisUrl(), { maxRetriesPerRequest: 1 })
-  const send = client.sendCommand.bind(client)
   let failures = 0
-  client.sendCommand = (command: Command, stream) => {
-    if (failures === 0 || !command.args.flat().some((arg) => String(arg).startsWith('ended.')))
-      return send(command, stream)
-    failures -= 1
-    command.reject(new Error('Connection is closed.'))
-    return command.promise
-  }
+  client = clientFailingAt(({ args }) => {
+    const fails = failures > 0 && args.flat().some((arg) => String(arg).startsWith('ended.'))
+    if (fails) failures -= 1
+    return fails
+  })
   setup = await startSetup({ site: (name) => (name === 'morning' ? { redis: client } : {}) })
   const browser = await loggedInBrowser(setup)
   const cookie = `sso2.sid=${browser.cookie('sso2.sid')}`

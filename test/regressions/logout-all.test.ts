@@ -1,5 +1,5 @@
-import { type Command, Redis } from 'ioredis'
-import { type FailingStore, failingStore } from '../flows/failing-store'
+import type { Command, Redis } from 'ioredis'
+import { clientFailingAt, type FailingStore, failingStore } from '../flows/failing-store'
 import {
   ada,
   eventually,
@@ -268,17 +268,13 @@ test.each(['by itself', 'when the browser returns'])(
 )
 
 test('[S17] a confirmed logout of all is not sent again by another process, if Redis stops after it has queued the logout', async () => {
-  const client = new Redis(redis.url(), { maxRetriesPerRequest: 1 })
-  const send = client.sendCommand.bind(client)
   let [isDisturbed, isQueued] = [false, false]
-  client.sendCommand = (command: Command, stream) => {
+  const client = clientFailingAt((command) => {
     const isRevocation = command.name.startsWith('eval') && has(command, 'out:{')
     const isRefused = isRevocation || (isQueued && has(command, '{logouts'))
     if (isDisturbed && command.name === 'zadd') isQueued = true
-    if (!isDisturbed || !isRefused) return send(command, stream)
-    command.reject(new Error('Connection is closed.'))
-    return command.promise
-  }
+    return isDisturbed && isRefused
+  }, redis.url())
   setup = await startPausableSetup({ site: { redis: client } })
   const [browser, other] = [await setup.loggedInBrowser(), await setup.loggedInBrowser(grace)]
   isDisturbed = true
@@ -303,17 +299,14 @@ test('[S17] a confirmed logout of all is not sent again by another process, if R
 describe('a retry in the background', () => {
   /** Rejects a command of the first retry, as if Redis did not answer. */
   function clientThatFails(fits: (command: Command) => boolean): { client: Redis; hasFailed: () => boolean } {
-    const client = new Redis(redis.url(), { maxRetriesPerRequest: 1 })
-    const send = client.sendCommand.bind(client)
     let [hasTaken, hasFailed] = [false, false]
-    client.sendCommand = (command: Command, stream) => {
+    const client = clientFailingAt((command) => {
       const isTake = command.name.startsWith('eval') && has(command, 'logouts:{')
       if (isTake) command.promise.then((due) => (hasTaken ||= Array.isArray(due) && due.length > 0)).catch(() => {})
-      if (hasFailed || !hasTaken || !fits(command)) return send(command, stream)
+      if (hasFailed || !hasTaken || !fits(command)) return false
       hasFailed = true
-      command.reject(new Error('Connection is closed.'))
-      return command.promise
-    }
+      return true
+    }, redis.url())
     return { client, hasFailed: () => hasFailed }
   }
   test.each<[step: string, fits: (command: Command) => boolean]>([
