@@ -5,6 +5,7 @@ import express from 'express'
 import type { Cluster } from 'ioredis'
 import { normalisedUsername } from '../../lib/decide/login-budgets'
 import { demoOptions } from '../../lib/emulator'
+import { sessionKey, shortHash } from '../../lib/storage/site-store'
 import { addPages, present, view } from '../flows/setup'
 import { startCluster } from '../storage/servers'
 import { Browser, type VisitedPage } from '../support/agent'
@@ -19,14 +20,8 @@ const USERS = 120
 const AT_ONCE = 3
 /** A response waits for one command at most, whose deadline is 300 ms. */
 const LATEST_MS = 350
-/** In percent. Of many users 67 % with one key, 44 % with two, 30 % with three. Of so few, chance leaves this. */
-const LEAST = {
-  membersStillLoggedIn: 54,
-  newVisitorsIdentified: 54,
-  loginsOnKnownDevices: 30,
-  loginsOnKnownDevicesWithNameAway: 15,
-  loginsOnNewDevices: 17,
-}
+/** Of those whose keys are on other masters. On a busy machine, another master may be late. */
+const LEAST_PERCENT = 90
 
 const accounts = Array.from({ length: 3 * USERS }, (_, index) => ({
   accountId: `account-of-${index}`,
@@ -34,6 +29,7 @@ const accounts = Array.from({ length: 3 * USERS }, (_, index) => ({
   password: `password-of-user-${index}`,
 }))
 type Account = (typeof accounts)[number]
+type User = { readonly browser: Browser; readonly account: Account }
 
 let running: Awaited<ReturnType<typeof startCluster>>
 let cluster: Cluster
@@ -44,7 +40,7 @@ let responses: number[] = []
 /** The slowest response of a page that needs no master: on a busy machine, responses are late without an outage. */
 let slowestControl = 0
 const members: Browser[] = []
-const knownDevices: { readonly browser: Browser; readonly account: Account }[] = []
+const knownDevices: User[] = []
 
 /** Each browser has an address of its own. */
 function newBrowser(): Browser {
@@ -58,15 +54,25 @@ function noted(visit: VisitedPage): VisitedPage {
   return visit
 }
 
+const sessionIdOf = (browser: Browser) => decodeURIComponent(browser.cookie('sso2.sid') ?? '').slice(2, 45)
+
 const statusOf = (visit: VisitedPage) => (visit.status === 200 ? view(visit).status : undefined)
 
-/** Are the attempts at this user name kept by the stopped master, the second of three? */
+/** Is the key on the stopped master, the second of three? */
+function isAway(key: string): boolean {
+  const slot = calculateSlot(`${setup.prefix}${key}`)
+  return slot >= 5461 && slot <= 10_921
+}
+
+const isSessionAway = (browser: Browser) => isAway(`sess:{${sessionKey(sessionIdOf(browser))}}`)
+const isAccountAway = ({ accountId }: Account) => isAway(`acct:{${shortHash(accountId)}}`)
+
+/** Are the attempts at this user name on the stopped master? */
 function isNameAway({ username }: Account): boolean {
   const hash = createHash('sha256')
     .update(`name\n${normalisedUsername(username)}`)
     .digest('base64url')
-  const slot = calculateSlot(`${setup.prefix}left:${hash}`)
-  return slot >= 5461 && slot <= 10_921
+  return isAway(`left:${hash}`)
 }
 
 /** Asks for the control page again and again. @returns stops asking */
@@ -143,43 +149,44 @@ async function each<T>(items: readonly T[], run: (item: T) => Promise<void>): Pr
   await Promise.all(Array.from({ length: AT_ONCE }, work))
 }
 
-const percentOf = (results: readonly boolean[]) => Math.round((100 * results.filter(Boolean).length) / results.length)
-
-/** Returns for each of these whether it was served. */
-async function results<T>(items: readonly T[], isServed: (item: T) => Promise<boolean>): Promise<boolean[]> {
+/** Visits for each of these. Those who need the stopped master are not served, and nearly all others are. */
+async function expectServed<T>(
+  items: readonly T[],
+  isServed: (item: T) => Promise<boolean>,
+  needsStopped: (item: T) => boolean,
+): Promise<void> {
   expect(items).toHaveLength(USERS)
-  const served: boolean[] = []
-  await each([...items.entries()], async ([index, item]) => {
-    served[index] = await isServed(item)
+  const served = new Set<T>()
+  await each(items, async (item) => {
+    if (await isServed(item)) served.add(item)
   })
-  return served
+  // afterwards, because a browser has its session by then
+  const [away, elsewhere] = [items.filter(needsStopped), items.filter((item) => !needsStopped(item))]
+  expect(away.length).toBeGreaterThan(10)
+  expect(elsewhere.length).toBeGreaterThan(10)
+  expect(away.filter((item) => served.has(item))).toEqual([])
+  const percent = (100 * elsewhere.filter((item) => served.has(item)).length) / elsewhere.length
+  expect(percent).toBeGreaterThanOrEqual(LEAST_PERCENT)
 }
 
 test('with one of three masters stopped, users go on whose keys are on the others, and no response is late', async () => {
   const stopControl = watchControl()
-  const stillLoggedIn = await results(
-    members,
-    async (browser) => statusOf(noted(await browser.visit(`${setup.url}/`))) === 'loggedin',
+  const statusAt = async (browser: Browser) => statusOf(noted(await browser.visit(`${setup.url}/`)))
+  const logIn = ({ browser, account }: User) => isLoggedIn(browser, account)
+  await expectServed(members, async (browser) => (await statusAt(browser)) === 'loggedin', isSessionAway)
+  await expectServed(
+    Array.from({ length: USERS }, newBrowser),
+    async (browser) => {
+      await statusAt(browser)
+      return (await statusAt(browser)) === 'anon'
+    },
+    isSessionAway,
   )
-  const identified = await results(Array.from({ length: USERS }), async () => {
-    const browser = newBrowser()
-    noted(await browser.visit(`${setup.url}/`))
-    return statusOf(noted(await browser.visit(`${setup.url}/`))) === 'anon'
-  })
-  const onKnown = await results(knownDevices, ({ browser, account }) => isLoggedIn(browser, account))
-  const onNew = await results(accounts.slice(2 * USERS), (account) => isLoggedIn(newBrowser(), account))
+  const needsStopped = ({ browser, account }: User) => isSessionAway(browser) || isAccountAway(account)
+  await expectServed(knownDevices, logIn, needsStopped)
+  const onNewDevices = accounts.slice(2 * USERS).map((account) => ({ browser: newBrowser(), account }))
+  await expectServed(onNewDevices, logIn, (user) => needsStopped(user) || isNameAway(user.account))
   await stopControl()
-  const shares = {
-    membersStillLoggedIn: percentOf(stillLoggedIn),
-    newVisitorsIdentified: percentOf(identified),
-    loginsOnKnownDevices: percentOf(onKnown),
-    loginsOnKnownDevicesWithNameAway: percentOf(
-      onKnown.filter((_, index) => isNameAway(present(knownDevices[index]).account)),
-    ),
-    loginsOnNewDevices: percentOf(onNew),
-  }
-  for (const [what, share] of Object.entries(shares))
-    expect([what, share >= LEAST[what as keyof typeof LEAST], share]).toEqual([what, true, share])
   expect(slowestControl).toBeGreaterThan(0)
   expect(Math.max(...responses)).toBeLessThan(LATEST_MS + 2 * slowestControl)
 }, 120_000)
