@@ -17,6 +17,8 @@ const asTest = ({ id, file, status, error, ms }) => ({
   failureMessage: error,
 })
 
+const sum = (numbers) => numbers.reduce((all, one) => all + one, 0)
+
 class SuitesRunner {
   static inject = tokens(commonTokens.options)
 
@@ -29,6 +31,7 @@ class SuitesRunner {
   }
 
   async init() {
+    this.noticedBy = new Map()
     for (const event of ['uncaughtException', 'unhandledRejection']) process.on(event, () => {}) // what a mutant left behind
     for (const level of ['log', 'info', 'warn', 'error', 'debug']) console[level] = () => {}
     Object.assign(process.env, { NODE_ENV: 'test', TEST_REDIS_URL: await startRedis() })
@@ -43,33 +46,48 @@ class SuitesRunner {
       this.context.currentTestId = id
     }
     for (const suite of this.names) {
+      const beganAt = performance.now()
       const { results, error, loaded } = await this.run(suite, { onTest })
       if (error) return { status: 'error', errorMessage: `${suite}: ${error}` }
-      known[suite] = { ms: results.reduce((sum, { ms }) => sum + ms, 0), loaded }
+      const msOf = Object.fromEntries(results.map(({ id, ms }) => [id, ms]))
+      known[suite] = { setupMs: performance.now() - beganAt - sum(Object.values(msOf)), msOf, loaded }
       tests.push(...results.map(asTest))
     }
     writeFileSync(SUITES, JSON.stringify(known))
     return { status: 'complete', tests, mutantCoverage: this.context.mutantCoverage }
   }
 
-  /** Shortest suites first, and none after the one that noticed. What runs when a file is loaded is held by whoever loads it. */
+  /**
+   * Runs first the test that noticed the last mutant of the file, because neighbours are noticed by the same test. Then the shortest suites
+   * first, and none after the one that noticed. What runs when a file is loaded is held by whoever loads it.
+   */
   async mutantRun({ activeMutant, testFilter, hitLimit, sandboxFileName }) {
     const known = JSON.parse(readFileSync(SUITES, 'utf8'))
     const wanted = testFilter && new Set(testFilter)
-    const isWanted = (suite) =>
-      testFilter ? testFilter.some((id) => id.startsWith(`${suite}: `)) : known[suite].loaded.includes(sandboxFileName)
+    const testsOf = (suite) => Object.keys(known[suite].msOf).filter((id) => !wanted || wanted.has(id))
+    const costOf = (suite) => known[suite].setupMs + sum(testsOf(suite).map((id) => known[suite].msOf[id]))
+    const isWanted = (suite) => (wanted ? testsOf(suite).length > 0 : known[suite].loaded.includes(sandboxFileName))
+    const runs = this.names
+      .filter(isWanted)
+      .sort((a, b) => costOf(a) - costOf(b))
+      .map((suite) => ({ suite, wanted }))
+    const last = this.noticedBy.get(sandboxFileName)
+    if (last && wanted?.has(last.id)) runs.unshift({ suite: last.suite, wanted: new Set([last.id]) })
     const { context } = this
     Object.assign(context, { activeMutant: activeMutant.id, hitCount: hitLimit ? 0 : undefined, hitLimit })
-    const tests = []
-    for (const suite of this.names.filter(isWanted).sort((a, b) => known[a].ms - known[b].ms)) {
+    const tests = new Map()
+    for (const { suite, wanted } of runs) {
       const { results, error } = await this.run(suite, { wanted, isShort: true })
       const limited = determineHitLimitReached(context.hitCount, context.hitLimit)
       if (limited) return toMutantRunResult(limited)
-      tests.push(...results.map(asTest))
-      if (error) tests.push(asTest({ id: `${suite}: the suite`, status: 'done', error: String(error), ms: 0 }))
-      if (tests.some(({ status }) => status === 1)) break
+      for (const result of results) tests.set(result.id, asTest(result))
+      const all = `${suite}: the suite`
+      if (error) tests.set(all, asTest({ id: all, status: 'done', error: String(error), ms: 0 }))
+      const noticed = results.find((result) => result.error)
+      if (noticed) this.noticedBy.set(sandboxFileName, { suite, id: noticed.id })
+      if (noticed || error) break
     }
-    return toMutantRunResult({ status: 'complete', tests }, false)
+    return toMutantRunResult({ status: 'complete', tests: [...tests.values()] }, false)
   }
 }
 
