@@ -50,13 +50,13 @@ export async function settleDown(setup: Setup, agents: readonly Agent[], doings:
   return { stillIn, broken }
 }
 
-/** Logs in; anew where that failed and the machine was busy meanwhile, for then "not now" is a fair answer. */
+/** Logs in, again if that failed and the machine was busy, also shortly before: a circuit breaker may still be open. */
 async function logInPatiently({ busy }: Setup, agent: Agent, account: Agent['accounts'][number]): Promise<void> {
   for (let tries = 0; tries < MOST_LOGINS; tries += 1) {
     const begin = performance.now()
     await agent.login(account)
     await agent.page()
-    const wasBusy = busy.some(({ end, ms }) => end + ms > begin)
+    const wasBusy = busy.some(({ end }) => end > begin - HEALED_MS)
     if (agent.last === account.username || !wasBusy) return
     await sleep(HEALED_MS)
   }
