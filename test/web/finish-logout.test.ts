@@ -1,0 +1,512 @@
+import { type PendingLogout, pendingLogoutId } from '../../lib/decide/logout'
+import { CURRENT_VERSION, type SsoRecord, serialiseRecord } from '../../lib/decide/record'
+import { Sso2Client } from '../../lib/remote/sso2'
+import type { Kv } from '../../lib/storage/kv'
+import { type DeferredLogout, LogoutMemory } from '../../lib/storage/logout-memory'
+import { MAX_SESSIONS } from '../../lib/storage/session-index'
+import { shortHash, storeUnavailable } from '../../lib/storage/site-store'
+import {
+  completeLogout,
+  endLocalSessions,
+  endWithoutRecord,
+  resumeDeferredLogout,
+  resumeDeferredLogouts,
+  retryPendingLogout,
+} from '../../lib/web/actions/finish-logout'
+import type { Site } from '../../lib/web/site'
+import { StoredRecord } from '../../lib/web/stored-record'
+import { faultyServer, json } from '../remote/faulty-server'
+import { OTHER_KEY, siteOver, stores } from '../storage/stores'
+import { readJwt, signJwt } from '../support/oracle'
+
+/*
+ * The steps of a logout, one at a time: which sessions end, what stays in the indexes and the queue, and what is called at the SSO system.
+ * Commands fail as on a master that is away: those of one session, index or logout.
+ */
+
+const secret = 'a secret that only this test and its oracle know'
+const device = { ipa: '192.0.2.1', uas: 'a browser' }
+const now = () => Math.floor(Date.now() / 1000)
+const [SID, ACCOUNT] = ['sid-of-ada', 'account-ada']
+const sidHash = shortHash(SID)
+const keyNamed = (name: string) => name.padEnd(43, '-')
+
+/** Commands that fail: those with the text in an argument, of one method or all, after the first `passing` of them. */
+interface Fault {
+  readonly text: string
+  readonly only?: keyof Kv | undefined
+  readonly passing?: number
+}
+
+/** A store whose commands fail as `fail` says. */
+function failing(kv: Kv) {
+  let fault: Fault | undefined
+  let passing = 0
+  const fails = (method: string, args: unknown[]) => {
+    if (!fault || (fault.only ?? method) !== method || !JSON.stringify(args).includes(fault.text)) return false
+    passing -= 1
+    return passing < 0
+  }
+  const proxy = new Proxy(kv, {
+    get(target, method: string) {
+      const value = Reflect.get(target, method)
+      if (typeof value !== 'function') return value
+      return (...args: unknown[]) =>
+        fails(method, args) ? Promise.reject(storeUnavailable()) : Reflect.apply(value, target, args)
+    },
+  })
+  const fail = (next?: Fault) => {
+    fault = next
+    passing = next?.passing ?? 0
+  }
+  return { kv: proxy, fail }
+}
+
+async function openSetup(open: (clock: { now: number }) => Kv) {
+  const { kv, fail } = failing(open({ now: now() }))
+  const stored = siteOver(kv, { now: now() })
+  const server = await faultyServer()
+  let reply: object = { sts: 'terminated' }
+  let delayMs = 0
+  const become = (claims: object, ms = 0) => {
+    reply = claims
+    delayMs = ms
+  }
+  server.become((res, { body }) => {
+    const { sid, aid } = readJwt(JSON.parse(body).t).claims
+    const iat = now()
+    const token = { iss: 'sso-service', aud: 'the-site', nbf: iat, iat, exp: iat + 10, sid, aid, ...reply }
+    setTimeout(() => json(res, 200, { t: signJwt(token, secret) }), delayMs)
+  })
+  const client = new Sso2Client({
+    ssoUrl: server.url,
+    clientId: 'the-site',
+    clientSecret: secret,
+    organisationId: 'the-publisher',
+  })
+  let starts = 0
+  const config = { idleSeconds: 600, anonymousIdleSeconds: 600, absoluteSeconds: 6000 }
+  const deferredLogouts = new LogoutMemory<DeferredLogout>()
+  const logoutWorker = {
+    start: () => {
+      starts += 1
+    },
+  }
+  const site = { ...stored, config, deferredLogouts, client, now, logoutWorker } as unknown as Site
+
+  /** Stores a session, in both indexes if it is a login. */
+  const begin = async (name: string, { sid = SID, accountId = ACCOUNT as string | undefined, secrets = {} } = {}) => {
+    const key = keyNamed(name)
+    const { records } = stored
+    const base = { v: CURRENT_VERSION, since: now(), checkedAt: now(), sidHash: shortHash(sid) }
+    const sealed = { ...base, sealedSecrets: records.seal({ sid, ...secrets }) }
+    const record: SsoRecord =
+      accountId === undefined ? { ...sealed, status: 'anon' } : { ...sealed, status: 'loggedin', user: { accountId } }
+    await records.replace(key, null, serialiseRecord(record), 600)
+    if (accountId !== undefined)
+      await stored.sessionIndex.add({ key, sidHash: record.sidHash, accountId }, 600, stored.sessionIndex.startNow())
+    return key
+  }
+  const stateOf = async (key: string) => {
+    const found = await stored.records.read(key)
+    return found === 'unavailable' ? found : found.state
+  }
+  const listed = async (index: string) => {
+    const read = { now: now(), member: '', most: 10_000 }
+    return (await kv.revokeAndList(`${stored.prefix}look:${index}`, 1, `${stored.prefix}${index}`, read)).sort()
+  }
+  return {
+    site,
+    stored,
+    kv,
+    fail,
+    become,
+    begin,
+    stateOf,
+    states: (keys: readonly string[]) => Promise.all(keys.map(stateOf)),
+    ofSso: (sid = SID) => listed(`sid:{${shortHash(sid)}}`),
+    ofAccount: (accountId = ACCOUNT) => listed(`acct:{${shortHash(accountId)}}`),
+    isSsoSessionRevoked: async (sid = SID) => {
+      const used = await stored.sessionIndex.useToken(Buffer.from(String(Math.random())), shortHash(sid))
+      return used !== 'unavailable' && used.isSsoSessionRevoked
+    },
+    isAccountRevoked: async () => (await stored.sessionIndex.accountRevokedAt(shortHash(ACCOUNT))) !== 0,
+    calls: () =>
+      server.seen.map(({ url, body }) => {
+        const { sid, aid, ipa, uas } = readJwt(JSON.parse(body).t).claims
+        return { url, sid, aid, ipa, uas }
+      }),
+    starts: () => starts,
+    /** IDs of the logouts that wait, which are due again in the future. */
+    queued: async () => {
+      const times = { now: Number.MAX_SAFE_INTEGER, latest: Number.MAX_SAFE_INTEGER }
+      const parts = Array.from({ length: 8 }, (_, part) =>
+        kv.takeDue(`${stored.prefix}logouts:{logouts${part}}`, times, now() + 100, 100),
+      )
+      return (await Promise.all(parts)).flat().sort()
+    },
+    close: async () => {
+      client.close()
+      await server.close()
+      await kv.close()
+    },
+  }
+}
+type Setup = Awaited<ReturnType<typeof openSetup>>
+
+const eventually = async (holds: () => Promise<boolean>) => {
+  for (let tries = 0; tries < 200 && !(await holds()); tries += 1)
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  expect(await holds()).toBe(true)
+}
+
+describe.each(stores)('over %s', (_name, open) => {
+  let setup: Setup
+  beforeEach(async () => {
+    setup = await openSetup(open)
+  })
+  afterEach(() => setup.close())
+  const logout = (more: Partial<PendingLogout> = {}): PendingLogout => ({
+    sid: SID,
+    ...device,
+    key: undefined,
+    accountId: undefined,
+    isAll: false,
+    isConfirmed: false,
+    ...more,
+  })
+
+  describe('the sessions on this site', () => {
+    /** Two sessions of the browser's SSO session, one elsewhere of the same account, and one of another account. */
+    const fourSessions = async () => ({
+      own: await setup.begin('own'),
+      same: await setup.begin('same'),
+      elsewhere: await setup.begin('elsewhere', { sid: 'sid-of-another-browser' }),
+      other: await setup.begin('other', { sid: 'sid-of-grace', accountId: 'account-grace' }),
+    })
+
+    test('a logout ends the sessions of the SSO session', async () => {
+      const { own, same, elsewhere, other } = await fourSessions()
+      const scope = { key: own, accountId: ACCOUNT, isAll: false }
+      expect(await endLocalSessions(setup.site, sidHash, scope)).toBe('done')
+      expect(await setup.states([own, same, elsewhere, other])).toEqual(['ended', 'ended', 'live', 'live'])
+      await eventually(async () => (await setup.ofAccount()).join() === elsewhere)
+      expect(await setup.ofSso()).toEqual([])
+      expect([await setup.isSsoSessionRevoked(), await setup.isAccountRevoked()]).toEqual([true, false])
+      expect(await setup.isSsoSessionRevoked('sid-of-another-browser')).toBe(false)
+    })
+
+    test('a logout of all ends the sessions of the account', async () => {
+      const { own, same, elsewhere, other } = await fourSessions()
+      const scope = { key: own, accountId: ACCOUNT, isAll: true }
+      expect(await endLocalSessions(setup.site, sidHash, scope)).toBe('done')
+      expect(await setup.states([own, same, elsewhere, other])).toEqual(['ended', 'ended', 'ended', 'live'])
+      await eventually(async () => (await setup.ofAccount()).length === 0)
+      expect(await setup.ofAccount('account-grace')).toEqual([other])
+      expect([await setup.isSsoSessionRevoked(), await setup.isAccountRevoked()]).toEqual([true, true])
+    })
+
+    test('the logout of a landing has no session of its own', async () => {
+      const { own, same, elsewhere } = await fourSessions()
+      const scope = { key: undefined, accountId: undefined, isAll: false }
+      expect(await endLocalSessions(setup.site, sidHash, scope)).toBe('done')
+      expect(await setup.states([own, same, elsewhere])).toEqual(['ended', 'ended', 'live'])
+      await eventually(async () => (await setup.ofSso()).length === 0)
+      expect(await setup.ofAccount()).toEqual([elsewhere, own, same].sort()) // removed when they are found there
+    })
+
+    test('an anonymous session ends, although no index has it', async () => {
+      const key = await setup.begin('anonymous', { accountId: undefined })
+      expect(await endLocalSessions(setup.site, sidHash, { key, accountId: undefined, isAll: false })).toBe('done')
+      expect(await setup.stateOf(key)).toBe('ended')
+    })
+
+    test('an index beyond its limit is processed in parts', async () => {
+      const keys = Array.from({ length: MAX_SESSIONS + 3 }, (_, index) => keyNamed(`many-${index}`))
+      const { sessionIndex } = setup.stored
+      const start = sessionIndex.startNow()
+      await Promise.all(keys.map((key) => sessionIndex.add({ key, sidHash, accountId: ACCOUNT }, 600, start)))
+      const scope = { key: undefined, accountId: ACCOUNT, isAll: true }
+      expect(await endLocalSessions(setup.site, sidHash, scope)).toBe('done')
+      expect(new Set(await setup.states(keys))).toEqual(new Set(['ended']))
+      await eventually(async () => (await setup.ofSso()).length === 0 && (await setup.ofAccount()).length === 0)
+    })
+
+    test.each([
+      ['a session of the SSO session', () => keyNamed('same'), ['ended', 'live', 'ended']],
+      ["the browser's own session", () => keyNamed('own'), ['live', 'ended', 'ended']],
+      ['the index of the SSO session', () => `sid:{${sidHash}}`, ['ended', 'ended', 'ended']],
+      ['the index of the account', () => `acct:{${shortHash(ACCOUNT)}}`, ['ended', 'ended', 'live']],
+    ])('a logout of all is not done without %s, but ends the others', async (_what, textOf, expected) => {
+      const { own, same, elsewhere } = await fourSessions()
+      const scope = { key: own, accountId: ACCOUNT, isAll: true }
+      const text = textOf()
+      setup.fail({ text, only: text.includes(':') ? undefined : 'compareAndSet' })
+      expect(await endLocalSessions(setup.site, sidHash, scope)).toBe('unavailable')
+      setup.fail()
+      expect(await setup.states([own, same, elsewhere])).toEqual(expected)
+      expect(await endLocalSessions(setup.site, sidHash, scope)).toBe('done')
+      expect(await setup.states([own, same, elsewhere])).toEqual(['ended', 'ended', 'ended'])
+    })
+
+    test('a session that did not end stays in its indexes, and the others leave them', async () => {
+      const { own, same, elsewhere } = await fourSessions()
+      setup.fail({ text: same, only: 'compareAndSet' })
+      await endLocalSessions(setup.site, sidHash, { key: own, accountId: ACCOUNT, isAll: true })
+      setup.fail()
+      await eventually(async () => !(await setup.ofAccount()).includes(elsewhere))
+      expect([await setup.ofSso(), await setup.ofAccount()]).toEqual([[same], [same]])
+    })
+  })
+
+  describe('at the SSO system', () => {
+    const { key, accountId } = { key: keyNamed('own'), accountId: ACCOUNT }
+
+    test('a logout is confirmed', async () => {
+      expect(await completeLogout(setup.site, logout({ key, accountId }))).toBeUndefined()
+      expect(setup.calls()).toEqual([{ url: '/logout', sid: SID, aid: undefined, ...device }])
+      expect(await setup.isAccountRevoked()).toBe(false)
+    })
+
+    test('a logout of all names the account, and ends sessions that began meanwhile', async () => {
+      const late = await setup.begin('late', { sid: 'sid-of-a-late-login' })
+      expect(await completeLogout(setup.site, logout({ key, accountId, isAll: true }))).toBeUndefined()
+      expect(setup.calls()).toEqual([{ url: '/logoutall', sid: undefined, aid: ACCOUNT, ...device }])
+      expect([await setup.stateOf(late), await setup.isAccountRevoked()]).toEqual(['ended', true])
+      await eventually(async () => (await setup.ofAccount()).length === 0)
+    })
+
+    test('a confirmed logout is not sent again', async () => {
+      expect(await completeLogout(setup.site, logout({ accountId, isAll: true, isConfirmed: true }))).toBeUndefined()
+      expect([setup.calls(), await setup.isAccountRevoked()]).toEqual([[], true])
+    })
+
+    test('a logout of all that is confirmed is left if a session of the account did not end', async () => {
+      const late = await setup.begin('late')
+      setup.fail({ text: late })
+      const found = logout({ accountId, isAll: true })
+      expect(await completeLogout(setup.site, found)).toEqual({ ...found, isConfirmed: true })
+    })
+
+    test.each([
+      ['the SSO session is not known', { err: 'session_not_found' }, true],
+      ['the SSO system refuses', { err: 'unknown_error' }, false],
+      ['the response is no logout', { sts: 'anon' }, false],
+    ])('%s', async (_what, claims, isDone) => {
+      setup.become({ sts: undefined, ...claims })
+      const found = logout()
+      expect(await completeLogout(setup.site, found)).toBe(isDone ? undefined : found)
+    })
+  })
+
+  describe('a retry', () => {
+    const pend = (id: string) => `pend:{logouts${id.charCodeAt(id.length - 1) % 8}}${id}`
+    const add = async (more: Partial<PendingLogout> = {}) => {
+      const key = await setup.begin('own')
+      const found = logout({ key, accountId: ACCOUNT, ...more })
+      expect(await setup.stored.pendingLogouts.add(sidHash, found, now() - 7)).toBe('done')
+      return key
+    }
+    const retry = () => retryPendingLogout(setup.site, sidHash)
+    const isLocked = async () => (await setup.stored.pendingLogouts.lockRetry(sidHash)) === false
+
+    test('ends the sessions, calls Logout, and is finished', async () => {
+      const key = await add()
+      expect(await retry()).toEqual({ outcome: 'confirmed', isAll: false })
+      expect([await setup.stateOf(key), setup.calls().length]).toEqual(['ended', 1])
+      expect([await setup.stored.pendingLogouts.find(sidHash), await setup.queued()]).toEqual(['finished', []])
+      expect(await retry()).toEqual({ outcome: 'finished', isAll: false })
+      expect(setup.calls().length).toBe(1)
+    })
+
+    test('of a logout of all says so', async () => {
+      await add({ isAll: true })
+      expect(await retry()).toEqual({ outcome: 'confirmed', isAll: true })
+      expect(setup.calls()).toEqual([{ url: '/logoutall', sid: undefined, aid: ACCOUNT, ...device }])
+    })
+
+    test('waits longer if the SSO system refuses, and may follow at once', async () => {
+      const key = await add({ isAll: true })
+      setup.become({ sts: undefined, err: 'unknown_error' })
+      const since = now() - 7
+      const { waitsSince, ...rest } = await retry()
+      expect(rest).toEqual({ outcome: 'pending', isAll: true })
+      expect(Math.abs((waitsSince ?? 0) - since)).toBeLessThanOrEqual(2)
+      expect([await setup.stateOf(key), await isLocked()]).toEqual(['ended', false])
+    })
+
+    test('that took long is followed by a pause', async () => {
+      await add()
+      setup.become({ sts: undefined, err: 'unknown_error' }, 1050)
+      expect((await retry()).outcome).toBe('pending')
+      expect(await isLocked()).toBe(true)
+    })
+
+    test('does not call Logout while a session has not ended', async () => {
+      const key = await add()
+      setup.fail({ text: key })
+      expect(await retry()).toEqual({ outcome: 'pending', isAll: false })
+      expect(setup.calls()).toEqual([])
+      setup.fail()
+      expect(await retry()).toEqual({ outcome: 'confirmed', isAll: false })
+    })
+
+    test('notes the confirmation if a session of the account has not ended', async () => {
+      await add({ isAll: true })
+      // the sessions end before the call, and Redis fails after it
+      setup.fail({ text: `acct:{${shortHash(ACCOUNT)}}`, only: 'revokeAndList', passing: 1 })
+      expect(await retry()).toEqual({ outcome: 'pending', isAll: true })
+      expect(await setup.stored.pendingLogouts.find(sidHash)).toMatchObject({ isConfirmed: true, isAll: true })
+      setup.fail()
+      expect(await retry()).toEqual({ outcome: 'confirmed', isAll: true })
+      expect(setup.calls().length).toBe(1)
+    })
+
+    test('of another request or process is not disturbed', async () => {
+      const key = await add({ isAll: true })
+      await setup.stored.pendingLogouts.lockRetry(sidHash)
+      expect(await retry()).toEqual({ outcome: 'pending', isAll: true })
+      expect([await setup.stateOf(key), setup.calls()]).toEqual(['live', []])
+    })
+
+    test('stays pending if Redis does not return the logout', async () => {
+      await add()
+      setup.fail({ text: pend(sidHash) })
+      expect(await retry()).toEqual({ outcome: 'pending', isAll: undefined })
+    })
+
+    test('is kept as confirmed if Redis does not note the end', async () => {
+      await add()
+      setup.fail({ text: 'pend:', only: 'compareAndSet' })
+      expect(await retry()).toEqual({ outcome: 'confirmed', isAll: false })
+      setup.fail()
+      await setup.kv.del(`${setup.stored.prefix}${pend(sidHash)}`)
+      const [restored] = await setup.stored.pendingLogouts.restoreLost(now(), 10)
+      expect(restored).toMatchObject({ sid: SID, isConfirmed: true })
+    })
+
+    test('of a logout that Redis does not have leaves the queue', async () => {
+      await setup.kv.enqueue(`${setup.stored.prefix}logouts:{logouts${sidHash.charCodeAt(15) % 8}}`, sidHash, now())
+      expect(await setup.queued()).toEqual([sidHash])
+      expect(await retry()).toEqual({ outcome: 'not_found', isAll: false })
+      expect(await setup.queued()).toEqual([])
+    })
+
+    test('of a logout that another secret encrypted is left to others, for as long as possible', async () => {
+      const other = siteOver(setup.kv, { now: now() }, setup.stored.prefix, [OTHER_KEY])
+      await other.pendingLogouts.add(sidHash, logout(), now())
+      const waitsSince = Number.NEGATIVE_INFINITY
+      expect(await retry()).toEqual({ outcome: 'not_found', isAll: undefined, waitsSince })
+      expect(await setup.queued()).toEqual([sidHash])
+    })
+  })
+
+  describe('a deferred logout', () => {
+    const deferred = (key: string, more: Partial<DeferredLogout> = {}): DeferredLogout => ({
+      of: 'session',
+      key,
+      isAll: false,
+      isConfirmed: false,
+      device,
+      ...more,
+    })
+
+    test('adds a pending logout and ends the session', async () => {
+      const key = await setup.begin('own')
+      const elsewhere = await setup.begin('elsewhere', { sid: 'sid-of-another-browser' })
+      expect(await resumeDeferredLogout(setup.site, deferred(key))).toBe('done')
+      expect(await setup.states([key, elsewhere])).toEqual(['ended', 'live'])
+      const added = { sid: SID, ...device, key, accountId: ACCOUNT, isAll: false, isConfirmed: false }
+      expect(await setup.stored.pendingLogouts.find(pendingLogoutId(deferred(key)))).toMatchObject(added)
+      expect([setup.starts(), setup.calls()]).toEqual([1, []])
+    })
+
+    test('of all ends the sessions of the account, and keeps a confirmation', async () => {
+      const key = await setup.begin('own')
+      const elsewhere = await setup.begin('elsewhere', { sid: 'sid-of-another-browser' })
+      const all = deferred(key, { isAll: true, isConfirmed: true, sidHash })
+      expect(await resumeDeferredLogout(setup.site, all)).toBe('done')
+      expect(await setup.states([key, elsewhere])).toEqual(['ended', 'ended'])
+      expect(await setup.stored.pendingLogouts.find(sidHash)).toMatchObject({ isAll: true, isConfirmed: true })
+    })
+
+    test('ends the session that follows a moved one', async () => {
+      const [old, id] = [await setup.begin('old'), 'the ID of the session that follows']
+      const { records } = setup.stored
+      const found = await records.read(old)
+      if (found === 'unavailable') throw new Error(found)
+      await records.writeMarker(old, found.raw, 'moved', id)
+      const stored = new StoredRecord(setup.site, old, 'unavailable')
+      expect(await stored.switchTo(id)).toBe('done')
+      await records.replace(String(stored.key), null, String(found.raw), 600)
+      expect(await resumeDeferredLogout(setup.site, deferred(old))).toBe('done')
+      expect(await setup.stateOf(String(stored.key))).toBe('ended')
+    })
+
+    test('of a session without a record ends it, if it has data', async () => {
+      const [key, gone] = [keyNamed('own'), keyNamed('gone')]
+      await setup.stored.records.saveData(key, '{}', 600)
+      expect(await resumeDeferredLogout(setup.site, deferred(key))).toBe('done')
+      expect(await resumeDeferredLogout(setup.site, deferred(gone))).toBe('done')
+      expect([await setup.states([key, gone]), setup.starts()]).toEqual([['ended', 'none'], 0])
+    })
+
+    test('of a session that no secret of the process decrypts ends it here', async () => {
+      const key = await setup.begin('own')
+      const other = siteOver(setup.kv, { now: now() }, setup.stored.prefix, [OTHER_KEY])
+      const blind = { ...setup.site, ...other } as Site
+      expect(await resumeDeferredLogout(blind, deferred(key))).toBe('done')
+      expect([await setup.stateOf(key), await setup.queued(), setup.starts()]).toEqual(['ended', [], 0])
+    })
+
+    test.each([
+      ['return the session', 'sso2:', 'mget'],
+      ['end the session', 'sso2:', 'compareAndSet'],
+      ['store the pending logout', 'pend:', 'compareAndSet'],
+    ] as const)('waits if Redis does not %s', async (what, text, only) => {
+      const key = await setup.begin('own')
+      setup.fail({ text, only })
+      const { deferredLogouts } = setup.site
+      deferredLogouts.set(key, deferred(key))
+      await resumeDeferredLogouts(setup.site)
+      setup.fail()
+      expect([what, await setup.stateOf(key), deferredLogouts.size]).toEqual([what, 'live', 1])
+      await resumeDeferredLogouts(setup.site)
+      expect([what, await setup.stateOf(key), deferredLogouts.size]).toEqual([what, 'ended', 0])
+    })
+
+    test('waits if Redis does not write the marker of a session without a record', async () => {
+      setup.fail({ text: 'sso2:', only: 'compareAndSet' })
+      expect(await resumeDeferredLogout(setup.site, deferred(keyNamed('gone')))).toBe('unavailable')
+    })
+  })
+
+  describe('a session without a readable record', () => {
+    test('that the browser does not have, or that has ended, needs no marker', async () => {
+      expect(await endWithoutRecord(new StoredRecord(setup.site, undefined, 'unavailable'))).toBe('done')
+      const key = await setup.begin('own')
+      await setup.stored.records.end(key)
+      const ended = new StoredRecord(setup.site, key, 'unavailable')
+      await ended.reread()
+      setup.fail({ text: 'sso2:', only: 'compareAndSet' })
+      expect(await endWithoutRecord(ended)).toBe('done')
+    })
+
+    test('is not ended if another request has written a record', async () => {
+      const key = keyNamed('own')
+      const stored = new StoredRecord(setup.site, key, 'unavailable')
+      await stored.reread()
+      await setup.begin('own')
+      expect(await endWithoutRecord(stored)).toBe('changed')
+      expect(await setup.stateOf(key)).toBe('live')
+    })
+
+    test('is not ended twice', async () => {
+      const key = keyNamed('own')
+      const stored = new StoredRecord(setup.site, key, 'unavailable')
+      await stored.reread()
+      await setup.stored.records.end(key)
+      expect(await endWithoutRecord(stored)).toBe('changed')
+    })
+  })
+})
