@@ -1,3 +1,4 @@
+import '../support/patient-store'
 import type { Express, Response } from 'express'
 import express from 'express'
 import { AccessTokenExpiredError, type Sso2, Sso2Error } from '../../lib'

@@ -1,3 +1,4 @@
+import '../support/patient-store'
 import http, { type IncomingMessage } from 'node:http'
 import { browserCalls } from '../support/calls'
 import { ada, logIn, type Setup, startSetup, view } from './setup'

@@ -1,3 +1,4 @@
+import '../support/patient-store'
 import express, { type Express } from 'express'
 import { type Sso2, Sso2SetupError } from '../../lib'
 import { ada, addPages, type Gates, logIn, type Setup, startSetup, view } from './setup'

@@ -1,3 +1,4 @@
+import '../support/patient-store'
 import type { Redis } from 'ioredis'
 import { demoOptions } from '../../lib/emulator'
 import type { Browser } from '../support/agent'

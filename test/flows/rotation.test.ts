@@ -1,3 +1,4 @@
+import '../support/patient-store'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import http from 'node:http'

@@ -1,3 +1,4 @@
+import '../support/patient-store'
 import express, { type Express } from 'express'
 import { type Sso2, Sso2Error } from '../../lib'
 import type { Browser } from '../support/agent'

@@ -1,3 +1,4 @@
+import '../support/patient-store'
 import { randomUUID } from 'node:crypto'
 import type { Kv } from '../../lib/storage/kv'
 import { LoginLocks } from '../../lib/storage/login-locks'
@@ -6,15 +7,6 @@ import { PendingLogouts } from '../../lib/storage/pending-logouts'
 import { Records } from '../../lib/storage/records'
 import { openRedis, redisKv } from '../../lib/storage/redis-kv'
 import { SessionIndex } from '../../lib/storage/session-index'
-
-/* What a store finds is asked with these, not how soon: a Redis that a busy machine keeps back is waited for. */
-jest.mock('../../lib/deadline', () => {
-  const { withDeadline, ...others } = jest.requireActual<typeof import('../../lib/deadline')>('../../lib/deadline')
-  return {
-    ...others,
-    withDeadline: <T>(outcome: Promise<T>, ms: number, message: string) => withDeadline(outcome, 20 * ms, message),
-  }
-})
 
 /** When these tests begin, in seconds since 1970. */
 export const NOW = 1_800_000_000

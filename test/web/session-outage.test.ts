@@ -1,3 +1,4 @@
+import '../support/patient-store'
 import diagnostics from 'node:diagnostics_channel'
 import { type IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,3 +1,4 @@
+import '../support/patient-store'
 import { createHmac } from 'node:crypto'
 import { createRequire } from 'node:module'
 import express, { type Request } from 'express'
