@@ -32,6 +32,12 @@ describe.each(stores)('the session index in %s', (name, open) => {
   }
   /** Was it logged out while its login was in progress? */
   const isRevoked = async (changes?: Partial<Entry>, start?: LoginStart) => (await added(changes, start)).isRevoked
+  /** The same of a login that begins long after a logout of all. A response that is late after all shows nothing, so another login follows. */
+  const isLaterRevoked = async (changes?: Partial<Entry>): Promise<boolean> => {
+    const begun = performance.now()
+    const found = await isRevoked(changes)
+    return performance.now() - begun < LONG_AFTER_MS ? found : isLaterRevoked(changes)
+  }
   const sorted = (keys: string[] | 'unavailable') => (keys === 'unavailable' ? keys : [...keys].sort())
 
   test('a token is taken once, of 50 requests that try at once', async () => {
@@ -100,7 +106,7 @@ describe.each(stores)('the session index in %s', (name, open) => {
     expect(await isRevoked({ key: 'k4', sidHash: 's4' }, before)).toBe(true)
     expect(await isRevoked({ key: 'k5', sidHash: 's5', accountId: 'bob' }, before)).toBe(false)
     await pause(LONG_AFTER_MS)
-    expect(await isRevoked({ key: 'k6', sidHash: 's6' })).toBe(false)
+    expect(await isLaterRevoked({ key: 'k6', sidHash: 's6' })).toBe(false)
     expect(await isRevoked({ key: 'k7', sidHash: 's7' }, before)).toBe(true)
   })
 
@@ -115,8 +121,8 @@ describe.each(stores)('the session index in %s', (name, open) => {
   test('a login counts by the clock that has gone further: a machine that slept, or a clock that was set back', async () => {
     await index.revokeAccount('ada')
     await pause(LONG_AFTER_MS)
+    expect(await isLaterRevoked()).toBe(false)
     const { wallMs, steadyMs } = index.startNow()
-    expect(await isRevoked({}, { wallMs, steadyMs })).toBe(false)
     expect(await isRevoked({}, { wallMs: wallMs - DAY * 1000, steadyMs })).toBe(true)
     expect(await isRevoked({}, { wallMs: wallMs + DAY * 1000, steadyMs: steadyMs - DAY * 1000 })).toBe(true)
   })
