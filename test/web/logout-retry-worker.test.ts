@@ -14,8 +14,8 @@ import { readJwt, signJwt } from '../support/oracle'
 const secret = 'a secret that only this test and its oracle know'
 const device = { ipa: '192.0.2.1', uas: 'a browser' }
 const usual = { ...device, key: undefined, accountId: undefined, isAll: false, isConfirmed: false }
-/** A look comes within 1.25 s, the machine may be busy, and a second try would come 5 s after the first at the soonest. */
-const FIRST_TRY_MS = 5000
+/** A look comes within 1.25 s, and a second try 5 s after the first at the soonest. A busy machine may need longer for both. */
+const PATIENCE_MS = 15_000
 const now = () => Math.floor(Date.now() / 1000)
 
 /** Answers every operation as a system that works; a Logout takes a few milliseconds. */
@@ -135,11 +135,11 @@ describe.each(stores)('over %s', (_name, open) => {
       await Promise.all(Array.from({ length: 200 }, (_, index) => keep(`h${index}`)))
       const { queue, client } = startProcess()
       queue.start()
-      await until(() => !client.isAvailable, 5000)
+      await until(() => !client.isAvailable, PATIENCE_MS)
       await new Promise((resolve) => setTimeout(resolve, 2000))
       expect(world.asked('logout').length).toBeLessThan(20)
       world.become(isWell)
-      await until(isEmpty, 15_000)
+      await until(isEmpty, PATIENCE_MS)
       expect(world.counted.most).toBeLessThanOrEqual(8)
       const sids = world.asked('logout').map(({ body }) => readJwt(JSON.parse(body).t).claims['sid'])
       expect(sids.length).toBe(new Set(sids).size)
@@ -151,9 +151,9 @@ describe.each(stores)('over %s', (_name, open) => {
     async ({ stored, world, startProcess, keep, isEmpty }) => {
       await keep('h1')
       startProcess().queue.start()
-      await until(async () => (await stored.pendingLogouts.find('h1')) === 'finished', FIRST_TRY_MS)
+      await until(async () => (await stored.pendingLogouts.find('h1')) === 'finished', PATIENCE_MS)
       expect(world.asked('logout').length).toBe(1)
-      await until(isEmpty, 3000)
+      await until(isEmpty, PATIENCE_MS)
     },
   )
 
@@ -167,7 +167,7 @@ describe.each(stores)('over %s', (_name, open) => {
       await kv.enqueue(part(1), 'h1', now())
       const { queue } = startProcess()
       queue.start()
-      await until(isEmpty, FIRST_TRY_MS)
+      await until(isEmpty, PATIENCE_MS)
       await queue.stop()
       expect(world.server.seen.length).toBe(0)
       const other = siteOver(kv, { now: now() }, stored.prefix, [OTHER_KEY])
@@ -182,7 +182,7 @@ describe.each(stores)('over %s', (_name, open) => {
   scene('two processes share the work', async ({ world, startProcess, keep, isEmpty }) => {
     await Promise.all(Array.from({ length: 100 }, (_, index) => keep(`h${index}`)))
     for (const { queue } of [startProcess(), startProcess()]) queue.start()
-    await until(isEmpty, 10_000)
+    await until(isEmpty, PATIENCE_MS)
     expect(world.asked('logout').length).toBe(100)
   })
 
@@ -193,7 +193,7 @@ describe.each(stores)('over %s', (_name, open) => {
       await Promise.all(Array.from({ length: 40 }, (_, index) => keep(`h${index}`)))
       const { queue } = startProcess()
       queue.start()
-      await until(() => world.asked('logout').length >= 8, FIRST_TRY_MS)
+      await until(() => world.asked('logout').length >= 8, PATIENCE_MS)
       await queue.stop()
       const asked = world.asked('logout').length
       const sids = world.asked('logout').map(({ body }) => String(readJwt(JSON.parse(body).t).claims['sid']))
@@ -215,11 +215,13 @@ describe.each(stores)('over %s', (_name, open) => {
     })
     await keep('bad')
     for (let good = 0; good < 20; good += 1) await keep(`h${good}`)
+    const begun = performance.now()
     startProcess().queue.start()
-    await until(() => world.asked('logout').length >= 21, FIRST_TRY_MS)
+    await until(() => world.asked('logout').length >= 21, PATIENCE_MS)
     await new Promise((resolve) => setTimeout(resolve, 3000))
     const bad = world.asked('logout').filter(({ body }) => readJwt(JSON.parse(body).t).claims['sid'] === 'bad')
-    expect(bad.length).toBeLessThanOrEqual(2)
+    const seconds = (performance.now() - begun) / 1000
+    expect(bad.length).toBeLessThanOrEqual(Math.max(2, 1 + seconds / 5)) // 5 s after each other at the soonest
   })
 })
 
