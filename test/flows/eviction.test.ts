@@ -1,3 +1,4 @@
+import '../support/patient-store'
 import { Redis } from 'ioredis'
 import { type Sso2Options, sso2 } from '../../lib'
 import { startRedis, type TestRedis } from '../support/redis'
@@ -45,7 +46,7 @@ test('a kept logout that was evicted arrives when the SSO system is back', async
   expect(loginsThere()).toBe(1)
   setup.emulator.faults.clear()
   await eventually(async () => loginsThere() === 0, 20)
-}, 40_000)
+})
 
 test('the site says so when it starts, once, in the words of the doctor; one that evicts nothing is not mentioned', async () => {
   const lines = () => warnings.filter((line) => /eviction/.test(line))
