@@ -48,18 +48,34 @@ test('without a Redis the store is in memory, and goes by the clock of the site'
   expect([client, await kv.mget(['a']), kv.isAvailable, lines]).toEqual([undefined, ['1'], true, []])
 })
 
+/** After a standstill, a store waits 100 ms for Redis: for the connection, for what its client asks first, and for the command. */
+const PROMPT_MS = 30
+
 test.each([1, 2, 3])(
   'a store whose process stands still while it connects, %i times, is not taken for one that is away',
   async (times) => {
-    const { kv, lines } = opened(redis.url)
-    const found = kv.mget(['a'])
-    for (let time = 0; time < times; time += 1) {
-      standStill(400)
-      await new Promise((resolve) => setImmediate(resolve))
+    /** @returns what the store found, and whether Redis answered another connection promptly meanwhile */
+    const connectStandingStill = async () => {
+      const { kv, lines } = opened(redis.url)
+      const found = kv.mget(['a']).catch(() => 'away')
+      for (let time = 0; time < times; time += 1) {
+        standStill(400)
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      const begun = performance.now()
+      for (let ping = 0; ping < 3; ping += 1) await admin.ping()
+      const isPrompt = performance.now() - begun < PROMPT_MS
+      const seen = { found: await found, isAvailable: kv.isAvailable, lines }
+      await kv.close()
+      return { seen, isPrompt }
     }
-    expect(await found).toEqual([null])
-    expect([kv.isAvailable, lines]).toEqual([true, []])
-    await kv.close()
+    const expected = { found: [null], isAvailable: true, lines: [] }
+    const isAsExpected = (seen: object) => JSON.stringify(seen) === JSON.stringify(expected)
+    let last = await connectStandingStill()
+    // a store whose Redis is late as well may take it for one that is away
+    for (let tries = 1; tries < 10 && !last.isPrompt && !isAsExpected(last.seen); tries += 1)
+      last = await connectStandingStill()
+    expect(last.seen).toEqual(expected)
   },
 )
 
@@ -166,9 +182,13 @@ test('a read goes at once while no other waits, and those that come meanwhile go
   const commands = async () => Number(/cmdstat_mget:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1])
   await untilAnswered(() => kv.mget(['a']))
   for (let round = 0; round < 3; round += 1) {
-    const before = await commands()
-    await untilAnswered(() => Promise.all(Array.from({ length: 10 }, () => kv.mget(['a']))))
-    expect((await commands()) - before).toBe(2)
+    const asked = await untilAnswered(async () => {
+      await kv.probe()
+      const before = await commands()
+      await Promise.all(Array.from({ length: 10 }, () => kv.mget(['a'])))
+      return (await commands()) - before
+    })
+    expect(asked).toBe(2)
   }
   await kv.close()
 })
@@ -180,14 +200,16 @@ test('a user of Redis may be limited to the keys of its site', async () => {
     await kv.probe()
     return Promise.all(Array.from({ length: 10 }, (_, index) => kv.mget([`opening:${index}`])))
   })
-  expect([read, lines]).toEqual([Array(10).fill([null]), []])
+  const ofLateness = /no answer in time|responds again/ // of a busy machine
+  expect([read, lines.filter((line) => !ofLateness.test(line))]).toEqual([Array(10).fill([null]), []])
   await kv.close()
 })
 
 test('reads that wait for a Redis which does not answer count each, so that the next one does not wait', async () => {
   const { kv, client, lines } = opened(redis.url)
   await connected(client)
-  await untilAnswered(() => kv.mget(['a']))
+  await untilAnswered(() => kv.probe())
+  lines.length = 0 // of a busy machine
   redis.hang()
   try {
     const outcomes = await Promise.allSettled(Array.from({ length: 4 }, () => kv.mget(['a'])))
@@ -208,7 +230,7 @@ test('a Redis that is full still answers reads, and a probe tells which of both 
   await untilAnswered(() => kv.probe())
   await admin.config('SET', 'maxmemory', '1')
   await expect(kv.probe()).rejects.toMatchObject({ operation: 'store' })
-  expect(kv.failure).toBe('writes refused: OOM')
+  await eventually(async () => kv.failure === 'writes refused: OOM') // once the read of a probe is not late
   expect(await untilAnswered(() => kv.mget(['none']))).toEqual([null])
   await new Promise((resolve) => setTimeout(resolve, 1500)) // the next look of the guard comes after a second
   expect(kv.failure).toBe('writes refused: OOM')
