@@ -279,7 +279,7 @@ test('connections are kept for four seconds, and one that was given up is not', 
     if (ports.length === 5) return
     res.end()
   })
-  expect(await failure(call({ timeoutMs: 50 }))).toMatchObject({ timedOut: true })
+  expect(await failure(call({ timeoutMs: 500 }))).toMatchObject({ timedOut: true }) // by then the server has the request
   const silent = ports.at(-1)
   await call()
   expect(ports.at(-1)).not.toBe(silent)
@@ -290,7 +290,7 @@ test('a connection that the server has closed meanwhile is not used again', asyn
   await call()
   for (let times = 0; times < 5; times += 1) {
     server.dropConnections()
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await turns(10) // of which one reads that the connection has ended
     expect((await call()).status).toBe(200)
   }
 })

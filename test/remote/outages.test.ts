@@ -170,6 +170,7 @@ test('a probe that is answered by another system does not end it', async () => {
 })
 
 test('a probe that ends it succeeds, also where no watch is told', async () => {
+  fakeClock() // or a probe in the background begins while a busy machine makes the calls, and fails for this one too
   const { server, client, ask, times } = await setup((res) => json(res, 503, {}))
   await times(5, ask)
   server.become(isWell)
@@ -207,10 +208,11 @@ test('kept connections that have gone silent are replaced, however many there ar
     )
   const start = performance.now()
   while (!(await isHealed())) {
-    if (performance.now() - start > 7000) throw new Error('not healed within 7 s')
+    // at least 4 s: no connection is idle for longer. One after the other, 40 of them would take more than half a minute
+    if (performance.now() - start > 15_000) throw new Error('not healed within 15 s')
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
   through.close()
   proxy.close()
   expect(await ask()).toBeDefined()
-}, 20_000)
+}, 30_000)
