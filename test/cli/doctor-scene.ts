@@ -176,6 +176,12 @@ export function readReport(code: number, output: string): Report {
   return { code, output, of: (what) => (lines.get(what) ?? []).join('\n'), subjects: [...lines.keys()] }
 }
 
+/** Ends all faults of the platform, and waits until the site has noticed: its probes may have met them. */
+export async function endFaults({ emulator, sso }: Scene): Promise<void> {
+  emulator.faults.clear()
+  await eventually(async () => (await sso.health()).sso === 'ok')
+}
+
 /** Runs the doctor in this process; again where the site's store did not answer, which a busy machine alone may keep back. */
 export async function examine(environment: Readonly<Record<string, string>>, args: string[] = []): Promise<Report> {
   return withStore(() => examineOnce(environment, args))
@@ -185,8 +191,14 @@ export async function examine(environment: Readonly<Record<string, string>>, arg
 export async function withStore(report: () => Promise<Report>): Promise<Report> {
   for (let left = 2; ; left -= 1) {
     const found = await report()
-    if (left === 0 || !found.of('site').includes('cannot reach its Redis')) return found
+    if (left === 0 || !isStoreLate(found)) return found
   }
+}
+
+/** May the site's store have been late? Its pages then redirect nobody to Identify, and there is nothing to say of long addresses. */
+function isStoreLate({ of, subjects }: Report): boolean {
+  const isUnsaid = subjects.includes('first visit') && !subjects.includes('long addresses')
+  return isUnsaid || /cannot reach its Redis|does not redirect to Identify/.test(`${of('site')}\n${of('first visit')}`)
 }
 
 /** With an environment of its own. */

@@ -18,6 +18,7 @@ import {
   answering,
   type Change,
   disguised,
+  endFaults,
   examine,
   examined,
   folderOfSite,
@@ -45,7 +46,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await scene.close()
 })
-afterEach(() => scene.emulator.faults.clear())
+afterEach(() => endFaults(scene))
 
 const doctor = (changes: Record<string, string> = {}, args: string[] = []) =>
   examine({ ...scene.environment, ...changes }, args)

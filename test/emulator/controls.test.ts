@@ -141,9 +141,11 @@ describe('clock', () => {
 
   test("with tokenTime real, tokens follow the system's clock", async () => {
     emulator.clock.advance(3600)
+    const before = Math.floor(Date.now() / 1000)
     const { iat, err } = await platform.call('sessionstatus', { sid: 'x', lks: 'anon' })
     expect(err).toBe('session_not_found')
-    expect(Math.abs(Number(iat) - Date.now() / 1000)).toBeLessThan(3)
+    expect(iat).toBeGreaterThanOrEqual(before)
+    expect(iat).toBeLessThanOrEqual(Date.now() / 1000)
   })
 
   test("with tokenTime virtual, they follow the emulator's", async () => {
@@ -154,7 +156,8 @@ describe('clock', () => {
     expect(await other.call('sessionstatus', claims)).toMatchObject({ err: 'invalid_token' })
     const answer = await other.call('sessionstatus', { ...claims, nbf: now, iat: now, exp: now + 10 })
     expect(answer).toMatchObject({ err: 'session_not_found' })
-    expect(Math.abs(Number(answer['iat']) - now)).toBeLessThan(3)
+    expect(answer['iat']).toBeGreaterThanOrEqual(now)
+    expect(answer['iat']).toBeLessThanOrEqual(shared.clock.now() / 1000)
   })
 })
 
@@ -209,7 +212,7 @@ describe('calls', () => {
   })
 })
 
-/** Times are exported as ages: a second that ends between export and import makes them one less. */
+/** Times are exported as ages: each second that ends between export and import makes them one less. A busy machine may need some. */
 function expectSameSessions(copy: Emulator, original: Emulator): void {
   const lateness: number[] = []
   const untimed = ({ createdAt, lastSeenAt, ...session }: ReturnType<Emulator['sessions']>[number], n: number) => {
@@ -218,7 +221,7 @@ function expectSameSessions(copy: Emulator, original: Emulator): void {
     return session
   }
   expect(copy.sessions().map(untimed)).toEqual(original.sessions().map(untimed))
-  expect(lateness.filter((seconds) => Math.abs(seconds) > 2)).toEqual([])
+  expect(lateness.filter((seconds) => Math.abs(seconds) > 10)).toEqual([])
 }
 
 describe('the running state', () => {
@@ -241,7 +244,7 @@ describe('the running state', () => {
     expect(await copied.authenticate(anon, { usr: 'otto' })).toMatchObject({ err: 'account_frozen' })
     expect(await copied.authenticate(anon, { pwd: 'new-horse' })).toMatchObject({ sts: 'loggedin' })
     expect(copy.faults.list()).toMatchObject([{ operation: 'me', kind: 'down', times: 2 }])
-    expect(Math.abs(copy.clock.now() - emulator.clock.now())).toBeLessThan(1000)
+    expect(Math.abs(copy.clock.now() - emulator.clock.now())).toBeLessThan(10_000) // a busy machine may need some between the two
   })
 
   test('is exported so that it can be loaded when browsers have had more than one session', async () => {

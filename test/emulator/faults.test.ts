@@ -1,5 +1,6 @@
 import { createEmulator, type Emulator, type FaultKind, type FaultOptions } from '../../lib/emulator'
 import { isSignedWith, readJwt } from '../support/oracle'
+import { eventually } from '../support/wait'
 import { configuration, gracesAddress } from './configuration'
 import { device, morning, Platform, token } from './platform'
 
@@ -184,6 +185,7 @@ test('hang: no answer, until the emulator is closed', async () => {
   const { url } = await other.listen()
   const call = new Platform(url).browser().send()
   other.faults.add({ operation: 'identify', kind: 'hang' })
+  await eventually(async () => other.calls({ operation: 'identify' }).length > 0)
   const first = await Promise.race([
     call.catch((error) => error),
     new Promise((resolve) => setTimeout(resolve, 80, 'waiting')),
@@ -196,9 +198,9 @@ test('hang: no answer, until the emulator is closed', async () => {
 test('a slow answer is not waited for when the emulator is closed', async () => {
   const other = createEmulator(configuration)
   const call = new Platform((await other.listen()).url).browser().send()
-  other.faults.add({ operation: 'identify', kind: 'slow', ms: 600_000 })
+  other.faults.add({ operation: 'identify', kind: 'slow', ms: 600_000, times: 1 })
   call.catch(() => undefined)
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  await eventually(async () => other.faults.list().length === 0) // the call has met its fault
   await other.close()
   await expect(call).rejects.toMatchObject(hasMovedOrEnded)
 })

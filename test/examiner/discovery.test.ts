@@ -194,7 +194,8 @@ test.each([true, false])('a site recovers before the next check, with Identify a
       '2 logout/here',
       '3 calls/valid-tokens',
     ])
-    expect(Math.round(progress[0]?.leftSeconds ?? 0)).toBe(120)
+    expect(progress[0]?.leftSeconds).toBeLessThanOrEqual(120)
+    expect(progress[0]?.leftSeconds).toBeGreaterThan(110) // a busy machine may need some until then
   })
 })
 
