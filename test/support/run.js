@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /*
- * Runs Jest and watches over it. A suite that neither ends nor reaches its own time limits has a process that hangs: then
+ * Runs Jest and watches over it. A suite in which no test ends, nor reaches its own time limit, has a process that hangs: then
  * this tells what the processes are doing, stops them, and runs what is left once more. Failures stay failures.
  * A run of all tests also fails when something that passes writes to the screen.
  *
@@ -55,7 +55,7 @@ const unfinished = (suites) => [...suites].filter(([, { outcome }]) => outcome =
 
 function tellStuck(group, suites) {
   for (const [suite, { at }] of unfinished(suites))
-    console.error(`STUCK ${suite} has run for ${Math.round((Date.now() - at) / 1000)} s`)
+    console.error(`STUCK ${suite} has done nothing for ${Math.round((Date.now() - at) / 1000)} s`)
   const list = ['-o', 'pid,stat,time,rss,wchan:24,args', '--forest', '-g', String(group)]
   try {
     console.error(execFileSync('ps', list, { encoding: 'utf8' }).replace(/^(.{150}).*$/gm, '$1'))
