@@ -11,7 +11,7 @@ const HEALED_MS = 6000
 const LOGOUTS_MS = 60_000
 const LOOK_MS = 500
 const STALE_SECONDS = 400
-const MOST_LOGINS = 3
+const MOST_TRIES = 3
 /** Whoever went round in circles is served without a session for a minute. */
 const LOOP_SECONDS = 61
 
@@ -26,10 +26,13 @@ export async function settleDown(setup: Setup, agents: readonly Agent[], doings:
   const stillIn = await leaveWithoutPlatform(setup, agents, doings)
   await sleep(HEALED_MS)
   for (const agent of agents) {
-    await agent.page('/login', 'form')
-    await agent.logout()
-    await agent.page('/login', 'form')
-    await agent.page()
+    const leave = async () => {
+      await agent.page('/login', 'form')
+      await agent.logout()
+      await agent.page('/login', 'form')
+      await agent.page()
+    }
+    await patiently(setup, leave, () => agent.last === undefined)
     if (agent.last !== undefined) broken.push(`${agent.number} is logged in after its last logout: ${agent.lately()}`)
   }
   const everybody = agents.flatMap(({ accounts }) => accounts.map(({ username }) => username))
@@ -37,27 +40,34 @@ export async function settleDown(setup: Setup, agents: readonly Agent[], doings:
   for (const agent of agents) {
     const [account] = agent.accounts
     if (!account) continue
-    await logInPatiently(setup, agent, account)
+    const enter = async () => {
+      await agent.login(account)
+      await agent.page()
+    }
+    await patiently(setup, enter, () => agent.last === account.username)
     if (agent.last !== account.username) broken.push(`${agent.number} cannot log in: ${agent.lately()}`)
   }
   await setup.advance(STALE_SECONDS)
   for (const agent of agents) {
-    await agent.page()
-    if (agent.last !== agent.accounts[0]?.username)
-      broken.push(`${agent.number} has lost its login at the check: ${agent.lately()}`)
+    const isThere = () => agent.last === agent.accounts[0]?.username
+    await patiently(
+      setup,
+      () => agent.page(),
+      () => isThere() || agent.degraded === undefined,
+    )
+    if (!isThere()) broken.push(`${agent.number} has lost its login at the check: ${agent.lately()}`)
     await agent.logout()
   }
   return { stillIn, broken }
 }
 
-/** Logs in, again if that failed and the machine was busy, also shortly before: a circuit breaker may still be open. */
-async function logInPatiently({ busy }: Setup, agent: Agent, account: Agent['accounts'][number]): Promise<void> {
-  for (let tries = 0; tries < MOST_LOGINS; tries += 1) {
+/** Does something, again if that failed and the machine was busy, also shortly before: a circuit breaker may still be open. */
+async function patiently({ busy }: Setup, act: () => Promise<void>, isDone: () => boolean): Promise<void> {
+  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     const begin = performance.now()
-    await agent.login(account)
-    await agent.page()
+    await act()
     const wasBusy = busy.some(({ end }) => end > begin - HEALED_MS)
-    if (agent.last === account.username || !wasBusy) return
+    if (isDone() || !wasBusy) return
     await sleep(HEALED_MS)
   }
 }
