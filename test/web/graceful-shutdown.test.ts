@@ -67,5 +67,5 @@ test('the wait has an end', async () => {
   await underWay.run(async () => {}, answer())
   const start = performance.now()
   await underWay.idle(50)
-  expect(performance.now() - start).toBeLessThan(2000)
+  expect(performance.now() - start).toBeLessThan(20_000) // and not for 50 s
 })
