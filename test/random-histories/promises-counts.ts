@@ -3,6 +3,8 @@ import { groupBy, type HistoryView, type Promised, type Span } from './view'
 
 /* How often the platform is asked: promise I7. */
 
+/** A machine that is busy for longer may make an answer too late, in milliseconds. */
+const SERIOUS_MS = 300
 /** Where nothing is wrong an Authenticate is seen at most so long after its form was answered, in milliseconds. */
 const SEEN_MS = 1000
 
@@ -53,8 +55,10 @@ function mayHaveSent({ begin, until, ends, sent }: Form, { seen }: Asked, isFirs
   return !isNew && seen > (ends[sent.length - 1] ?? Number.POSITIVE_INFINITY)
 }
 
-/** Whoever takes over from a process or a store that is gone may have to send the form after all. */
-const isExcused = (span: Span, view: HistoryView) => view.isTroubled(span, ['store', 'loss', 'process', 'clock'], 500)
+/** Whoever takes over from a process or a store that is gone, or late on a busy machine, may have to send the form after all. */
+const isExcused = (span: Span, view: HistoryView) =>
+  view.isTroubled(span, ['store', 'loss', 'process', 'clock'], 500) ||
+  view.troublesIn(span, ['busy'], 500).some(({ begin, end }) => end - begin > SERIOUS_MS)
 
 /** What a platform has not read yet it reads when it is well again. */
 const endsOf = (span: Span, view: HistoryView) =>
@@ -87,8 +91,6 @@ const oneAuthenticate: Promised = (view) => {
   })
 }
 
-/** A machine that is busy for longer may make an answer too late, in milliseconds. */
-const SERIOUS_MS = 300
 /** Calls are seen a moment late. */
 const NEAR_MS = 100
 /** A site gives up a call after 700 ms. A machine that was busy for longer works off what has waited. */

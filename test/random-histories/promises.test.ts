@@ -290,6 +290,13 @@ const excused: [what: string, history: History][] = [
     history([login(20, { status: 503, error: 'unavailable' }), logout(20)]),
   ],
   [
+    'a form that is sent twice, and the result of the first comes too late for the store of a busy machine',
+    history([login(1), login(1, { end: 1300 })], {
+      calls: [authenticate(1), authenticate(1, { seen: 1200 })],
+      troubles: [trouble('busy', 0.9, 1.25)],
+    }),
+  ],
+  [
     'a form that was sent again before its refusal had arrived, and came after it',
     history([login(1, { status: 401 }), login(1, { status: 401, end: 1300 })], {
       calls: [authenticate(1, { outcome: 'invalid_credentials' }), authenticate(1, { outcome: 'x', seen: 1200 })],
