@@ -9,6 +9,9 @@ import { signIn, visit } from '../../lib/testing'
 
 const root = path.join(__dirname, '..', '..')
 const sessionSecret = 'a-session-secret-of-more-than-32-bytes'
+/** A runner that does not end is stopped then. On a busy machine a runner needs more than half a minute. */
+const PATIENCE_MS = 150_000
+jest.setTimeout(PATIENCE_MS + 20_000)
 const quiet = { warn: () => {}, info: () => {} }
 
 /** A test of a site, for any runner that has a global `test` or is Node.js itself. */
@@ -233,7 +236,7 @@ test.each([
     cwd: folder,
     env,
     encoding: 'utf8',
-    timeout: 55_000,
+    timeout: PATIENCE_MS,
   })
   rmSync(folder, { recursive: true })
   expect(stdout + stderr).toMatch(/# pass 1|Tests: +1 passed/)
