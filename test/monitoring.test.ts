@@ -54,8 +54,9 @@ beforeAll(async () => {
   setup.emulator.clock.advance(361)
   await until('loggedin', () => browser.visit(`${setup.morning.url}/news`))
   await until('anon', () => browser.submit(`${setup.morning.url}/logout`, { return_to: '/' }))
-  for (let count = 0; count < 2; count += 1)
-    await tryLogin(browser, { ...ada, username: 'stranger', password: 'wrong' })
+  await eventually(
+    async () => (await tryLogin(browser, { ...ada, username: 'stranger', password: 'wrong' })).status === 429,
+  )
   setup.emulator.faults.add({ operation: 'authenticate', kind: 'down' })
   await tryLogin(browser, grace)
   setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })

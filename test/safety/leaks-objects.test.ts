@@ -18,7 +18,7 @@ import {
   edsger,
   type Gates,
   grace,
-  logIn,
+  logInAtLast,
   present,
   type Setup,
   sessionSecret,
@@ -167,7 +167,7 @@ async function flows(site: Setup['morning']): Promise<void> {
   const second = setup.browser()
   await second.visit(at('/', site))
   await second.fetchJson(at('/login', site), { json: { username: 'grace', password: otp } })
-  await logIn(browser, site, ada)
+  await logInAtLast(browser, site)
   for (const path of ['/account', '/keep', '/sensitive', '/logout', '/logout-all']) await browser.visit(at(path, site))
   const sid = present(canaries.of('SSO session ID').at(-1))
   token = await site.sso.client.sessionStatus({ sid, lks: 'anon', ipa: '127.0.0.1', uas: 'test' })

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
-import { ada, loggedInBrowser, redisUrl, sessionSecret } from '../flows/setup'
+import { ada, loggedInBrowser, redisUrl, sessionSecret, visitor } from '../flows/setup'
 import { Browser } from '../support/agent'
 import { freePort } from '../support/ports'
 
@@ -57,7 +57,8 @@ async function shown(path: string, browser = new Browser()) {
   return { status, body }
 }
 
-const aUser = () => loggedInBrowser({ morning: { url }, browser: () => new Browser() })
+const site = () => ({ morning: { url }, browser: () => new Browser() })
+const aUser = () => loggedInBrowser(site())
 
 const moods = ['throw', 'throw nothing', 'reject twice', 'give nothing']
 const oddities = ['give a list', 'give an object', 'give a circle', 'give a throwing getter']
@@ -68,8 +69,7 @@ test.each(naming)(
   async ({ hook, mood }) => {
     const browser = await aUser()
     browser.dropCookies(({ name }) => name === 'sso2.sid')
-    const second = new Browser()
-    await second.visit(`${url}/`)
+    const second = await visitor(site())
     await misbehave({ [hook]: mood })
     const landed = await shown('/', browser)
     expect(landed).toEqual({ status: 200, body: JSON.stringify({ status: 'anon', degraded: 'user_unknown' }) })
@@ -101,8 +101,7 @@ function statusWith(mood: string, { view, status }: (typeof pages)[number]): unk
 const views = pages.flatMap((page) => moods.map((mood) => ({ ...page, mood, status: statusWith(mood, page) })))
 
 test.each(views)('[O12] the view $view that does "$mood" ends in an answer', async ({ view, path, mood, status }) => {
-  const browser = new Browser()
-  await browser.visit(`${url}/`)
+  const browser = await visitor(site())
   await misbehave({ [view]: mood })
   const answer = await shown(path, browser)
   expect(answer.status).toEqual(status)
@@ -116,10 +115,8 @@ const BOUND_MS = 13_000
 test('[O12] hooks that never settle hold no request longer than their bound', async () => {
   const landing = await aUser()
   landing.dropCookies(({ name }) => name === 'sso2.sid')
-  const form = new Browser()
-  await form.visit(`${url}/`)
-  const logout = new Browser()
-  await logout.visit(`${url}/`)
+  const form = await visitor(site())
+  const logout = await visitor(site())
   const never = 'never settle'
   await misbehave({ exchangeTicket: never, confirmLogout: never, problem: never, shouldIdentify: never })
   const inTime = (name: string, run: Promise<{ status: number }>) =>

@@ -1,5 +1,5 @@
 import express from 'express'
-import { ada, addPages, logIn, type Setup, startSetup } from '../flows/setup'
+import { addPages, logInAtLast, type Setup, startSetup } from '../flows/setup'
 import { document } from '../regressions/pausable-setup'
 import type { Browser } from '../support/agent'
 
@@ -45,7 +45,7 @@ beforeAll(async () => {
     },
   })
   user = setup.browser()
-  await logIn(user, setup.morning, ada)
+  await logInAtLast(user, setup.morning)
 })
 afterAll(() => setup.close())
 
@@ -71,7 +71,7 @@ test('[R10, O22] the way of a login and a logout sets cookies that no shared cac
   const browser = setup.browser()
   const { sent } = setup.morning
   sent.length = 0
-  await logIn(browser, setup.morning, ada)
+  await logInAtLast(browser, setup.morning)
   await browser.submit(at('/logout'), { return_to: '/' })
   const ours = sent.map(({ url, headers }) => ({ url, headers: JSON.parse(headers) as object }))
   const own = ours.filter(({ headers }) => 'set-cookie' in headers || 'location' in headers)

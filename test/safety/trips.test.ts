@@ -1,5 +1,5 @@
 import type { EmulatorOptions, FaultKind } from '../../lib/emulator'
-import { ada, logIn, present, type Setup, startSetup, type TestSite, view } from '../flows/setup'
+import { ada, logInAtLast, present, type Setup, startSetup, type TestSite, view } from '../flows/setup'
 import type { Browser, VisitedPage } from '../support/agent'
 import { anonymousCookies, ask, cookieHeader, documentHeaders, postForm } from './address-support'
 import { hearEvents } from './session-support'
@@ -213,7 +213,7 @@ describe('the answer to a POST', () => {
   ]
   async function loggedInCookies() {
     const browser = setup.browser()
-    await logIn(browser, setup.morning, ada)
+    await logInAtLast(browser, setup.morning)
     return cookieHeader(browser, site)
   }
 

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { forkProcess, startSite } from '../flows/fork-site'
-import { ada, eventually, logIn, present, type Setup, startSetup, visitor } from '../flows/setup'
+import { ada, eventually, logInAtLast, present, type Setup, startSetup, visitor } from '../flows/setup'
 import { document, hop } from '../regressions/pausable-setup'
 import type { ScriptAnswer } from '../support/agent'
 
@@ -47,7 +47,7 @@ const tally = (answers: ScriptAnswer[]) => {
 
 test('[L3] one landing, 50 times at once at both processes: one exchange, and the browser is logged in', async () => {
   const browser = await anybody()
-  await logIn(browser, setup.morning, ada)
+  await logInAtLast(browser, setup.morning)
   browser.dropCookies(({ name }) => name === 'sso2.sid')
   const landing = new URL(await hop(browser, await hop(browser, `${setup.morning.url}/page`)))
   const tickets = setup.countCalls('token')
@@ -62,7 +62,7 @@ test('[L3] one landing, 50 times at once at both processes: one exchange, and th
 
 test('[F5] one form, 20 times at once at both processes: one Authenticate, and all share its result', async () => {
   const browser = await anybody()
-  setup.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 200, times: 1 })
+  setup.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 1000, times: 1 }) // all forms have arrived by then, also on a busy machine
   const [calls, tickets] = [setup.countCalls('authenticate'), setup.countCalls('token')]
   const own = { origin: setup.morning.url, 'sec-fetch-site': 'same-origin' }
   const answers = await many(20, (index) => browser.fetchJson(at(index, '/login'), { json: ada, headers: own }))
@@ -73,7 +73,7 @@ test('[F5] one form, 20 times at once at both processes: one Authenticate, and a
 
 test('[S11] a logout at one process is seen by the other at its next request', async () => {
   const browser = await anybody()
-  await logIn(browser, setup.morning, ada)
+  await logInAtLast(browser, setup.morning)
   const old = { cookie: `sso2.sid=${present(browser.cookie('sso2.sid'))}` }
   const thief = setup.browser()
   expect((await thief.fetchJson(at(1, '/'), { headers: old })).json).toEqual({ status: 'loggedin' })
