@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import diagnostics from 'node:diagnostics_channel'
 import type { Sso2Event } from '../../lib'
-import { ada, eventually, loggedInBrowser, present, type Setup, startSetup, visitor } from '../flows/setup'
+import { ada, eventually, loggedInBrowser, type Setup, startSetup, visitor } from '../flows/setup'
 import { beginFlow, hearEvents, land, landingToken } from './session-support'
 
 let setup: Setup
@@ -31,7 +31,11 @@ afterAll(async () => {
   await limited.close()
 })
 
-const lastSid = () => present(setup.emulator.sessions().at(-1)).sid
+/** Spoils Session Status of every session there is. The background asks about none of them. */
+function spoilStatus(): void {
+  for (const { sid } of setup.emulator.sessions())
+    setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'garbage', sid })
+}
 
 /** Each kind of refusal, and the event that tells of it. Those of bad tokens are in `tokens.test.ts`. */
 const stories: [string, string, () => Promise<unknown>][] = [
@@ -55,8 +59,7 @@ const stories: [string, string, () => Promise<unknown>][] = [
     async () => {
       const browser = await visitor(setup)
       setup.emulator.faults.add({ operation: 'authenticate', kind: 'garbage', times: 1 })
-      // of this session alone: the background asks too
-      setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'garbage', sid: lastSid() })
+      spoilStatus()
       await browser.fetchJson(at('/login'), { json: ada })
     },
   ],
@@ -86,13 +89,13 @@ const stories: [string, string, () => Promise<unknown>][] = [
     'check identify terminated',
     async () => {
       const browser = await loggedInBrowser(setup)
-      setup.emulator.terminate(lastSid())
+      for (const { sid } of setup.emulator.sessions()) setup.emulator.terminate(sid)
       setup.emulator.clock.advance(361)
       await browser.visit(at('/'))
     },
   ],
-  ['a check without an answer', 'check keep_for_now no_answer', () => checkWith('garbage')],
-  ['a page while the SSO system is away', 'degraded served sso_unavailable', () => checkWith('garbage')],
+  ['a check without an answer', 'check keep_for_now no_answer', () => checkInVain()],
+  ['a page while the SSO system is away', 'degraded served sso_unavailable', () => checkInVain()],
   [
     'a logout',
     'logout confirmed',
@@ -115,9 +118,9 @@ async function landUnbound(): Promise<void> {
   await land(setup, { cookie: one.cookie, r: other.r }, landingToken(setup, { sid: randomUUID() }))
 }
 
-async function checkWith(kind: 'garbage'): Promise<void> {
+async function checkInVain(): Promise<void> {
   const browser = await loggedInBrowser(setup)
-  setup.emulator.faults.add({ operation: 'sessionstatus', kind, sid: lastSid() }) // the background asks too, about no session of ours
+  spoilStatus()
   setup.emulator.clock.advance(361)
   await browser.visit(at('/'))
 }
