@@ -62,7 +62,8 @@ test('[S8] of 700 new visitors from one address in a minute 600 get a session, a
   expect(statuses).toEqual(new Set([303]))
   expectTaken((await records()).length, 600, lost)
   expectTaken(events.heard.filter((event) => event === 'landing give_up too_many_landings').length, 100, lost)
-  expect(lines).toEqual([expect.stringMatching(/Too many new anonymous sessions from one IP address/)])
+  const others = lines.filter((line) => lost === 0 || !line.includes('Redis does not work'))
+  expect(others).toEqual([expect.stringMatching(/Too many new anonymous sessions from one IP address/)])
 
   const late = await landFrom('203.0.113.7')
   expect([late.status, late.headers.location]).toEqual([303, `${setup.morning.url}/`])
