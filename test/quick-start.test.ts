@@ -76,7 +76,7 @@ function run(
   const child = spawn('/bin/sh', ['-c', command], { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
   let text = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += chunk))
-  return { child, output: () => text, ended: new Promise((resolve) => child.once('exit', resolve)) }
+  return { child, output: () => text, ended: new Promise((resolve) => child.once('close', resolve)) } // its last lines have come too
 }
 
 /** Starts what does not end, and waits until it says that it is there. */

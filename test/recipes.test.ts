@@ -14,6 +14,9 @@ import { eventually, hasLandingPage } from './support/wait'
 
 /* Recipes of docs as somebody copies them: each in a folder of its own, in a process of its own, with the package as it is built. */
 
+/* Several programs one after the other, on a machine that may be busy. */
+jest.setTimeout(180_000)
+
 const folders: string[] = []
 const children: ChildProcess[] = []
 let emulator: Emulator | undefined
@@ -75,7 +78,7 @@ function startProgram(
   children.push(child)
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
-  const ended = new Promise((resolve) => child.once('exit', resolve))
+  const ended = new Promise((resolve) => child.once('close', resolve)) // its last lines have come too
   return { output: () => output, ended, terminate: () => child.kill('SIGTERM') }
 }
 
@@ -147,11 +150,15 @@ test.each([
   await walk(siteUrl)
 })
 
-/** The recipe with a page that takes 2.5 s. */
+/** The recipe with a page that takes 2.5 s, and says when it is in progress. */
 const withSlowPage = (code: string) =>
   code.replace(
     'const server =',
-    "app.get('/slow', (_req, res) => void setTimeout(() => res.send('done'), 2500))\nconst server =",
+    `app.get('/slow', (_req, res) => {
+  setTimeout(() => res.send('done'), 2500)
+  console.log('the page is in progress')
+})
+const server =`,
   )
 
 describe('docs/deployment.md: shutdown and health check', () => {
@@ -175,21 +182,22 @@ describe('docs/deployment.md: shutdown and health check', () => {
     })
   })
 
+  // without the timer of the recipe, the connection of the page would stay for three seconds
   test.each<[name: string, hang: () => void, withinMs: number]>([
-    ['while Redis answers', () => {}, 1500],
+    ['while Redis answers', () => {}, 2500],
     ['while Redis hangs', () => redis.hang(), 3000],
   ])(
     'a process that is told to end while a page of 2.5 s is in progress sends the page and ends soon after that, %s',
     async (_name, hang, withinMs) => {
       const [main = ''] = blocks('deployment.md', 'Shutdown and health check', 'ts')
       const sources = { 'main.js': compiled(withSlowPage(main)) }
-      const { siteUrl, ended, terminate } = await runSite(sources, { REDIS_URL: redis.url })
+      const { siteUrl, ended, output, terminate } = await runSite(sources, { REDIS_URL: redis.url })
       const browser = new Browser()
       await browser.visit(`${siteUrl}/login`)
       const cookie = browser.cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
       await Promise.all([fetch(`${siteUrl}/healthz`), fetch(`${siteUrl}/healthz`)]) // connections that stay open
       const page = fetch(`${siteUrl}/slow`, { headers: { cookie } })
-      await new Promise((resolve) => setTimeout(resolve, 500))
+      await eventually(async () => output().includes('the page is in progress'))
       hang()
       terminate()
       expect(await (await page).text()).toBe('done')
