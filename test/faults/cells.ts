@@ -140,15 +140,19 @@ export const cellsOf = (rows: readonly Row[]) =>
 /** Half of a site's patience with Redis: what is later than this is not the site's doing. */
 const LATE_MS = 150
 
-/** How late Redis answers past all fronts, this process's own delays included. */
+const LOOK_EVERY_MS = 40
+
+/** How late Redis answers past all fronts. While this process stands still, no look begins: each look counts from when it was due. */
 function watchRedis({ redis }: Scene) {
   let worstMs = 0
+  let dueAt = performance.now() + LOOK_EVERY_MS
   const look = async () => {
-    const begin = performance.now()
+    const begin = Math.min(dueAt, performance.now())
+    dueAt = performance.now() + LOOK_EVERY_MS
     await redis.ping().catch(() => {})
     worstMs = Math.max(worstMs, performance.now() - begin)
   }
-  const timer = setInterval(look, 40)
+  const timer = setInterval(look, LOOK_EVERY_MS)
   return { wasLate: () => worstMs > LATE_MS, stop: () => clearInterval(timer) }
 }
 
@@ -162,7 +166,7 @@ async function playCell(scene: Scene, row: Row, column: Column): Promise<void> {
   await expectPromises(scene)
 }
 
-/** Runs one cell. What fails while Redis itself was late met a second fault, and is tried again, twice at most. */
+/** Runs one cell. What fails while Redis or this process was late met a second fault, and is tried again, twice at most. */
 export async function runCell(row: Row, column: Column, tries = 3): Promise<void> {
   const scene = await startScene(row.options)
   const watch = watchRedis(scene)
