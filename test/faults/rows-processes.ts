@@ -82,6 +82,7 @@ const inParallel: Row['cells'] = {
 /** A replica that has everything up to now and nothing after; later it takes the server's place. */
 const replicas = new WeakMap<Scene, Awaited<ReturnType<typeof startRedis>>>()
 async function cutOff(scene: Scene): Promise<void> {
+  await scene.redis.config('SET', 'repl-diskless-sync-delay', '0') // or the replica waits five seconds for others
   const replica = await startRedis({ args: ['--replicaof', `127.0.0.1 ${scene.redisServer.port}`] })
   replicas.set(scene, replica)
   scene.alsoClose.push(() => replica.stop())
