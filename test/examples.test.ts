@@ -9,6 +9,9 @@ import { freePort } from './support/ports'
 
 /* Each example by its one command, against the real emulator that the command starts. */
 
+/* the compiler, two servers and a browser, on a machine that may be busy */
+jest.setTimeout(120_000)
+
 const root = path.join(__dirname, '..')
 const folder = path.join(root, 'examples')
 const names = readdirSync(folder).filter((name) => statSync(path.join(folder, name)).isDirectory())

@@ -3,6 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 
+/* each run starts three programs, four runs at once, on a machine that may be busy */
+jest.setTimeout(180_000)
+
 /** What a run of all tests comes to where there are two suites, each in its process, one of which does what is given. */
 async function run(body: string, workerGracefulExitTimeout = 20_000): Promise<{ code: number; said: string }> {
   const folder = mkdtempSync(path.join(tmpdir(), 'sso2-run-'))

@@ -23,7 +23,7 @@ export interface SiteOptions {
 
 /** Starts them all on one port, told apart by their hosts: `sv.localhost`. */
 export async function startSites(sites: Readonly<Record<string, SiteOptions>>): Promise<Sites> {
-  const server = http.createServer()
+  const server = http.createServer({ keepAliveTimeout: 60_000 }) // or a busy browser sends into a connection just closed
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
