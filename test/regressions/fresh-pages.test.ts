@@ -39,7 +39,7 @@ describe.each(keepings)('with %s', (keeping) => {
   const begin = async () => {
     setup = await startPausableSetup({ keeping })
     browser = await setup.loggedInBrowser()
-    if (keeping !== 'memory') setup.serveFrom(setup.first, setup.addProcess())
+    if (keeping !== 'memory') setup.serveFrom(setup.first, await setup.addReadyProcess())
   }
 
   test.each<

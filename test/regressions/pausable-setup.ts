@@ -6,6 +6,7 @@ import {
   ada,
   addPages,
   Gates,
+  healthWithStore,
   loggedInBrowser,
   present,
   redisUrl,
@@ -54,8 +55,10 @@ export interface PausableSetup extends Setup {
   readonly together: Barrier
   readonly gates: Gates
   readonly first: Process
-  /** One more process of the morning site, over the same store. */
+  /** One more process of the morning site, over the same store. Redis may not answer it yet. */
   addProcess(site?: Partial<Sso2Options>): Process
+  /** As `addProcess`, when Redis answers the process. */
+  addReadyProcess(site?: Partial<Sso2Options>): Promise<Process>
   /** The process that was added last. */
   newest(): Process
   /** From here on these processes serve the morning site, in turn. */
@@ -101,6 +104,8 @@ export async function startPausableSetup(options: PausableOptions = {}): Promise
       })
     },
   })
+  const addProcess = (site: Partial<Sso2Options> = {}) =>
+    makeProcess(sso2({ ...usualOptions(setup), ...siteOptions(), ...site }))
   return {
     ...setup,
     ...turnstiles,
@@ -110,7 +115,12 @@ export async function startPausableSetup(options: PausableOptions = {}): Promise
     at: (path) => `${setup.morning.url}${path}`,
     answers: front?.answers ?? new Turnstile(),
     first: present(processes[0]),
-    addProcess: (site = {}) => makeProcess(sso2({ ...usualOptions(setup), ...siteOptions(), ...site })),
+    addProcess,
+    addReadyProcess: async (site) => {
+      const process = addProcess(site)
+      await healthWithStore(process.sso)
+      return process
+    },
     newest: () => present(processes.at(-1)),
     serveFrom: (...next) => {
       serving = next

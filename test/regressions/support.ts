@@ -4,7 +4,16 @@ import express, { type Express } from 'express'
 import { Redis } from 'ioredis'
 import { type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { createEmulator, demoOptions, type Emulator, type EmulatorOptions } from '../../lib/emulator'
-import { addPages, Gates, loggedInBrowser, openPort, type Port, redisUrl, sessionSecret } from '../flows/setup'
+import {
+  addPages,
+  Gates,
+  healthWithStore,
+  loggedInBrowser,
+  openPort,
+  type Port,
+  redisUrl,
+  sessionSecret,
+} from '../flows/setup'
 import { Browser } from '../support/agent'
 import { browserCalls } from '../support/calls'
 
@@ -39,7 +48,7 @@ export interface RunningSite extends Process {
   readonly prefix: string
   browser(): Browser
   countCalls(operation: string): number
-  /** One more process of the same site. */
+  /** One more process of the same site, which is there when Redis answers it. */
   another(options: Partial<Sso2Options>, build?: Build): Promise<Process>
   close(): Promise<void>
 }
@@ -89,6 +98,7 @@ export async function startSite({ options = {}, build = pages, mountPath = '', .
     another: async (more, otherBuild = build) => {
       const other = serve(await openPort('morning'), { ...base, ...more }, otherBuild)
       processes.push(other)
+      await healthWithStore(other.sso)
       return other
     },
     close: async () => {
