@@ -29,6 +29,8 @@ const answers: Record<string, Answer> = {
 
 /** Logins of other accounts during the attack. */
 const OTHERS = 15
+/** A login that waited for the user path would take eight seconds. */
+const LATE_MS = 5000
 
 let setup: RunningSite
 /** Stands before token endpoint and REST API: `answer` is for the poisoned account, or for all. */
@@ -123,7 +125,7 @@ test.each(Object.keys(answers))(
     }
     expect(await stop()).toBeGreaterThan(20) // three of them open a breaker that counts them
     expect(others.filter(({ status }) => status === 200)).toHaveLength(OTHERS)
-    expect(Math.max(...others.map(({ ms }) => ms))).toBeLessThan(5000) // a login that waited for the user path would take eight seconds
+    expect(Math.max(...others.map(({ ms }) => ms))).toBeLessThan(LATE_MS)
     expect(lines.filter((line) => line.includes('loadUser failed')).length).toBeLessThanOrEqual(2)
     expect(lines.filter((line) => line.includes('works again'))).toEqual([])
   },
@@ -143,14 +145,14 @@ test.each([
     isForAll = true
     expect((await logIn(1)).status).toBe(503)
     const isBack = async () => (await setup.sso.health()).login === 'ok'
-    await eventually(async () => !(await isBack()), 2)
+    await eventually(async () => !(await isBack()))
     expect(await healthWithStore(setup.sso)).toMatchObject({ ok: false, sso: 'ok', store: 'ok', login: 'unavailable' })
     await sleep(2500)
-    const begin = performance.now()
-    expect((await logIn(2)).status).toBe(503) // and waits for nothing
-    expect(performance.now() - begin).toBeLessThan(2000)
+    const { status, ms } = await logIn(2)
+    expect(status).toBe(503)
+    expect(ms).toBeLessThan(LATE_MS)
     isForAll = false
-    await eventually(isBack, 2)
+    await eventually(isBack)
     expect((await logIn(3)).status).toBe(200)
     expect(await healthWithStore(setup.sso)).toMatchObject({ ok: true })
     expect(lines).toEqual([expect.stringContaining(`${step} failed`), `express-sso2: ${over}`])
