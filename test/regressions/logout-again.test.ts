@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ada, eventually, logIn, present, resumeStore, view, visitor } from '../flows/setup'
+import { ada, eventually, loggedInBrowser, logInAtLast, present, resumeStore, view, visitor } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { useRedis } from '../support/redis'
 import {
@@ -38,10 +38,10 @@ const isBack = () => resumeStore(redis, setup.first.sso)
 const landingOf = async (browser: Browser, tab: string) => hop(browser, await hop(browser, setup.at(tab)))
 
 /** The fault is over, for a process whose breaker has not met it, and the loop guard's minute as well. */
-function overcome(): void {
+async function overcome(): Promise<void> {
   setup.emulator.faults.clear()
   setup.emulator.clock.advance(61)
-  setup.serveFrom(setup.addProcess())
+  setup.serveFrom(await setup.addReadyProcess())
 }
 
 /** Ways in which a site comes to have lost the SSO session of a browser. */
@@ -64,7 +64,7 @@ describe.each(losses)('after %s (%s)', (_name, keeping, lose) => {
   })
 
   test('[S17] a second logout does not log the user in, nor does a third, at either process', async () => {
-    setup.serveFrom(setup.first, setup.addProcess())
+    setup.serveFrom(setup.first, await setup.addReadyProcess())
     for (let times = 0; times < 3; times += 1) expect(view(await submit(browser)).status).toMatch(notLoggedIn)
     await expectNoUser(setup, browser)
     await expectLoginWorks(setup, browser)
@@ -79,7 +79,7 @@ describe.each(losses)('after %s (%s)', (_name, keeping, lose) => {
     await browser.fetchJson(landing, { headers: document })
     expect(logoutCookie(browser)).toBeDefined()
     await expectNoUser(setup, browser)
-    overcome()
+    await overcome()
     await expectLoginWorks(setup, browser)
     expect(setup.emulator.sessions().find((session) => session.sid === sid)?.status).not.toBe('loggedin')
   })
@@ -119,7 +119,7 @@ describe.each(losses)('after %s (%s)', (_name, keeping, lose) => {
     expect(answer.body).not.toContain('"loggedin"')
     expect(logoutCookie(browser)).toBeDefined()
     await expectNoUser(setup, browser)
-    overcome()
+    await overcome()
     await expectLoginWorks(setup, browser)
   })
 })
@@ -168,15 +168,14 @@ test('[S17] a script that logs out twice leaves no mark, and a later login on th
   expect((await post(browser)).json.logout).toBe('confirmed')
   expect((await post(browser)).json.logout).toBe('no_session')
   expect(logoutCookie(browser)).toBeUndefined()
-  await logIn(browser, setup.evening, ada)
+  await logInAtLast(browser, setup.evening)
   expect(view(await browser.visit(setup.at('/')))).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
   expect(loginsAtSso(setup)).toHaveLength(1)
 })
 
 test('[S17] a logout without a session here ends the login of the other site, and logs nobody in', async () => {
   await start()
-  const browser = setup.browser()
-  await logIn(browser, setup.evening, ada)
+  const browser = await loggedInBrowser(setup, ada, setup.evening)
   expect(view(await submit(browser)).status).toMatch(notLoggedIn)
   expect(loginsAtSso(setup)).toEqual([])
 })
@@ -204,7 +203,7 @@ test('[S17] a logout that the SSO system has not confirmed and that Redis then l
 describe('a landing of a second tab does not log the user in', () => {
   /** One tab has landed, and the user is logged in. @returns the landing address of the other tab */
   async function landTwice(browser: Browser): Promise<string> {
-    await logIn(browser, setup.evening, ada)
+    await logInAtLast(browser, setup.evening)
     const [one, two] = [await landingOf(browser, '/one'), await landingOf(browser, '/two')]
     expect(view(await browser.visit(one)).status).toBe('loggedin')
     return two
@@ -247,12 +246,14 @@ test('[S17] while the SSO system hangs in Logout alone, one page in a few second
     waits.push(performance.now() - begin)
     await sleep(700)
   }
-  expect(waits.filter((ms) => ms > 1000).length).toBeLessThanOrEqual(1)
+  // a page that waits does so for 3 s, the limit of a Logout; no other page is so late, even on a busy machine
+  expect(waits.filter((ms) => ms > 2500).length).toBeLessThanOrEqual(1)
   setup.emulator.faults.clear()
-  const until = performance.now() + 10_000
-  while (loginsAtSso(setup).length > 0 && performance.now() < until) await browser.visit(setup.at('/'))
-  expect(loginsAtSso(setup)).toEqual([])
-}, 30_000)
+  await eventually(async () => {
+    await browser.visit(setup.at('/'))
+    return loginsAtSso(setup).length === 0
+  })
+})
 
 /* The response to a login sets the cookie of a session that the logout could not end, and its logout cookie is older than that session. */
 describe('a login whose response comes after a logout of another tab', () => {
