@@ -41,8 +41,8 @@ test.each(['one that saw the trouble', 'one that did not'])(
     const process = which === 'one that did not' ? await setup.another({}) : other
     const { clock } = setup.emulator
     const end = clock.now()
-    while ((await look(browser, process)).degraded !== undefined) {
-      expect(clock.now() - end).toBeLessThan(5000)
+    for (let asked = end; (await look(browser, process)).degraded !== undefined; asked = clock.now()) {
+      expect(asked - end).toBeLessThan(5000) // when the page was asked for: its response may be late on a busy machine
       await sleep(100) // in which a probe may be sent
       clock.advance(0.1)
     }
@@ -56,18 +56,19 @@ test('[O19] one session that gets no response is checked once in four seconds, t
   setup.emulator.clock.advance(361)
   setup.emulator.faults.add({ ...BUSY, sid })
   const checks = () => setup.emulator.calls({ operation: 'sessionstatus', sid }).length
-  const asked: number[] = []
+  let [looks, checked] = [0, 0]
   const { clock } = setup.emulator
   const begin = clock.now()
   for (let before = checks(); clock.now() < begin + 100_000; clock.advance(1)) {
     expect(await look(browser, setup)).toMatchObject({ status: 'loggedin', degraded: 'sso_unavailable' })
     expect((await browser.fetchJson(`${setup.url}/sensitive`)).status).toBe(503)
     expect((await other.fetchJson(`${setup.url}/sensitive`)).status).toBe(200)
-    if (checks() > before) asked.push(clock.now() - begin)
+    looks += 1
+    if (checks() > before) checked += 1
     before = checks()
   }
-  expect(asked.length).toBeGreaterThan(20)
-  expect(asked.length).toBeLessThanOrEqual(26) // 100 s hold 25 pauses, and the first check: the record counts whole seconds
+  expect(checked).toBeGreaterThan(looks / 5) // at least a second lies between two looks
+  expect(checked).toBeLessThanOrEqual(26) // 100 s hold 25 pauses, and the first check: the record counts whole seconds
 })
 
 /* An SSO system in trouble is asked less, not more. */

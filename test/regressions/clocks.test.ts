@@ -35,7 +35,7 @@ test('[O18] landings refused for their time leave one line, which says how far t
   // on a slow machine the probe of Identify meets the fault too, and logs a line of its own
   const lines = warn.mock.calls.map(([line]) => String(line)).filter((line) => /Landing tokens are refused/.test(line))
   expect(lines).toHaveLength(1)
-  expect(lines[0]).toMatch(/\b3[45] s\b/) // whole seconds: one may begin between the token and its landing
+  expect(lines[0]).toMatch(/\b3[4-9] s\b/) // whole seconds, which may begin between the token and its landing
 })
 
 describe('[O18] beside a process whose clock is an hour ahead,', () => {
@@ -154,8 +154,8 @@ describe('[O18] the check lock of a process an hour ahead that still waits for i
 
 describe('[O18] the clock offset of health()', () => {
   const offset = async () => (await setup.sso.health()).clockOffsetSeconds
-  /** Whole seconds: one may begin between the answer and its reading. */
-  const about = (seconds: number) => [seconds, seconds + 1]
+  /** Whole seconds: some may begin between the answer and its reading, if the machine is busy. */
+  const about = (seconds: number) => [0, 1, 2, 3, 4].map((late) => seconds + late)
   /** A slow redirect to Identify makes the site call Session Status, which must not respond here. */
   const silence = () => setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
   /** The landing address of a visit that stopped before it. */
