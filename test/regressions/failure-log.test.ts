@@ -187,7 +187,8 @@ describe('a landing that is lost', () => {
       1,
       end,
     ])
-    expect(lines).toEqual([expect.stringMatching(line)])
+    // if the browser is not back within a second, the probe of Identify logs a line of its own
+    expect(lines.filter((one) => !/Identify redirects to /.test(one))).toEqual([expect.stringMatching(line)])
   })
 
   test('by a browser without cookies says what to look at, until the first one with cookies comes', async () => {
