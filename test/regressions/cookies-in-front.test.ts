@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import cookieParser from 'cookie-parser'
 import express, { type RequestHandler } from 'express'
-import { addPages, grace, logIn, sessionSecret } from '../flows/setup'
+import { addPages, grace, loggedInBrowser, sessionSecret } from '../flows/setup'
 import { isExpiry, parseSetCookie, rawGet } from '../safety/cookies-raw'
 import type { Browser } from '../support/agent'
 import { loggedInBrowserAt, type RunningSite, startSite } from './support'
@@ -36,8 +36,7 @@ describe.each<[string, RequestHandler]>([
     setup = await startSite({ build: (sso, gates) => addPages(express().use(parser, sso), sso, gates) })
     browser = await loggedInBrowserAt(setup)
     mine = String(browser.cookie('sso2.sid'))
-    const other = setup.browser()
-    await logIn(other, setup, grace)
+    const other = await loggedInBrowser({ ...setup, morning: setup }, grace)
     theirs = String(other.cookie('sso2.sid'))
   })
   afterAll(() => setup.close())

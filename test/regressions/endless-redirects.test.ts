@@ -1,4 +1,4 @@
-import { ada, eventually, grace, logIn, view } from '../flows/setup'
+import { ada, eventually, grace, loggedInBrowser, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import {
   exchange,
@@ -118,8 +118,7 @@ describe('a hook that returns expiresAt with a fraction', () => {
 
   test.each(keepings)('[O20] (%s) logs in at the landing', async (keeping) => {
     await start(keeping)
-    const browser = setup.browser()
-    await logIn(browser, setup.evening, grace)
+    const browser = await loggedInBrowser(setup, grace, setup.evening)
     expect(await open(browser)).toMatchObject({ status: 'loggedin', username: 'grace', redirects: 1 })
     expect(await open(browser, '/news')).toMatchObject({ status: 'loggedin', username: 'grace', redirects: 0 })
   })

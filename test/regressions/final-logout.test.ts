@@ -1,4 +1,4 @@
-import { ada, logIn, present, sessionSecret, visitor } from '../flows/setup'
+import { logInAtLast, present, sessionSecret, visitor } from '../flows/setup'
 import type { Browser, ScriptAnswer } from '../support/agent'
 import { basket, document, hop, type Keeping, keepings, type PausableSetup, startPausableSetup } from './pausable-setup'
 import { expectLoginWorks, expectNoUser, loginsAtSso } from './signed-out'
@@ -87,10 +87,10 @@ describe.each(['Redis', 'memory'] as const)('with %s, a logout with the cookie o
   const postWith = (id: string, path = '/logout'): Promise<ScriptAnswer> =>
     setup.browser().fetchJson(setup.at(path), { json: {}, headers: { cookie: `sso2.sid=${id}` } })
 
-  const loginElsewhere = (browser: Browser) => logIn(browser, setup.evening, ada)
+  const loginElsewhere = (browser: Browser) => logInAtLast(browser, setup.evening)
   const moves: [what: string, path: string, move: (browser: Browser) => Promise<unknown>][] = [
-    ['the login', '/logout', (browser) => logIn(browser, setup.morning, ada)],
-    ['the login', '/logout-all', (browser) => logIn(browser, setup.morning, ada)],
+    ['the login', '/logout', (browser) => logInAtLast(browser, setup.morning)],
+    ['the login', '/logout-all', (browser) => logInAtLast(browser, setup.morning)],
     [
       'the check that saw a login elsewhere',
       '/logout',
@@ -159,7 +159,7 @@ describe('a cookie or record that this process cannot read', () => {
       'sealed with a secret that is gone',
       'a session of its own',
       path,
-      async () => setup.serveFrom(setup.addProcess({ sessionSecret: newSecret })),
+      async () => setup.serveFrom(await setup.addReadyProcess({ sessionSecret: newSecret })),
     ]),
     ...(['Redis', 'a session of its own'] as const).flatMap((keeping) =>
       edits.map(([what, change]): (typeof unreadable)[number] => [
@@ -192,8 +192,7 @@ const statusOf = async (browser: Browser) => basket(await browser.fetchJson(setu
 describe.each(keepings)('with %s, a logout', (keeping) => {
   test.each(['/logout', '/logout-all'])('[S16] (%s) leaves no other session of the same SSO session', async (path) => {
     setup = await startPausableSetup({ keeping })
-    const browser = setup.browser()
-    await logIn(browser, setup.morning, ada)
+    const browser = await setup.loggedInBrowser()
     const old = browser.cookies.filter(isOurs).map(({ name, value }) => `${name}=${value}`)
     const withOld = { headers: { cookie: old.join('; ') } }
     const statusWithOld = async () => basket(await setup.browser().fetchJson(setup.at('/basket'), withOld)).status

@@ -3,7 +3,7 @@ import session from 'express-session'
 import type { Sso2 } from '../../lib'
 import { ada, grace, logIn, sessionSecret } from '../flows/setup'
 import type { Browser } from '../support/agent'
-import { type RunningSite, startSite } from './support'
+import { loggedInBrowserAt, type RunningSite, startSite } from './support'
 
 /* Staff logins by passport beside users of the SSO system, over the site's own express-session. */
 
@@ -62,8 +62,7 @@ const staffLogin = async (browser: Browser) =>
   (await browser.fetchJson(at('/staff'), { json: { username: 'sub-editor', password: 'staff' } })).json
 
 test('a staff login with keepSessionInfo stays, with basket and user, on the pages that follow', async () => {
-  const browser = setup.browser()
-  await logIn(browser, setup, ada)
+  const browser = await loggedInBrowserAt(setup)
   await page(browser, '/put')
   expect(await staffLogin(browser)).toMatchObject({ staff: 'sub-editor', basket: 'apple' })
   const all = { user: 'account-ada', status: 'loggedin', staff: 'sub-editor', basket: 'apple' }
@@ -81,8 +80,7 @@ test('a staff login of a visitor stays when the visitor logs in', async () => {
 })
 
 test('what was copied does not reach another account', async () => {
-  const browser = setup.browser()
-  await logIn(browser, setup, ada)
+  const browser = await loggedInBrowserAt(setup)
   await page(browser, '/put')
   await staffLogin(browser)
   for (const { sid } of setup.emulator.sessions()) setup.emulator.terminate(sid)
@@ -91,8 +89,7 @@ test('what was copied does not reach another account', async () => {
 })
 
 test('a logout of the user ends the staff login of this session too', async () => {
-  const browser = setup.browser()
-  await logIn(browser, setup, ada)
+  const browser = await loggedInBrowserAt(setup)
   await staffLogin(browser)
   await page(browser)
   await browser.submit(at('/logout'), { return_to: '/' })

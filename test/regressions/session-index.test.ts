@@ -1,4 +1,4 @@
-import { ada, eventually, logIn, view } from '../flows/setup'
+import { eventually, logInAtLast } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { loggedInBrowserAt, type RunningSite, startSite, withPages } from './support'
 
@@ -24,20 +24,13 @@ async function sizes(part = ''): Promise<Record<string, number>> {
   return found
 }
 
-async function login(): Promise<Browser> {
-  const browser = setup.browser()
-  await browser.visit(`${setup.url}/`)
-  expect(view(await logIn(browser, setup, ada)).status).toBe('loggedin')
-  return browser
-}
-
 test('[S10] the list of an account holds no session that is over, once a user logs in again', async () => {
   await setup.close()
   setup = await startSite({ options: { session: { absoluteSeconds: LIFE_SECONDS, idleSeconds: 1800 } } })
-  for (let logins = 0; logins < 12; logins += 1) await login()
+  for (let logins = 0; logins < 12; logins += 1) await loggedInBrowserAt(setup)
   expect(Object.keys(await sizes('acct:'))).toHaveLength(1)
   setup.emulator.clock.advance(LIFE_SECONDS + 60)
-  await login()
+  await loggedInBrowserAt(setup)
   expect(Object.values(await sizes('acct:'))).toEqual([1])
 })
 const call = (name: 'regenerate' | 'destroy') => (browser: Browser) => browser.fetchJson(`${setup.url}/${name}`)
@@ -65,7 +58,7 @@ test.each<[what: string, left: number, act: (browser: Browser) => Promise<{ stat
   setup = await startSite({ build })
   const browser = setup.browser()
   for (let times = 0; times < 4; times += 1) {
-    if (left === 0 || times === 0) await logIn(browser, setup, ada)
+    if (left === 0 || times === 0) await logInAtLast(browser, setup)
     expect((await act(browser)).status).toBe(200)
   }
   for (const part of ['acct:', 'sid:']) expect(Object.values(await sizes(part))).toEqual(left ? [left] : [])

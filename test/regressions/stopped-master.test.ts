@@ -6,7 +6,7 @@ import type { Cluster } from 'ioredis'
 import { normalisedUsername } from '../../lib/decide/login-budgets'
 import { demoOptions } from '../../lib/emulator'
 import { sessionKey, shortHash } from '../../lib/storage/site-store'
-import { addPages, present, view } from '../flows/setup'
+import { addPages, eventually, present, view } from '../flows/setup'
 import { startCluster } from '../storage/servers'
 import { Browser, type VisitedPage } from '../support/agent'
 import { type RunningSite, startSite } from './support'
@@ -100,6 +100,16 @@ async function isLoggedIn(browser: Browser, { username, password }: Account): Pr
   return page.url === `${setup.url}/` && statusOf(page) === 'loggedin'
 }
 
+/** Logs in until that works: on a busy machine a master may be late. */
+async function loggedIn(account: Account): Promise<Browser> {
+  let browser = newBrowser()
+  await eventually(() => {
+    browser = newBrowser()
+    return isLoggedIn(browser, account)
+  })
+  return browser
+}
+
 beforeAll(async () => {
   running = await startCluster()
   // ioredis keeps the process alive for so long after a connection that was closed before it was ready
@@ -119,13 +129,9 @@ beforeAll(async () => {
       return addPages(app.use(sso), sso, gates)
     },
   })
-  await each(accounts.slice(0, USERS), async (account) => {
-    const browser = newBrowser()
-    if (await isLoggedIn(browser, account)) members.push(browser)
-  })
+  await each(accounts.slice(0, USERS), async (account) => void members.push(await loggedIn(account)))
   await each(accounts.slice(USERS, 2 * USERS), async (account) => {
-    const browser = newBrowser()
-    if (!(await isLoggedIn(browser, account))) return
+    const browser = await loggedIn(account)
     await browser.submit(`${setup.url}/logout`, { return_to: '/' })
     knownDevices.push({ browser, account })
   })
