@@ -1,3 +1,4 @@
+import '../support/patient-store'
 import express5, { type Express } from 'express'
 import type { Sso2 } from '../../lib'
 import { ada, addPages, type Gates, view } from '../flows/setup'

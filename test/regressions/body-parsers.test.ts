@@ -1,3 +1,4 @@
+import '../support/patient-store'
 import express, { type Express, type RequestHandler } from 'express'
 import type { Sso2 } from '../../lib'
 import { ada, addPages, type Gates, logIn, view } from '../flows/setup'

@@ -1,3 +1,4 @@
+import '../support/patient-store'
 import { ada, eventually, grace, loggedInBrowser, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import {

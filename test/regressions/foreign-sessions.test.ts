@@ -1,3 +1,4 @@
+import '../support/patient-store'
 import cookieSession from 'cookie-session'
 import express, { type ErrorRequestHandler } from 'express'
 import { addPages, sessionSecret } from '../flows/setup'

@@ -1,3 +1,4 @@
+import '../support/patient-store'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ada, present } from '../flows/setup'
 import type { ScriptAnswer } from '../support/agent'

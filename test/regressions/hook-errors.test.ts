@@ -1,3 +1,4 @@
+import '../support/patient-store'
 import type { NextFunction, Request, Response } from 'express'
 import { loggedInBrowserAt, type RunningSite, startSite, withPages } from './support'
 

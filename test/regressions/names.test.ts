@@ -1,3 +1,4 @@
+import '../support/patient-store'
 import express from 'express'
 import { Cluster, Redis } from 'ioredis'
 import { demoOptions } from '../../lib/emulator'

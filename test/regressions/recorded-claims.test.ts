@@ -1,3 +1,4 @@
+import '../support/patient-store'
 import { parseRecord, RECORDED_CLAIMS, type SsoRecord } from '../../lib/decide/record'
 import { loggedInBrowserAt, type RunningSite, startSite } from './support'
 

@@ -1,3 +1,4 @@
+import '../support/patient-store'
 import type http from 'node:http'
 import { text } from 'node:stream/consumers'
 import express5, { type Express } from 'express'

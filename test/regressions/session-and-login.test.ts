@@ -1,3 +1,4 @@
+import '../support/patient-store'
 import express from 'express'
 import session from 'express-session'
 import type { Sso2 } from '../../lib'

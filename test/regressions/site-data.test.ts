@@ -1,3 +1,4 @@
+import '../support/patient-store'
 import { StoredRecord } from '../../lib/web/stored-record'
 import { ada, logInAtLast, present, view } from '../flows/setup'
 import { document } from '../safety/session-support'
