@@ -39,7 +39,7 @@ module.exports = {
       ),
       ...suites('regressions', 'session-and-login session-index'),
       ...suites('safety', 'login-while-logged-in races'),
-      ...suites('web', 'deferred-logouts finish-logout login-lock logout-retry-worker'),
+      ...suites('web', 'deferred-logouts finish-logout login-lock login-single-flight logout-retry-worker'),
     ],
   },
   routes: {

@@ -4,7 +4,7 @@ import { Sso2Client } from '../../lib/remote/sso2'
 import type { Kv } from '../../lib/storage/kv'
 import { type DeferredLogout, LogoutMemory } from '../../lib/storage/logout-memory'
 import { MAX_SESSIONS } from '../../lib/storage/session-index'
-import { shortHash, storeUnavailable } from '../../lib/storage/site-store'
+import { shortHash } from '../../lib/storage/site-store'
 import {
   completeLogout,
   endLocalSessions,
@@ -16,6 +16,7 @@ import {
 import type { Site } from '../../lib/web/site'
 import { StoredRecord } from '../../lib/web/stored-record'
 import { faultyServer, json } from '../remote/faulty-server'
+import { failingKv } from '../storage/failing-kv'
 import { OTHER_KEY, siteOver, stores } from '../storage/stores'
 import { readJwt, signJwt } from '../support/oracle'
 
@@ -31,39 +32,8 @@ const [SID, ACCOUNT] = ['sid-of-ada', 'account-ada']
 const sidHash = shortHash(SID)
 const keyNamed = (name: string) => name.padEnd(43, '-')
 
-/** Commands that fail: those with the text in an argument, of one method or all, after the first `passing` of them. */
-interface Fault {
-  readonly text: string
-  readonly only?: keyof Kv | undefined
-  readonly passing?: number
-}
-
-/** A store whose commands fail as `fail` says. */
-function failing(kv: Kv) {
-  let fault: Fault | undefined
-  let passing = 0
-  const fails = (method: string, args: unknown[]) => {
-    if (!fault || (fault.only ?? method) !== method || !JSON.stringify(args).includes(fault.text)) return false
-    passing -= 1
-    return passing < 0
-  }
-  const proxy = new Proxy(kv, {
-    get(target, method: string) {
-      const value = Reflect.get(target, method)
-      if (typeof value !== 'function') return value
-      return (...args: unknown[]) =>
-        fails(method, args) ? Promise.reject(storeUnavailable()) : Reflect.apply(value, target, args)
-    },
-  })
-  const fail = (next?: Fault) => {
-    fault = next
-    passing = next?.passing ?? 0
-  }
-  return { kv: proxy, fail }
-}
-
 async function openSetup(open: (clock: { now: number }) => Kv) {
-  const { kv, fail } = failing(open({ now: now() }))
+  const { kv, fail } = failingKv(open({ now: now() }))
   const stored = siteOver(kv, { now: now() })
   const server = await faultyServer()
   let reply: object = { sts: 'terminated' }
