@@ -33,13 +33,14 @@ module.exports = {
     mutate: ['lib/web/actions/*.ts'],
     suites: [
       ...suites('flows', 'access-token eviction first-visit identify-guard login logout status deferred-logout'),
+      ...suites('flows', 'own-login-page'),
       ...suites(
         'regressions',
-        'asked-again final-logout fresh-pages landed-logout login-hooks logout-again logout-all',
+        'asked-again body-parsers endless-redirects failure-log final-logout fresh-pages hook-errors landed-logout',
       ),
-      ...suites('regressions', 'session-and-login session-index'),
-      ...suites('safety', 'login-while-logged-in races'),
-      ...suites('web', 'deferred-logouts finish-logout login-lock login-single-flight logout-retry-worker'),
+      ...suites('regressions', 'login-hooks logout-again logout-all session-and-login session-index'),
+      ...suites('safety', 'login-limits login-while-logged-in operation-events races'),
+      ...suites('web', 'deferred-logouts finish-logout login-lock login-single-flight logout-retry-worker lost-login'),
     ],
   },
   routes: {

@@ -1,0 +1,165 @@
+import { hkdfSync } from 'node:crypto'
+import { Sso2Client } from '../../lib/remote/sso2'
+import { sessionKey } from '../../lib/storage/site-store'
+import { digestOf } from '../../lib/web/actions/login-single-flight'
+import {
+  ada,
+  eventually,
+  loggedInBrowser,
+  present,
+  type Setup,
+  sessionSecret,
+  startSetup,
+  visitor,
+} from '../flows/setup'
+import { siteOver, stores } from '../storage/stores'
+import type { Browser } from '../support/agent'
+
+/*
+ * A login whose response is lost, or whose process died before its response: the next step is decided by Session Status, and the attempt
+ * is counted as the platform judged it. test/flows/login-death.test.ts kills processes.
+ */
+
+const key = Buffer.from(hkdfSync('sha256', sessionSecret, '', 'express-sso2 box', 32))
+const device = { ipa: '192.0.2.1', uas: 'a browser' }
+const openStore = present(stores.find(([name]) => name === 'Redis'))[1]
+const kv = openStore({ now: 0 })
+
+let setup: Setup
+beforeEach(async () => {
+  setup = await startSetup({ site: { loginLimit: { attempts: 10, perSeconds: 600 } } })
+})
+afterEach(() => setup.close())
+afterAll(() => kv.close())
+
+const now = () => Math.floor(setup.emulator.clock.now() / 1000)
+const stored = () => siteOver(kv, { now: now() }, setup.morning.prefix, [key])
+const keyOf = (browser: Browser) => sessionKey(decodeURIComponent(present(browser.cookie('sso2.sid'))).slice(2, 45))
+
+/** The ID of the browser's SSO session. */
+async function sidOf(browser: Browser): Promise<string> {
+  const { records } = stored()
+  const found = await records.read(keyOf(browser))
+  if (found === 'unavailable' || found.state !== 'live') throw new Error('there is no session')
+  return present(records.open(found.record)).sid
+}
+
+/** Leaves the form of a process that has died. */
+async function leaveForm(browser: Browser): Promise<void> {
+  const form = await stored().logins.beginForm(keyOf(browser), null, digestOf([ada.username, ada.password]))
+  expect(form).toMatchObject({ held: expect.any(String) })
+  await kv.expire(`${setup.morning.prefix}login:{${keyOf(browser)}}`, 17)
+}
+
+/** What the dead process did at the SSO system. */
+async function authenticate(browser: Browser): Promise<void> {
+  const { ssoUrl, clientId, clientSecret, organisationId } = setup.emulator.siteOptions('morning')
+  const client = new Sso2Client({ ssoUrl, clientId, clientSecret, organisationId, clock: setup.emulator.clock })
+  const sid = await sidOf(browser)
+  expect(await client.authenticate({ sid, usr: ada.username, pwd: ada.password, ...device })).toMatchObject({
+    sts: 'loggedin',
+  })
+  client.close()
+}
+
+const logIn = async (browser: Browser) => {
+  const { status, json } = await browser.fetchJson(`${setup.morning.url}/login`, { json: ada })
+  return [status, json.error]
+}
+const isLoggedIn = async (browser: Browser) => (await browser.fetchJson(`${setup.morning.url}/account`)).status === 200
+
+/** The attempts at the user name, as stored. */
+async function attempts(): Promise<unknown> {
+  const [name] = await setup.redis.keys(`${setup.morning.prefix}left:*`)
+  if (name === undefined) return undefined
+  const { left, wrong, wrongRecognised, logins, lock } = JSON.parse(String(await setup.redis.get(name)))
+  return { left, wrong: wrong + wrongRecognised, logins, isLocked: lock !== undefined }
+}
+const counted = (wrong: number, logins: number, left?: number) => ({ left, wrong, logins, isLocked: false })
+
+describe('a process died during a login', () => {
+  test('that succeeded: the next submit is logged in without another Authenticate', async () => {
+    const browser = await visitor(setup)
+    await leaveForm(browser)
+    await authenticate(browser)
+    const before = setup.countCalls('authenticate')
+    expect(await logIn(browser)).toEqual([200, undefined])
+    expect([setup.countCalls('authenticate') - before, await isLoggedIn(browser)]).toEqual([0, true])
+    expect(await attempts()).toEqual(counted(0, 1))
+  })
+
+  test('before Authenticate: the next submit sends it', async () => {
+    const browser = await visitor(setup)
+    await leaveForm(browser)
+    expect(await logIn(browser)).toEqual([200, undefined])
+    expect([setup.countCalls('authenticate'), await isLoggedIn(browser)]).toEqual([1, true])
+    expect(await attempts()).toEqual(counted(0, 1))
+  })
+
+  test('and Session Status does not answer: no Authenticate is sent, and no attempt is counted', async () => {
+    const browser = await visitor(setup)
+    await leaveForm(browser)
+    setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'status', code: 503 })
+    expect(await logIn(browser)).toEqual([503, 'unavailable'])
+    expect([setup.countCalls('authenticate'), await attempts()]).toEqual([0, counted(0, 0)])
+  })
+
+  test('and the SSO session has ended: the visitor gets a new session', async () => {
+    const browser = await visitor(setup)
+    await leaveForm(browser)
+    setup.emulator.terminate(await sidOf(browser))
+    expect(await logIn(browser)).toEqual([401, 'session_ended'])
+    expect([setup.countCalls('authenticate'), await attempts()]).toEqual([0, counted(0, 0)])
+    await browser.visit(`${setup.morning.url}/`)
+    expect(await logIn(browser)).toEqual([200, undefined])
+  })
+
+  test('of a user who was logged in: no Authenticate is sent, and the user stays logged in', async () => {
+    const browser = await loggedInBrowser(setup)
+    await leaveForm(browser)
+    const before = setup.countCalls('authenticate')
+    expect(await logIn(browser)).toEqual([503, 'unavailable'])
+    expect([setup.countCalls('authenticate') - before, await isLoggedIn(browser)]).toEqual([0, true])
+  })
+})
+
+describe('the response to Authenticate is lost', () => {
+  test('after a success: the user is logged in, and the attempt counts as a login', async () => {
+    const browser = await visitor(setup)
+    setup.emulator.faults.add({ operation: 'authenticate', kind: 'drop_after_commit', times: 1 })
+    expect(await logIn(browser)).toEqual([200, undefined])
+    expect([setup.countCalls('authenticate'), await isLoggedIn(browser)]).toEqual([1, true])
+    expect(await attempts()).toEqual(counted(0, 1))
+  })
+
+  test('and the session is anonymous: the attempt counts as a wrong password', async () => {
+    const browser = await visitor(setup)
+    setup.emulator.faults.add({ operation: 'authenticate', kind: 'garbage', times: 1 })
+    expect(await logIn(browser)).toEqual([503, 'unavailable'])
+    expect([setup.countCalls('authenticate'), await isLoggedIn(browser)]).toEqual([1, false])
+    expect(await attempts()).toEqual(counted(1, 0, 4))
+  })
+
+  test('because the SSO system had no time for it: no attempt is counted', async () => {
+    const browser = await visitor(setup)
+    setup.emulator.faults.add({ operation: 'authenticate', kind: 'status', code: 503 })
+    expect(await logIn(browser)).toEqual([503, 'unavailable'])
+    expect([setup.countCalls('authenticate'), await attempts()]).toEqual([1, counted(0, 0)])
+  })
+})
+
+test('while the SSO system is known to be down, nothing is sent, and no attempt is counted', async () => {
+  const { emulator, morning, countCalls } = setup
+  const [browser, other] = [await visitor(setup), await loggedInBrowser(setup)]
+  const known = await attempts()
+  const all = ['identify', 'authenticate', 'sessionstatus'] as const
+  for (const operation of all) emulator.faults.add({ operation, kind: 'down' })
+  await eventually(async () => {
+    await other.fetchJson(`${morning.url}/sensitive`)
+    return (await morning.sso.health()).sso !== 'ok'
+  })
+  const before = [countCalls('sessionstatus'), countCalls('authenticate')]
+  expect(await logIn(browser)).toEqual([503, 'unavailable'])
+  expect([countCalls('sessionstatus'), countCalls('authenticate')]).toEqual(before)
+  expect(await attempts()).toEqual(known)
+})
