@@ -1,5 +1,5 @@
 import { type PendingLogout, pendingLogoutId } from '../../lib/decide/logout'
-import { CURRENT_VERSION, type SsoRecord, serialiseRecord } from '../../lib/decide/record'
+import { serialiseRecord } from '../../lib/decide/record'
 import { Sso2Client } from '../../lib/remote/sso2'
 import type { Kv } from '../../lib/storage/kv'
 import { type DeferredLogout, LogoutMemory } from '../../lib/storage/logout-memory'
@@ -15,6 +15,7 @@ import {
 } from '../../lib/web/actions/finish-logout'
 import type { Site } from '../../lib/web/site'
 import { StoredRecord } from '../../lib/web/stored-record'
+import { anonRecord, loggedInRecord } from '../decide/samples'
 import { faultyServer, json } from '../remote/faulty-server'
 import { failingKv } from '../storage/failing-kv'
 import { OTHER_KEY, siteOver, stores } from '../storage/stores'
@@ -65,13 +66,11 @@ async function openSetup(open: (clock: { now: number }) => Kv) {
   const site = { ...stored, config, deferredLogouts, client, now, logoutWorker } as unknown as Site
 
   /** Stores a session, in both indexes if it is a login. */
-  const begin = async (name: string, { sid = SID, accountId = ACCOUNT as string | undefined, secrets = {} } = {}) => {
+  const begin = async (name: string, { sid = SID, accountId = ACCOUNT as string | undefined } = {}) => {
     const key = keyNamed(name)
     const { records } = stored
-    const base = { v: CURRENT_VERSION, since: now(), checkedAt: now(), sidHash: shortHash(sid) }
-    const sealed = { ...base, sealedSecrets: records.seal({ sid, ...secrets }) }
-    const record: SsoRecord =
-      accountId === undefined ? { ...sealed, status: 'anon' } : { ...sealed, status: 'loggedin', user: { accountId } }
+    const own = { since: now(), checkedAt: now(), sidHash: shortHash(sid), sealedSecrets: records.seal({ sid }) }
+    const record = accountId === undefined ? anonRecord(own) : loggedInRecord({ ...own, user: { accountId } })
     await records.replace(key, null, serialiseRecord(record), 600)
     if (accountId !== undefined)
       await stored.sessionIndex.add({ key, sidHash: record.sidHash, accountId }, 600, stored.sessionIndex.startNow())

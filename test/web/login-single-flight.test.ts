@@ -1,10 +1,11 @@
 import type { LoginResult } from '../../lib/decide/login'
-import { CURRENT_VERSION, type SsoRecord, serialiseRecord } from '../../lib/decide/record'
+import { serialiseRecord } from '../../lib/decide/record'
 import type { LoginForm } from '../../lib/storage/login-locks'
 import { sessionKey, shortHash } from '../../lib/storage/site-store'
 import { digestOf, joinFinished, type LoginLock, runExclusive } from '../../lib/web/actions/login-single-flight'
 import type { RequestContext } from '../../lib/web/request-context'
 import { StoredRecord } from '../../lib/web/stored-record'
+import { loggedInRecord } from '../decide/samples'
 import { failingKv } from '../storage/failing-kv'
 import { NOW, OTHER_KEY, siteOver, stores } from '../storage/stores'
 import { pause } from '../support/wait'
@@ -84,9 +85,7 @@ describe.each(stores)('over %s', (_name, open) => {
       /** Stores the session after the login. */
       storeSession: () => {
         const sid = 'sid-of-ada'
-        const base = { v: CURRENT_VERSION, since: NOW, checkedAt: NOW, sidHash: shortHash(sid) }
-        const user = { accountId: 'account-ada' }
-        const record: SsoRecord = { ...base, sealedSecrets: records.seal({ sid }), status: 'loggedin', user }
+        const record = loggedInRecord({ sidHash: shortHash(sid), sealedSecrets: records.seal({ sid }) })
         return records.replace(sessionKey(NEW_ID), null, serialiseRecord(record), 600)
       },
     }
