@@ -305,6 +305,9 @@ export async function visitor(setup: Visited, site = setup.morning): Promise<Bro
   return browser
 }
 
+/** The session ID in a browser's cookie, or '' without a cookie. */
+export const sessionIdOf = (browser: Browser) => decodeURIComponent(browser.cookie('sso2.sid') ?? '').slice(2, 45)
+
 /** A Redis that hung answers again, and the site has noticed. */
 export function resumeStore(redis: Pick<TestRedis, 'resume'>, sso: Sso2): Promise<void> {
   redis.resume()

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sessionKey, shortHash } from '../../lib/storage/site-store'
-import { ada, grace, loggedInBrowser } from '../flows/setup'
+import { ada, grace, loggedInBrowser, sessionIdOf } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { useRedis } from '../support/redis'
 import { type RunningSite, startSite } from './support'
@@ -22,7 +22,7 @@ afterEach(() => setup.close())
 
 const login = (account = ada): Promise<Browser> => loggedInBrowser({ ...setup, morning: setup }, account)
 const isIn = async (browser: Browser) => (await browser.fetchJson(`${setup.url}/account`)).status === 200
-const keyOf = (browser: Browser) => sessionKey(decodeURIComponent(browser.cookie('sso2.sid') ?? '').slice(2, 45))
+const keyOf = (browser: Browser) => sessionKey(sessionIdOf(browser))
 const recordKey = (key: string) => `${setup.prefix}sso2:{${key}}`
 const accountIndex = () => `${setup.prefix}acct:{${shortHash(ADA)}}`
 const now = () => Math.floor(setup.emulator.clock.now() / 1000)

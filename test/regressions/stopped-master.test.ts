@@ -6,7 +6,7 @@ import type { Cluster } from 'ioredis'
 import { normalisedUsername } from '../../lib/decide/login-budgets'
 import { demoOptions } from '../../lib/emulator'
 import { sessionKey, shortHash } from '../../lib/storage/site-store'
-import { addPages, eventually, present, view } from '../flows/setup'
+import { addPages, eventually, present, sessionIdOf, view } from '../flows/setup'
 import { startCluster } from '../storage/servers'
 import { Browser, type VisitedPage } from '../support/agent'
 import { type RunningSite, startSite } from './support'
@@ -53,8 +53,6 @@ function noted(visit: VisitedPage): VisitedPage {
   for (const { url, ms } of visit.trail) if (url.startsWith(setup.url)) responses.push(ms)
   return visit
 }
-
-const sessionIdOf = (browser: Browser) => decodeURIComponent(browser.cookie('sso2.sid') ?? '').slice(2, 45)
 
 const statusOf = (visit: VisitedPage) => (visit.status === 200 ? view(visit).status : undefined)
 

@@ -8,6 +8,7 @@ import {
   loggedInBrowser,
   present,
   type Setup,
+  sessionIdOf,
   sessionSecret,
   startSetup,
   visitor,
@@ -34,7 +35,7 @@ afterAll(() => kv.close())
 
 const now = () => Math.floor(setup.emulator.clock.now() / 1000)
 const stored = () => siteOver(kv, { now: now() }, setup.morning.prefix, [key])
-const keyOf = (browser: Browser) => sessionKey(decodeURIComponent(present(browser.cookie('sso2.sid'))).slice(2, 45))
+const keyOf = (browser: Browser) => sessionKey(sessionIdOf(browser))
 
 /** The ID of the browser's SSO session. */
 async function sidOf(browser: Browser): Promise<string> {
