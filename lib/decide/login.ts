@@ -63,12 +63,10 @@ export type LoginDecision =
       readonly frozenForSeconds?: number
     }
   | { readonly action: 'identify' }
-  | { readonly action: 'check_status' }
   | { readonly action: 'unavailable' }
 
-/** Decides a login. Table: docs/internals/decision-tables.md, "Login". @param answer `undefined` if the response was lost */
-export function decideLogin(answer: SessionToken | undefined): LoginDecision {
-  if (!answer) return { action: 'check_status' }
+/** Decides a login. Table: docs/internals/decision-tables.md, "Login". */
+export function decideLogin(answer: SessionToken): LoginDecision {
   switch (answer.err) {
     case undefined:
       return { action: 'sign_in', token: answer }

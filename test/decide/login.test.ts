@@ -27,7 +27,7 @@ const anon = sessionToken({ sts: 'anon' })
 const terminated = sessionToken({ sts: 'terminated' })
 const failed = (err: SessionToken['err'], more: object = {}) => sessionToken({ err, ...more })
 
-test.each<[response: string, token: SessionToken | undefined, decision: LoginDecision]>([
+test.each<[response: string, token: SessionToken, decision: LoginDecision]>([
   ['a login with its ticket', welcome, signIn],
   [
     'wrong credentials with the attempts left',
@@ -56,7 +56,6 @@ test.each<[response: string, token: SessionToken | undefined, decision: LoginDec
   ],
   ['a terminated session', failed('session_terminated'), identify],
   ['an unknown session', failed('session_not_found'), identify],
-  ['no response', undefined, { action: 'check_status' }],
   ['a refused request, which is not the fault of the user', failed('invalid_token'), notNow],
   ['an unknown error, which is not the fault of the user', failed('unknown_error'), notNow],
 ])('Authenticate answers with %s', (_response, token, decision) => {

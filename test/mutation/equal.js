@@ -15,6 +15,7 @@ module.exports = [
     ['session/request-session.ts', 'toJSON(): undefined {', '{}'],
   ]),
   ...because('only spares work: what it lets through comes to the same further down', [
+    ['actions/identify.ts', 'browser.logoutCookie === undefined)', 'true'],
     ['protocol/json.ts', 'at < text.length', 'at <= text.length'],
     ['decide/record.ts', "if (!text?.startsWith('{')) return undefined"],
     ['decide/return-to.ts', 'value.length > maximum', 'false'],
@@ -32,6 +33,17 @@ module.exports = [
     ['session/session-cookie.ts', "if (!value.includes('%')) return value", ['false', '""']],
   ]),
   ...because('for the compiler: what is undefined is refused by what follows, or cannot be there', [
+    ['actions/exchange-ticket.ts', "rememberUnknown(context, token.sid ?? '', checkId)", '"Stryker was here!"'],
+    ['actions/exchange-ticket.ts', "throw new Sso2ResponseError('token', undefined, 'no ticket')", '""'],
+    ['actions/log-in.ts', 'context.hasSessionJustEnded && key !== undefined', 'true'],
+    ['actions/log-in.ts', "failedLogin(error ?? 'session_ended')", '""'],
+    [
+      'actions/log-in.ts',
+      "endWithSsoSession(context, context.stored.value?.sidHash ?? '')",
+      ['context.stored.value.sidHash', '"Stryker was here!"'],
+    ],
+    ['actions/identify.ts', "(target.split('?', 1)[0] ?? '')", '"Stryker was here!"'],
+    ['actions/login-single-flight.ts', 'raw !== null && isAlive', 'true'],
     ['decide/record.ts', 'accessUntil !== undefined && accessUntil <= now', 'true'],
     ['decide/binding.ts', 'value !== undefined && BINDING_VALUE.test(value)', 'true'],
     ['decide/binding.ts', "SHAPE.exec(value ?? '') ?? []"],
@@ -142,6 +154,7 @@ module.exports = [
     ['session/site-sessions.ts', '|| this.#renewed.size >= MAX_RENEWED', ['false', 'this.#renewed.size > MAX_RENEWED']],
   ]),
   ...because('a name that tells lines of the log apart, and is in none', [
+    ['actions/identify.ts', "'landing:router' : 'landing:path'", '""'],
     ['storage/open-store.ts', "log.warn('redis:eviction'", '""'],
     ['remote/identify-health.ts', "'trips:cookies'", '""'],
     ['remote/identify-health.ts', "'trips:lost'", '""'],
@@ -165,6 +178,7 @@ module.exports = [
     ['platform/world.ts', ".normalize('NFC').toLowerCase()", "(address[field] ?? '').normalize('NFC').toUpperCase()"],
   ]),
   ...because('a millisecond more', [
+    ['actions/login-single-flight.ts', 'performance.now() < end', 'performance.now() <= end'],
     [
       'lib/deadline.ts',
       'performance.now() - planned >= STOOD_STILL_MS',
@@ -215,6 +229,9 @@ module.exports = [
     ['session/session-cookie.ts', 'const NONE: CookieFinding', '{}'],
     ['session/site-sessions.ts', 'const NO_TARGET: CookieTarget', '{}'],
     ['session/regenerate.ts', 'target: { key: undefined, stored: undefined }', '{}'],
+  ]),
+  ...because('of an anonymous session the callers look at no more than that nobody is logged in', [
+    ['actions/exchange-ticket.ts', "return remembered === 'done' ? 'user_unknown'", ['false', '""']],
   ]),
   ...because('without data, and never saved, it belongs to nobody either way', [
     ['session/request-session.ts', 'return { phase, id, text: null, since, isLoggedIn: false', 'true'],

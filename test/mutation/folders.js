@@ -39,8 +39,12 @@ module.exports = {
         'asked-again body-parsers endless-redirects failure-log final-logout fresh-pages hook-errors landed-logout',
       ),
       ...suites('regressions', 'login-hooks logout-again logout-all session-and-login session-index'),
-      ...suites('safety', 'login-limits login-while-logged-in operation-events races'),
-      ...suites('web', 'deferred-logouts finish-logout login-lock login-single-flight logout-retry-worker lost-login'),
+      ...suites('safety', 'login-limits login-while-logged-in operation-events races tabs tossed-session trips'),
+      ...suites(
+        'web',
+        'deferred-logouts finish-logout identify-redirects login-lock login-single-flight login-steps logout-retry-worker',
+      ),
+      'web/lost-login',
     ],
   },
   routes: {

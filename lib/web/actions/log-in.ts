@@ -156,7 +156,7 @@ async function sendLogin(
   await resolveUser(context, { identify: 'never' })
   const start = site.sessionIndex.startNow()
   const { secrets } = stored
-  if (!secrets) return failedLogin(stored.hasBeenRead ? 'session_ended' : 'unavailable')
+  if (!secrets) return failedLogin('session_ended')
   const known = lock.isSuccessor ? await continueLostLogin(context, secrets.sid, wasIn, admitted) : undefined
   if (known) return { ...known, start }
   const refusal = await admitted.begin() // last, because the steps before may have taken long
@@ -231,7 +231,6 @@ async function applyLoginDecision(
       // the SSO session is over: the next page load begins another
       await endWithSsoSession(context, context.stored.value?.sidHash ?? '')
       return failedLogin('session_ended')
-    case 'check_status':
     case 'unavailable':
       return failedLogin('unavailable')
   }
