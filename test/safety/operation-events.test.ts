@@ -1,31 +1,22 @@
 import { randomUUID } from 'node:crypto'
-import diagnostics from 'node:diagnostics_channel'
-import type { Sso2Event } from '../../lib'
 import { ada, eventually, loggedInBrowser, type Setup, startSetup, visitor } from '../flows/setup'
 import { beginFlow, hearEvents, land, landingToken } from './session-support'
 
 let setup: Setup
 let limited: Setup
 let events: ReturnType<typeof hearEvents>
-/** Whole messages, as a watcher gets them. */
-const messages: Sso2Event[] = []
-const names = ['identify', 'landing', 'check', 'login', 'logout', 'degraded'].map((name) => `express-sso2:${name}`)
-const keep = (message: unknown) => void messages.push(message as Sso2Event)
 const at = (path: string) => `${setup.morning.url}${path}`
 
 beforeAll(async () => {
-  jest.spyOn(console, 'warn').mockImplementation(() => {})
   setup = await startSetup()
   limited = await startSetup({ site: { loginLimit: { attempts: 2, perSeconds: 60 } } })
   events = hearEvents()
-  for (const name of names) diagnostics.subscribe(name, keep)
 })
 beforeEach(() => {
   setup.emulator.faults.clear()
   events.clear()
 })
 afterAll(async () => {
-  for (const name of names) diagnostics.unsubscribe(name, keep)
   events.stop()
   await setup.close()
   await limited.close()
@@ -94,8 +85,8 @@ const stories: [string, string, () => Promise<unknown>][] = [
       await browser.visit(at('/'))
     },
   ],
-  ['a check without an answer', 'check keep_for_now no_answer', () => checkInVain()],
-  ['a page while the SSO system is away', 'degraded served sso_unavailable', () => checkInVain()],
+  ['a check without an answer', 'check keep_for_now no_answer', checkInVain],
+  ['a page while the SSO system is away', 'degraded served sso_unavailable', checkInVain],
   [
     'a logout',
     'logout confirmed',
@@ -145,6 +136,7 @@ test('[O9] a login beyond the limit is told, with the limit that stopped it', as
 })
 
 test('[O9] every event has its fields, and names no session, person or address', () => {
+  const { messages } = events
   expect(messages.length).toBeGreaterThan(50)
   const fields = new Set(messages.flatMap((message) => Object.keys(message)))
   expect([...fields].sort()).toEqual(['durationMs', 'operation', 'outcome', 'reason', 'sidHash'])

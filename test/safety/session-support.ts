@@ -7,12 +7,14 @@ import { parseSetCookie } from './cookies-raw'
 
 const names = ['identify', 'landing', 'check', 'login', 'logout', 'degraded']
 
-/** Keeps every event of the package until it is stopped, each as `channel outcome reason`. */
-export function hearEvents(): { heard: string[]; clear(): void; stop(): void } {
+/** Keeps every event of the package until it is stopped, each as `channel outcome reason`. `messages` are never cleared. */
+export function hearEvents() {
   const heard: string[] = []
+  const messages: Sso2Event[] = []
   const listeners = names.map((name) => ({
     channel: `express-sso2:${name}`,
     listen: (message: unknown) => {
+      messages.push(message as Sso2Event)
       const { outcome, reason } = message as Sso2Event
       heard.push([name, outcome, ...(reason === undefined ? [] : [reason])].join(' '))
     },
@@ -20,6 +22,7 @@ export function hearEvents(): { heard: string[]; clear(): void; stop(): void } {
   for (const { channel, listen } of listeners) diagnostics.subscribe(channel, listen)
   return {
     heard,
+    messages,
     clear: () => {
       heard.length = 0
     },
