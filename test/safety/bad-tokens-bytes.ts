@@ -8,6 +8,7 @@ import {
   hmac,
   partsOf,
   type Row,
+  SISTER_SECRET,
   signClaims,
   signSegments,
   signTexts,
@@ -32,7 +33,7 @@ function algorithms(target: Target): BadToken[] {
   const head = (alg: unknown) => encode(JSON.stringify({ alg, typ: 'JWT' }))
   const none = ['none', 'nOnE', 'none\u0000']
   const unsigned = none.flatMap((alg): Row[] => [
-    [`${JSON.stringify(alg)}, signed`, signSegments(head(alg), body, secret), 'algorithm'],
+    [`${JSON.stringify(alg)}, signed`, signSegments(head(alg), body, secret)],
     [`${JSON.stringify(alg)}, unsigned`, `${head(alg)}.${body}.`, 'malformed'],
   ])
   const others = ['hs256', 'HS384', 'RS256', 'EdDSA', 'constructor']
@@ -40,16 +41,16 @@ function algorithms(target: Target): BadToken[] {
     const signed = `${head(alg)}.${body}`
     return `${signed}.${sign('sha256', Buffer.from(signed), rsa.privateKey).toString('base64url')}`
   }
-  return group('algorithm', [
+  return group('algorithm', 'algorithm', [
     ...unsigned,
-    ...others.map((alg): Row => [`${alg}, signed with HMAC`, signSegments(head(alg), body, secret), 'algorithm']),
-    ['HS512 with its own hash', signSegments(head('HS512'), body, secret, 'sha512'), 'algorithm'],
-    ['RS256 by a key of its own', byRsa('RS256'), 'algorithm'],
+    ...others.map((alg): Row => [`${alg}, signed with HMAC`, signSegments(head(alg), body, secret)]),
+    ['HS512 with its own hash', signSegments(head('HS512'), body, secret, 'sha512')],
+    ['RS256 by a key of its own', byRsa('RS256')],
     ['HS256 said, RS256 done', byRsa('HS256'), 'signature'],
-    ['null', signSegments(head(null), body, secret), 'algorithm'],
-    ['an array of the right one', signSegments(head(['HS256']), body, secret), 'algorithm'],
-    ['missing', signSegments(encode('{"typ":"JWT"}'), body, secret), 'algorithm'],
-    ['lent by __proto__', signSegments(encode('{"__proto__":{"alg":"HS256"},"typ":"JWT"}'), body, secret), 'algorithm'],
+    ['null', signSegments(head(null), body, secret)],
+    ['an array of the right one', signSegments(head(['HS256']), body, secret)],
+    ['missing', signSegments(encode('{"typ":"JWT"}'), body, secret)],
+    ['lent by __proto__', signSegments(encode('{"__proto__":{"alg":"HS256"},"typ":"JWT"}'), body, secret)],
   ])
 }
 
@@ -63,6 +64,7 @@ function keys(target: Target): BadToken[] {
     ['the secret read as base64', Buffer.from(secret, 'base64')],
     ['the SHA-256 of the secret', createHash('sha256').update(secret).digest()],
     ['the client ID', target.clientId],
+    ['the secret of another client', SISTER_SECRET],
     ['a public RSA key as text', pem],
   ]
   const named: [string, object, string | Uint8Array][] = [
@@ -73,9 +75,9 @@ function keys(target: Target): BadToken[] {
     ['x5c with a certificate', { x5c: [Buffer.from('planted').toString('base64')] }, 'planted'],
   ]
   const header = (more: object) => encode(JSON.stringify({ alg: 'HS256', typ: 'JWT', ...more }))
-  return group('key', [
-    ...wrong.map(([name, key]): Row => [name, signSegments(head, body, key), 'signature']),
-    ...named.map(([name, more, key]): Row => [name, signSegments(header(more), body, key), 'signature']),
+  return group('key', 'signature', [
+    ...wrong.map(([name, key]): Row => [name, signSegments(head, body, key)]),
+    ...named.map(([name, more, key]): Row => [name, signSegments(header(more), body, key)]),
   ])
 }
 
@@ -88,9 +90,9 @@ function signatures(target: Target): BadToken[] {
   const hashed = (text: string) => createHash('sha256').update(text).digest()
   const other = encode(JSON.stringify({ ...goodClaims(target), tomorrow: 1 }))
   const sha512 = Buffer.from(hmac(`${head}.${body}`, secret, 'sha512'), 'base64url')
-  const rows: [string, string][] = [
-    ...[0, 31].map((at): [string, string] => [`a bit changed in byte ${at}`, flipped(at)]),
-    ...[16, 31].map((size): [string, string] => [`cut to ${size} bytes`, made(mac.subarray(0, size))]),
+  return group('signature', 'signature', [
+    ...[0, 31].map((at): Row => [`a bit changed in byte ${at}`, flipped(at)]),
+    ...[16, 31].map((size): Row => [`cut to ${size} bytes`, made(mac.subarray(0, size))]),
     ['one byte more', made(Buffer.concat([mac, Buffer.from([0])]))],
     ['twice in a row', made(Buffer.concat([mac, mac]))],
     ['of other claims', `${head}.${other}.${signature}`],
@@ -98,9 +100,6 @@ function signatures(target: Target): BadToken[] {
     ['a hash without a key', made(hashed(`${head}.${body}`))],
     ['HMAC with key and text exchanged', `${head}.${body}.${hmac(secret, `${head}.${body}`)}`],
     ['HMAC of SHA-512, cut', made(sha512.subarray(0, 32))],
-  ]
-  return group('signature', [
-    ...rows.map(([name, token]): Row => [name, token, 'signature']),
     ['header and payload exchanged', signSegments(body, head, secret), 'algorithm'],
     ['the header twice', signSegments(head, head, secret), 'issuer'],
   ])
@@ -122,11 +121,11 @@ function headers(target: Target): BadToken[] {
     ['alg twice, the right one last', '{"alg":"none","typ":"JWT","alg":"HS256"}'],
     ['alg twice, once as an escape', '{"\\u0061lg":"none","typ":"JWT","alg":"HS256"}'],
   ]
-  return group('header', [
-    ...members.map((text): Row => [`with ${text}`, made(`{"alg":"HS256","typ":"JWT",${text}}`), 'malformed']),
-    ...types.map((typ): Row => [`of the type ${typ}`, made(`{"alg":"HS256","typ":${typ}}`), 'malformed']),
-    ['without a type', made('{"alg":"HS256"}'), 'malformed'],
-    ['with a type lent by __proto__', made('{"alg":"HS256","__proto__":{"typ":"JWT"}}'), 'malformed'],
+  return group('header', 'malformed', [
+    ...members.map((text): Row => [`with ${text}`, made(`{"alg":"HS256","typ":"JWT",${text}}`)]),
+    ...types.map((typ): Row => [`of the type ${typ}`, made(`{"alg":"HS256","typ":${typ}}`)]),
+    ['without a type', made('{"alg":"HS256"}')],
+    ['with a type lent by __proto__', made('{"alg":"HS256","__proto__":{"typ":"JWT"}}')],
     ...shapes.map(([name, header]): Row => [`of ${name}`, made(header), 'malformed', 'algorithm']),
   ])
 }
@@ -145,14 +144,14 @@ function encodings(target: Target): BadToken[] {
   const hex = Buffer.from(signature, 'base64url').toString('hex')
   const within = (segment: string, space: string) => `${segment.slice(0, 8)}${space}${segment.slice(8)}`
   const spaces = [' ', '\n', '\u0000', '+']
-  const spaced = spaces.flatMap((space): [string, string][] => [
+  const spaced = spaces.flatMap((space): Row[] => [
     [`${JSON.stringify(space)} before`, space + good],
     [`${JSON.stringify(space)} after`, good + space],
     [`${JSON.stringify(space)} in the header, signed`, resigned(within(head, space), body)],
     [`${JSON.stringify(space)} in the payload, signed`, resigned(head, within(body, space))],
     [`${JSON.stringify(space)} in the signature`, `${head}.${body}.${within(signature, space)}`],
   ])
-  const rows: [string, string][] = [
+  return group('encoding', 'malformed', [
     ...spaced,
     ['nothing', ''],
     ['two segments', `${head}.${body}`],
@@ -166,11 +165,14 @@ function encodings(target: Target): BadToken[] {
     ['the word Bearer before', `Bearer ${good}`],
     ['flattened JSON', JSON.stringify({ payload: body, protected: head, signature })],
     ['a token in a token', resigned(head, encode(good))],
-  ]
-  return group('encoding', [
-    ...rows.map(([name, token]): Row => [name, token, 'malformed']),
     ['a signature in hexadecimal', `${head}.${body}.${hex}`, 'signature'],
   ])
+}
+
+/** Payloads that are refused for their text, signed as they should be. */
+function signedPayloads(name: string, { secrets }: Target, rows: [string, string | Uint8Array][]): BadToken[] {
+  const signed = rows.map(([row, payload]): Row => [row, signTexts(HEADER, payload, secrets[0])])
+  return group(name, 'malformed', signed)
 }
 
 function payloads(target: Target): BadToken[] {
@@ -191,10 +193,7 @@ function payloads(target: Target): BadToken[] {
     ['claims cut off', text.slice(0, -1)],
     ['NaN', withX('NaN')],
   ]
-  return group(
-    'payload',
-    rows.map(([name, payload]) => [name, signTexts(HEADER, payload, target.secrets[0]), 'malformed']),
-  )
+  return signedPayloads('payload', target, rows)
 }
 
 function duplicates(target: Target): BadToken[] {
@@ -211,19 +210,16 @@ function duplicates(target: Target): BadToken[] {
     ['with a nested object between', text.replace('{', '{"sts":"x","y":{"sts":[{"a":"}"}]},')],
     ['with white space before the colon', text.replace('{', '{ "sts" \n : "x" , ')],
   )
-  return group(
-    'duplicate',
-    rows.map(([name, payload]) => [name, signTexts(HEADER, payload, target.secrets[0]), 'malformed']),
-  )
+  return signedPayloads('duplicate', target, rows)
 }
 
 function sizes(target: Target): BadToken[] {
   const claims = goodClaims(target)
   const deep = `${'{"a":'.repeat(1500)}1${'}'.repeat(1500)}`
   const deepText = JSON.stringify(claims).replace('{', `{"x":${deep},`)
-  return group('size', [
-    ['8 KiB of padding', signClaims(target, { ...claims, pad: 'x'.repeat(6144) }), 'malformed'],
-    ['a long signature', signClaims(target, claims) + 'A'.repeat(8192), 'malformed'],
-    ['objects nested 1500 deep', signTexts(HEADER, deepText, target.secrets[0]), 'malformed'],
+  return group('size', 'malformed', [
+    ['8 KiB of padding', signClaims(target, { ...claims, pad: 'x'.repeat(6144) })],
+    ['a long signature', signClaims(target, claims) + 'A'.repeat(8192)],
+    ['objects nested 1500 deep', signTexts(HEADER, deepText, target.secrets[0])],
   ])
 }

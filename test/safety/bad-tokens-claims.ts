@@ -8,7 +8,9 @@ import {
   goodClaims,
   group,
   HEADER,
+  type Reason,
   type Row,
+  SISTER_SECRET,
   signClaims,
   signTexts,
   spelled,
@@ -53,23 +55,21 @@ function types(target: Target): BadToken[] {
   const timeRows = ['nbf', 'iat', 'exp'].flatMap((name): Row[] => [
     ...WRONG_TIMES.map((value): Row => {
       const text = value.replaceAll('NOW', String(target.now))
-      return [`${name} as ${value}`, spelled(target, name, text), 'claims']
+      return [`${name} as ${value}`, spelled(target, name, text)]
     }),
-    [`${name} missing`, changed(target, { [name]: undefined }), 'claims'],
+    [`${name} missing`, changed(target, { [name]: undefined })],
     [`${name} in milliseconds`, changed(target, { [name]: target.now * 1000 }), 'claims', 'not_yet_valid'],
   ])
   return [
-    ...group('time', timeRows),
-    ...group('type', [
+    ...group('time', 'claims', timeRows),
+    ...group('type', 'claims', [
       ...[subject, 'at', 'err'].flatMap((name) =>
-        wrongTexts.map(([kind, value]): Row => [`${name} is ${kind}`, changed(target, { [name]: value }), 'claims']),
+        wrongTexts.map(([kind, value]): Row => [`${name} is ${kind}`, changed(target, { [name]: value })]),
       ),
-      ...longTexts.map(
-        ([name, kind, value]): Row => [`${name} is ${kind}`, changed(target, { [name]: value }), 'claims'],
-      ),
-      [`${subject} is null`, changed(target, { [subject]: null }), 'claims'],
-      [`${subject} is missing`, changed(target, { [subject]: undefined }), 'claims'],
-      ...statuses.map((sts): Row => [`sts is ${JSON.stringify(sts)}`, changed(target, { sts }), 'claims']),
+      ...longTexts.map(([name, kind, value]): Row => [`${name} is ${kind}`, changed(target, { [name]: value })]),
+      [`${subject} is null`, changed(target, { [subject]: null })],
+      [`${subject} is missing`, changed(target, { [subject]: undefined })],
+      ...statuses.map((sts): Row => [`sts is ${JSON.stringify(sts)}`, changed(target, { sts })]),
     ]),
   ]
 }
@@ -78,14 +78,14 @@ function times(target: Target): BadToken[] {
   const { now } = target
   const moved = (seconds: number) =>
     changed(target, { nbf: now + seconds, iat: now + seconds, exp: now + seconds + 10 })
-  return group('time', [
+  return group('time', 'claims', [
     ...[-15, -61, -86_400].map((by): Row => [`made ${-by} s ago`, moved(by), 'expired']),
     ...[6, 61, 31_536_000].map((by): Row => [`made ${by} s ahead`, moved(by), 'not_yet_valid']),
     ['issued 6 s ahead', changed(target, { iat: now + 6, exp: now + 16 }), 'not_yet_valid'],
-    ['that lives 16 s', changed(target, { exp: now + 16 }), 'claims'],
-    ['that lives since 1970', changed(target, { nbf: 0, iat: 0 }), 'claims'],
-    ['that ends as it begins', changed(target, { exp: now }), 'claims'],
-    ['that names no time at all', changed(target, { nbf: undefined, iat: undefined, exp: undefined }), 'claims'],
+    ['that lives 16 s', changed(target, { exp: now + 16 })],
+    ['that lives since 1970', changed(target, { nbf: 0, iat: 0 })],
+    ['that ends as it begins', changed(target, { exp: now })],
+    ['that names no time at all', changed(target, { nbf: undefined, iat: undefined, exp: undefined })],
   ])
 }
 
@@ -107,16 +107,18 @@ function lookalikes(name: string): [string, unknown][] {
 
 function parties(target: Target): BadToken[] {
   const { clientId, issuer, organisationId } = target
+  const bySister = signTexts(HEADER, JSON.stringify({ ...goodClaims(target), aud: 'evening' }), SISTER_SECRET)
   return [
-    ...group('iss', [
-      ...lookalikes(issuer).map(([name, iss]): Row => [name, changed(target, { iss }), 'issuer']),
-      ['the organisation', changed(target, { iss: organisationId }), 'issuer'],
+    ...group('iss', 'issuer', [
+      ...lookalikes(issuer).map(([name, iss]): Row => [name, changed(target, { iss })]),
+      ['the organisation', changed(target, { iss: organisationId })],
     ]),
-    ...group('aud', [
-      ...lookalikes(clientId).map(([name, aud]): Row => [name, changed(target, { aud }), 'audience']),
-      ['a sister site', changed(target, { aud: 'evening' }), 'audience'],
-      ['the SSO system', changed(target, { aud: issuer }), 'audience'],
-      ['said as cid only', changed(target, { aud: undefined, cid: clientId }), 'audience'],
+    ...group('aud', 'audience', [
+      ...lookalikes(clientId).map(([name, aud]): Row => [name, changed(target, { aud })]),
+      ['a sister site', changed(target, { aud: 'evening' })],
+      ['a sister site, signed with its own secret', bySister, 'signature'],
+      ['the SSO system', changed(target, { aud: issuer })],
+      ['said as cid only', changed(target, { aud: undefined, cid: clientId })],
     ]),
   ]
 }
@@ -133,11 +135,11 @@ function prototypes(target: Target): BadToken[] {
   })
   const buried = `{"constructor":{"prototype":{"polluted":true,"exp":${now + 10}}},`
   const text = JSON.stringify({ ...claims, exp: undefined }).replace('{', buried)
-  return group('prototype', [
+  return group('prototype', 'claims', [
     ...lent,
-    ['exp lent by the constructor', signTexts(HEADER, text, target.secrets[0]), 'claims'],
+    ['exp lent by the constructor', signTexts(HEADER, text, target.secrets[0])],
     ...words.flatMap((word): Row[] => [
-      [`sts is ${word}`, changed(target, { sts: word }), 'claims'],
+      [`sts is ${word}`, changed(target, { sts: word })],
       [`iss is ${word}`, changed(target, { iss: word }), 'issuer'],
       [`aud is ${word}`, changed(target, { aud: word }), 'audience'],
     ]),
@@ -157,24 +159,21 @@ function reflections(target: Target): BadToken[] {
     logoutall: { ...common, ...device, aid },
   }
   const answer = answerOf(target.operation, target)
-  return group(
-    'reflection',
-    Object.entries(requests).flatMap(([name, request]): Row[] => [
-      [`the request of ${name}`, signClaims(target, request), 'issuer'],
-      [`the request of ${name} with what an answer says`, signClaims(target, { ...request, ...answer }), 'issuer'],
-      [
-        `the request of ${name} from the right issuer`,
-        signClaims(target, { ...request, ...answer, iss: issuer }),
-        'audience',
-      ],
-      [`the request of ${name} for us`, signClaims(target, { ...request, ...answer, aud: clientId }), 'issuer'],
-      [
-        `the request of ${name} from the right issuer for us, without an answer`,
-        signClaims(target, { ...request, iss: issuer, aud: clientId }),
-        'claims',
-      ],
-    ]),
-  )
+  const rows = Object.entries(requests).flatMap(([name, request]) => {
+    const made = (what: string, claims: Claims, ...reasons: Reason[]): Row => [
+      `the request of ${name}${what}`,
+      signClaims(target, { ...request, ...claims }),
+      ...reasons,
+    ]
+    return [
+      made('', {}),
+      made(' with what an answer says', answer),
+      made(' from the right issuer', { ...answer, iss: issuer }, 'audience'),
+      made(' for us', { ...answer, aud: clientId }),
+      made(' from the right issuer for us, without an answer', { iss: issuer, aud: clientId }, 'claims'),
+    ]
+  })
+  return group('reflection', 'issuer', rows)
 }
 
 type Combination = readonly [sts: 'anon' | 'loggedin' | 'terminated', hasTicket: boolean]
@@ -196,17 +195,17 @@ function combinations(target: Target): BadToken[] {
   const { operation, ticket } = target
   const rows = ALL.filter((one) => !DOCUMENTED[operation].includes(combinationName(one)))
   const codes = ['invalid_credentials', 'session_not_found', 'a_code_of_tomorrow', '__proto__']
-  const told: Row[] = codes.map((err) => [`${err} with a ticket`, changed(target, { err, at: ticket }), 'claims'])
+  const told: Row[] = codes.map((err) => [`${err} with a ticket`, changed(target, { err, at: ticket })])
   const staying = operation === 'authenticate' ? [] : codes.slice(0, 2)
   for (const err of staying)
-    told.push([`${err} and logged in`, changed(target, { err, sts: 'loggedin', at: null }), 'claims'])
+    told.push([`${err} and logged in`, changed(target, { err, sts: 'loggedin', at: null })])
   if (operation === 'identify')
     for (const err of codes)
       told.push([`${err} at the landing`, changed(target, { err, sts: 'anon', at: null }), 'undocumented'])
-  return group('combination', [
+  return group('combination', 'claims', [
     ...rows.map((one): Row => {
       const [sts, hasTicket] = one
-      return [combinationName(one), changed(target, { sts, at: hasTicket ? ticket : null }), 'claims']
+      return [combinationName(one), changed(target, { sts, at: hasTicket ? ticket : null })]
     }),
     ...told,
   ])
@@ -225,25 +224,17 @@ function otherAnswers(target: Target): BadToken[] {
       const [sts = 'anon'] = said.split(' ')
       const at = said.includes('ticket') ? target.ticket : null
       const answer = { ...envelopeOf(target), ...answerOf(operation, target), sts, at }
-      return [[`${said}, by ${operation}`, signClaims(target, answer), 'claims']]
+      return [[`${said}, by ${operation}`, signClaims(target, answer)]]
     }),
   )
   const security = { 'http://schemas.openid.net/event/backchannel-logout': {} }
   const { sts: _sts, ...bare } = goodClaims(target)
-  return group('other-answer', [
+  return group('other-answer', 'claims', [
     ...rows,
-    [
-      'a logout token of OpenID Connect',
-      signClaims(target, { ...bare, events: security, jti: '1', sub: 'ada' }),
-      'claims',
-    ],
-    [
-      'an ID token',
-      signClaims(target, { ...envelopeOf(target), sub: 'ada', nonce: 'n', auth_time: target.now }),
-      'claims',
-    ],
-    ['an access token', signClaims(target, { ...envelopeOf(target), scope: '/external/me/order/r' }), 'claims'],
-    ['nothing but issuer, audience and times', signClaims(target, envelopeOf(target)), 'claims'],
+    ['a logout token of OpenID Connect', signClaims(target, { ...bare, events: security, jti: '1', sub: 'ada' })],
+    ['an ID token', signClaims(target, { ...envelopeOf(target), sub: 'ada', nonce: 'n', auth_time: target.now })],
+    ['an access token', signClaims(target, { ...envelopeOf(target), scope: '/external/me/order/r' })],
+    ['nothing but issuer, audience and times', signClaims(target, envelopeOf(target))],
     ['no claim at all', signTexts(HEADER, '{}', target.secrets[0]), 'issuer'],
   ])
 }
@@ -256,13 +247,9 @@ function subjects(target: Target): BadToken[] {
   const others = [`${asked}x`, asked.slice(0, -1), asked.toUpperCase(), ` ${asked}`, `${asked} `, `${asked}\u200b`, '*']
   const { [name]: _own, ...rest } = goodClaims(target)
   const otherName = name === 'sid' ? 'aid' : 'sid'
-  return group('subject', [
-    ...others.map((other): Row => [JSON.stringify(other), changed(target, { [name]: other }), 'session_mismatch']),
-    [
-      'another one with an error',
-      changed(target, { [name]: 'other', sts: 'anon', at: null, err: 'invalid_token' }),
-      'session_mismatch',
-    ],
+  return group('subject', 'session_mismatch', [
+    ...others.map((other): Row => [JSON.stringify(other), changed(target, { [name]: other })]),
+    ['another one with an error', changed(target, { [name]: 'other', sts: 'anon', at: null, err: 'invalid_token' })],
     ['said under the other name', signClaims(target, { ...rest, [otherName]: asked }), 'claims'],
     ['said in capitals', signClaims(target, { ...rest, [name.toUpperCase()]: asked }), 'claims'],
   ])

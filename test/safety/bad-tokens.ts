@@ -4,7 +4,7 @@ import type { TokenFault } from '../../lib/errors'
 import type { Operation } from '../../lib/protocol/claims'
 
 /** The `reason` of a `TokenError`, or what a landing says of a good token whose claims mean nothing there. */
-type Reason = TokenFault | 'undocumented'
+export type Reason = TokenFault | 'undocumented'
 
 /** Who answers whom, when, and what a good answer to the operation would say. */
 export interface Target {
@@ -40,6 +40,8 @@ export type Claims = Record<string, unknown>
 export type Row = readonly [name: string, token: unknown, ...reasons: Reason[]]
 
 export const HEADER = '{"alg":"HS256","typ":"JWT"}'
+/** Of the evening site, a client of the same organisation. */
+export const SISTER_SECRET = 'client-secret-of-the-evening-paper-0123456789'
 export const encode = (bytes: string | Uint8Array) => Buffer.from(bytes).toString('base64url')
 export const hmac = (signed: string, secret: string | Uint8Array, hash = 'sha256') =>
   createHmac(hash, secret).update(signed).digest('base64url')
@@ -105,9 +107,12 @@ export function spelled(target: Target, name: string, value: string): string {
   )
 }
 
-/** Rows of one group as tokens. */
-export function group(name: string, rows: readonly Row[]): BadToken[] {
-  return rows.map(([row, token, ...reasons]) => ({ group: name, name: row, token, reasons }))
+/** Rows of one group as tokens. A row without a reason of its own has the usual one. */
+export function group(name: string, usual: Reason, rows: readonly Row[]): BadToken[] {
+  return rows.map(([row, token, ...own]) => {
+    const reasons = own.length > 0 ? own : [usual]
+    return { group: name, name: row, token, reasons }
+  })
 }
 
 /** Tokens unlike the usual that are good all the same. Threat T17. */

@@ -7,7 +7,7 @@ import { parseSetCookie } from './cookies-raw'
 
 const names = ['identify', 'landing', 'check', 'login', 'logout', 'degraded']
 
-/** Keeps every event of the package until it is stopped, each as `channel outcome reason`. `messages` are never cleared. */
+/** Keeps every event of the package: whole ones in `messages`, and those since `clear()` as `channel outcome reason`. */
 export function hearEvents() {
   const heard: string[] = []
   const messages: Sso2Event[] = []
