@@ -1,43 +1,28 @@
-import { once } from 'node:events'
-import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Sso2Client } from '../../lib'
 import { TokenError } from '../../lib/errors'
 import type { Operation } from '../../lib/protocol/claims'
 import type { SessionToken } from '../../lib/protocol/session-token'
+import { device, type Listener, listen } from './back-channel-server'
 import { clientOf, goodClaims, goodTokens, type Target, targetOf } from './bad-tokens'
 import { badTokens } from './bad-tokens-claims'
 
 const operations: Operation[] = ['identify', 'sessionstatus', 'authenticate', 'logout', 'logoutall']
-const device = { ipa: '192.0.2.1', uas: 'Mozilla/5.0' }
 
-/** What the SSO system answers to the request token `t`. The body is `{ t: <it> }`. */
-let answer: (t: string) => unknown
-let server: http.Server
+/** What the SSO system answers, at the landing or on the back channel. */
+let answer: unknown
+let platform: Listener
 
 beforeAll(async () => {
-  server = http.createServer((req, res) => {
-    let body = ''
-    req.on('data', (chunk) => {
-      body += chunk
-    })
-    req.once('end', async () => {
-      const token = await answer(JSON.parse(body).t)
-      res.setHeader('content-type', 'application/json')
-      res.end(JSON.stringify({ t: token }))
-    })
+  platform = await listen((req, res) => {
+    const body = JSON.stringify({ t: answer })
+    req.resume().once('end', () => res.setHeader('content-type', 'application/json').end(body))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
 })
-afterAll(() => {
-  server.close()
-  server.closeAllConnections()
-})
+afterAll(() => platform.close())
 
 /** One question, by a client of its own: several bad answers in a row are an outage to it. */
 async function ask(operation: Operation, target: Target = targetOf(operation)): Promise<SessionToken> {
-  const client = clientOf(target, `http://127.0.0.1:${(server.address() as AddressInfo).port}/sso`)
+  const client = clientOf(target, `${platform.url}/sso`)
   try {
     return await askBy(client, operation, target)
   } finally {
@@ -49,7 +34,7 @@ async function ask(operation: Operation, target: Target = targetOf(operation)): 
 async function askBy(client: Sso2Client, operation: Operation, { sid, aid }: Target): Promise<SessionToken> {
   switch (operation) {
     case 'identify':
-      return client.readLanding(answer(''))
+      return client.readLanding(answer)
     case 'sessionstatus':
       return client.sessionStatus({ sid, lks: 'anon', ...device })
     case 'authenticate':
@@ -82,7 +67,7 @@ describe.each(operations)('as the answer to %s', (operation) => {
     expect(bad.length).toBeGreaterThanOrEqual(200)
     const failures: string[] = []
     for (const { group, name, token, reasons } of bad) {
-      answer = () => token
+      answer = token
       const found = await verdict(ask(operation))
       const isFitting = reasons.some((reason) => reason === found || (reason === 'undocumented' && found === 'taken'))
       if (!isFitting) failures.push(`${group}: ${name}: ${found}`)
@@ -94,7 +79,7 @@ describe.each(operations)('as the answer to %s', (operation) => {
   test('[T17] every good variant is taken', async () => {
     const { sid, at, sts } = goodClaims(target)
     for (const { name, token } of goodTokens(target)) {
-      answer = () => token
+      answer = token
       const read = await ask(operation)
       expect([name, read.sid, read.at, read.sts]).toEqual([name, sid, at ?? undefined, sts])
     }
