@@ -1,9 +1,12 @@
+import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import express from 'express'
-import type { AccessToken, ExchangeContext, Sso2 } from '../../lib'
-import { ada, addPages, eventually, type Gates, grace, present, type Setup, startSetup } from '../flows/setup'
-import { forAll } from './address-support'
-import { anonymousSessions, expectDead, limits, type Racer, Racers, storedUnder } from './races-support'
+import type { Sso2 } from '../../lib'
+import { shortHash } from '../../lib/storage/site-store'
+import { ada, addPages, eventually, type Gates, grace, present, type Setup, startSetup, visitor } from '../flows/setup'
+import { exchange } from '../regressions/pausable-setup'
+import type { Browser } from '../support/agent'
+import { cookieHeader, forAll } from './address-support'
 
 /* Requests of one browser at once. All orders of their steps are in test/interleavings. */
 
@@ -12,7 +15,8 @@ const AT_ONCE = 16
 const rounds = Array.from({ length: ROUNDS }, (_none, index) => index)
 
 let setup: Setup
-let racers: Racers
+/** Hooks take a while, each time another one. */
+let isSlow = false
 
 const accountOf = (username: string, password: string) => ({
   accountId: `account-${username}`,
@@ -24,15 +28,8 @@ const accountOf = (username: string, password: string) => ({
 const people = rounds.map((index) => accountOf(`user-${index}`, `password-of-${index}`))
 const accounts = [...people, ...[ada, grace].map(({ username, password }) => accountOf(username, password))]
 
-const somewhile = () => sleep(Math.random() * 30)
-
-async function exchangeTicket(ticket: string, { sid }: ExchangeContext): Promise<AccessToken> {
-  if (sid.startsWith('slow')) await somewhile()
-  const { clientId, clientSecret, tokenUrl } = setup.emulator.siteOptions('morning')
-  const form = { grant_type: 'authorization_code', code: ticket, client_id: clientId, client_secret: clientSecret }
-  const answer = await fetch(tokenUrl, { method: 'POST', body: new URLSearchParams(form) })
-  if (!answer.ok) throw new Error(`the ticket was refused: ${answer.status}`)
-  return answer.json() as Promise<AccessToken>
+const somewhile = async () => {
+  if (isSlow) await sleep(Math.random() * 30)
 }
 
 function build(sso: Sso2, gates: Gates) {
@@ -46,83 +43,95 @@ function build(sso: Sso2, gates: Gates) {
   return addPages(app, sso, gates)
 }
 
-/** A browser with an anonymous session. */
-async function visitor(sid: string): Promise<Racer> {
-  const racer = racers.racer()
-  // a busy machine may keep Redis back, and a landing without Redis gives no session
-  await eventually(async () => {
-    await racer.land(racers.landing({ sid }))
-    return racer.jar.has('sso2.sid')
-  })
-  return racer
-}
-
 beforeAll(async () => {
-  const kinds = ['save', 'login', 'slow', 'own']
   setup = await startSetup({
-    emulator: { sessions: kinds.flatMap((kind) => anonymousSessions(ROUNDS, kind)), accounts, limits },
+    emulator: { accounts },
     site: {
       timeoutMs: 10_000,
-      exchangeTicket,
-      loadUser: async ({ api, sid }) => {
-        if (sid.startsWith('slow')) await somewhile()
+      exchangeTicket: async (ticket, context) => {
+        await somewhile()
+        return exchange(setup, ticket, context)
+      },
+      loadUser: async ({ api }) => {
+        await somewhile()
         const { item } = (await api.get('/external/api/v1/me')) as { item: { account_id: string; username: string } }
         return { accountId: item.account_id, username: item.username }
       },
     },
     build,
   })
-  racers = await Racers.of(setup)
 })
-afterAll(async () => {
-  racers?.close()
-  await setup?.close()
-})
+afterAll(() => setup.close())
+
+const ask = (browser: Browser, path: string, json?: object) =>
+  browser.fetchJson(`${setup.morning.url}${path}`, { json })
+const cookieOf = (browser: Browser) => present(browser.cookie('sso2.sid'))
+
+/** Data and record of the session that a cookie names. */
+async function storedUnder(cookie: string): Promise<(string | null)[]> {
+  const id = decodeURIComponent(cookie).replace(/^s:|\..*$/g, '')
+  const key = createHash('sha256').update(id).digest('base64url')
+  const { prefix } = setup.morning
+  return setup.redis.mget(`${prefix}sess:{${key}}`, `${prefix}sso2:{${key}}`)
+}
+
+async function recordOf(browser: Browser) {
+  const [, record] = await storedUnder(cookieOf(browser))
+  return JSON.parse(present(record))
+}
+
+/** The session that a cookie names is dead: nothing of it is kept, and a browser that sends it has no user. */
+async function expectDead(cookie: string): Promise<void> {
+  expect(await storedUnder(cookie)).toEqual([null, expect.stringMatching(/^(moved|ended)\.\d+/)])
+  const { json, headers } = await ask(setup.browser({ headers: { cookie: `sso2.sid=${cookie}` } }), '/')
+  expect([json.status, json.username, json.saved]).toEqual(['none', undefined, undefined])
+  expect(headers['set-cookie']).toBeUndefined()
+}
 
 /** A slow request that is under way, and will save the session's data when it is let go. */
-async function slowSave(racer: Racer) {
+async function slowSave(browser: Browser) {
   const gate = setup.morning.gates.add()
-  const answer = racer.script(`/save?gate=${gate.name}&value=late`)
+  const answer = ask(browser, `/save?gate=${gate.name}&value=late`)
   await gate.arrived
   return { open: gate.open, answer }
 }
 
 /** Does another request while the save is under way: the save ends after it, or at the same time. */
-async function whileSaving<T>(racer: Racer, isAfter: boolean, act: () => Promise<T>): Promise<T> {
-  const slow = await slowSave(racer)
+async function whileSaving<T>(browser: Browser, isAfter: boolean, act: () => Promise<T>): Promise<T> {
+  const slow = await slowSave(browser)
   if (!isAfter) slow.open()
   const result = await act()
   slow.open()
-  const { status, sets } = await slow.answer
-  expect([status, sets]).toEqual([200, []])
+  const { status, headers } = await slow.answer
+  expect([status, headers['set-cookie']]).toEqual([200, undefined])
   return result
 }
 
 /** Data in the session, which a Redis that a busy machine keeps back does not take at once. */
-const keep = (racer: Racer) =>
+const keep = (browser: Browser) =>
   eventually(async () => {
-    await racer.script('/keep')
-    return (await racer.script('/')).json.saved === 'kept'
+    await ask(browser, '/keep')
+    return (await ask(browser, '/')).json.saved === 'kept'
   })
 
 async function saveRound(index: number): Promise<void> {
   const isAfter = index % 2 === 0
-  const racer = await visitor(`save-${index}`)
-  await keep(racer)
-  const anonymous = racer.sid
-  const login = await whileSaving(racer, isAfter, () => racer.script('/login', ada))
+  const browser = await visitor(setup)
+  await keep(browser)
+  const anonymous = cookieOf(browser)
+  const login = await whileSaving(browser, isAfter, () => ask(browser, '/login', ada))
   expect([login.status, login.json.user?.username]).toEqual([200, 'ada'])
-  const known = racer.sid
+  const known = cookieOf(browser)
   expect(known).not.toBe(anonymous)
-  const page = await racer.script('/')
+  const page = await ask(browser, '/')
   expect(page.json).toMatchObject({ status: 'loggedin', username: 'ada' })
   expect(isAfter ? ['kept'] : ['kept', 'late']).toContain(page.json.saved)
-  await expectDead(racers, anonymous)
+  await expectDead(anonymous)
 
-  const logout = await whileSaving(racer, isAfter, () => racer.script('/logout', {}))
+  const logout = await whileSaving(browser, isAfter, () => ask(browser, '/logout', {}))
   expect(logout.status).toBe(200)
-  expect((await racer.script('/')).json).toEqual({ status: 'none', url: '/' })
-  await expectDead(racers, known)
+  expect((await ask(browser, '/')).json).toEqual({ status: 'none', url: '/' })
+  await expectDead(known)
 }
 
 test(`[S6] ${ROUNDS} times, a slow save of req.session changes neither a login nor a logout`, async () => {
@@ -131,22 +140,20 @@ test(`[S6] ${ROUNDS} times, a slow save of req.session changes neither a login n
 }, 180_000)
 
 async function twoLogins(index: number): Promise<void> {
-  const racer = await visitor(`login-${index}`)
-  const old = racer.sid
+  const browser = await visitor(setup)
+  const headers = { cookie: cookieHeader(browser, setup.morning.url) }
   const tabs = [ada, grace].map((account) => {
-    const tab = racers.racer()
-    for (const [name, value] of racer.jar) tab.jar.set(name, value)
-    return { tab, account, answer: tab.script('/login', account) }
+    const tab = setup.browser({ headers })
+    return { tab, account, answer: ask(tab, '/login', account) }
   })
   let won = 0
   for (const { tab, account, answer } of index % 2 ? tabs : tabs.reverse()) {
     const { status, json } = await answer
     if (status === 200) {
-      expect(json.user.username).toBe(account.username)
-      const whose = (await tab.script('/whose')).json
-      expect(whose).toEqual({ user: account.username, api: account.username })
-      const [, record] = await storedUnder(setup, tab.sid)
-      expect(JSON.parse(present(record)).user.username).toBe(account.username)
+      const { username } = account
+      expect(json.user.username).toBe(username)
+      expect((await ask(tab, '/whose')).json).toEqual({ user: username, api: username })
+      expect((await recordOf(tab)).user.username).toBe(username)
       won += 1
     } else {
       expect([status, json.error]).toEqual([expect.any(Number), expect.stringMatching(/^(busy|session_ended)$/)])
@@ -154,7 +161,7 @@ async function twoLogins(index: number): Promise<void> {
     }
   }
   expect(won).toBe(1)
-  await expectDead(racers, old)
+  await expectDead(cookieOf(browser))
 }
 
 test(`[L2, L9] ${ROUNDS} times, of two logins at once in one session one wins, and all is that account's`, async () => {
@@ -162,34 +169,37 @@ test(`[L2, L9] ${ROUNDS} times, of two logins at once in one session one wins, a
 }, 180_000)
 
 test(`[L9, O13] ${ROUNDS} people log in at once, and each session has its own user`, async () => {
-  const all = await Promise.all(
-    people.map(async (person, index) => ({ person, racer: await visitor(`slow-${index}`), sid: `slow-${index}` })),
-  )
+  const all = await forAll(people, async ({ username, password, accountId }) => {
+    const browser = await visitor(setup)
+    const { sidHash } = await recordOf(browser)
+    return { browser, sidHash, password, user: { accountId, username } }
+  })
+  isSlow = true
   await Promise.all(
-    all.map(async ({ racer, person: { username, password, accountId } }) => {
-      const { status, json } = await racer.script('/login', { username, password })
-      expect([status, json.user]).toEqual([200, { accountId, username }])
+    all.map(async ({ browser, user, password }) => {
+      const { status, json } = await ask(browser, '/login', { username: user.username, password })
+      expect([status, json.user]).toEqual([200, user])
     }),
   )
-  for (const { racer, sid, person } of all) {
-    const { username, accountId } = person
-    expect((await racer.script('/whose')).json).toEqual({ user: username, api: username })
-    const [, record] = await storedUnder(setup, racer.sid)
-    expect(JSON.parse(present(record)).user).toEqual({ accountId, username })
-    const session = setup.emulator.sessions().find((one) => one.sid === sid)
-    expect(session).toMatchObject({ status: 'loggedin', accountId })
+  isSlow = false
+  for (const { browser, sidHash, user } of all) {
+    expect((await ask(browser, '/whose')).json).toEqual({ user: user.username, api: user.username })
+    const record = await recordOf(browser)
+    expect([record.user, record.sidHash]).toEqual([user, sidHash])
+    const own = setup.emulator.sessions().filter(({ accountId }) => accountId === user.accountId)
+    expect(own.map(({ status, sid }) => [status, shortHash(sid)])).toEqual([['loggedin', sidHash]])
   }
 }, 180_000)
 
 test('[S6] a slow save by a session that renews its ID by itself sets no old cookie either', async () => {
-  const racer = await visitor('own-0')
-  expect((await racer.script('/login', ada)).status).toBe(200)
-  const old = racer.sid
-  const other = await slowSave(racer)
+  const browser = await visitor(setup)
+  expect((await ask(browser, '/login', ada)).status).toBe(200)
+  const old = cookieOf(browser)
+  const other = await slowSave(browser)
   setup.emulator.clock.advance(361)
-  setup.emulator.terminate('own-0')
-  expect((await racer.script('/')).json.status).toBe('none')
+  for (const { sid } of setup.emulator.sessions()) setup.emulator.terminate(sid)
+  expect((await ask(browser, '/')).json.status).toBe('none')
   other.open()
-  expect((await other.answer).sets).toEqual([])
-  await expectDead(racers, old)
+  expect((await other.answer).headers['set-cookie']).toBeUndefined()
+  await expectDead(old)
 })
