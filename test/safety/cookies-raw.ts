@@ -1,4 +1,6 @@
+import { createHmac } from 'node:crypto'
 import net from 'node:net'
+import { sessionSecret } from '../flows/setup'
 
 /** An answer as it came over the wire. */
 export interface RawAnswer {
@@ -37,6 +39,10 @@ function read(text: string): RawAnswer {
   const setCookie = lines.filter((line) => /^set-cookie:/i.test(line)).map((line) => line.replace(/^[^:]*: ?/, ''))
   return { status: Number(lines[0]?.split(' ')[1]), setCookie, body: rest.join('\r\n\r\n') }
 }
+
+/** The session cookie of an ID, signed as express-session signs, by default with the site's own secret. */
+export const signedId = (id: string, secret = sessionSecret) =>
+  encodeURIComponent(`s:${id}.${createHmac('sha256', secret).update(id).digest('base64').replace(/=+$/, '')}`)
 
 /** A `Set-Cookie` line taken apart; names of attributes in small letters. */
 export interface SetCookie {

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import express from 'express'
 import { Redis } from 'ioredis'
 import type { Sso2 } from '../../lib'
@@ -11,14 +11,13 @@ import {
   logInAtLast,
   present,
   type Setup,
-  sessionSecret,
   startSetup,
   view,
   visitor,
 } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { startRedis, type TestRedis } from '../support/redis'
-import { isExpiry, parseSetCookie, rawGet, type SetCookie } from './cookies-raw'
+import { isExpiry, parseSetCookie, rawGet, type SetCookie, signedId } from './cookies-raw'
 import { type CookieCase, doubled, notOurs, ours } from './cookies-table'
 
 /** What stands before a site that speaks https to the world: redirects to its own address come back over plain http. */
@@ -51,7 +50,6 @@ let redis: TestRedis
 let control: Redis
 
 beforeAll(async () => {
-  jest.spyOn(console, 'warn').mockImplementation(() => {})
   redis = await startRedis()
   control = new Redis(redis.url)
   for (const scheme of schemes) stories.set(scheme, await startStory(scheme))
@@ -131,11 +129,12 @@ describe.each(schemes)('over %s', (scheme) => {
     }
   })
 
-  test('[S1] the session cookie holds a signed random ID and nothing else', () => {
+  test('[S1, S3] the session cookie holds a signed ID of 256 random bits and nothing else', () => {
     const { lines, cookieName } = storyOf(scheme)
     const values = lines.filter((line) => line.name === cookieName && !isExpiry(line)).map(({ value }) => value)
     for (const value of values) expect(decodeURIComponent(value)).toMatch(/^s:[\w-]{43}\.[A-Za-z0-9+/]{43}$/)
     expect(new Set(values).size).toBe(values.length)
+    expect(values.length).toBeGreaterThan(5)
   })
 
   test.each(ours)('[S2] our cookie is read: $what', async (item) => {
@@ -174,21 +173,19 @@ async function ask(scheme: string, { lines, encoding = 'utf8' }: CookieCase) {
   return answer
 }
 
-const signed = (id: string, secret = sessionSecret) =>
-  encodeURIComponent(`s:${id}.${createHmac('sha256', secret).update(id).digest('base64').replace(/=+$/, '')}`)
 const goodId = randomBytes(32).toString('base64url')
 
 test.each([
   ['no signature', goodId],
-  ["a signature by another's secret", signed(goodId, 'another-secret-of-more-than-32-bytes')],
-  ['a signature of another ID', signed(goodId).replace(goodId, randomBytes(32).toString('base64url'))],
-  ['an empty ID that is signed', signed('')],
-  ['an ID of 42 characters that is signed', signed('a'.repeat(42))],
-  ['a wildcard that is signed', signed('*'.repeat(43))],
-  ['CR LF and a command that are signed', signed('a\r\nFLUSHALL\r\n')],
-  ['a key of the store that is signed', signed('morning:sess:{*}')],
+  ["a signature by another's secret", signedId(goodId, 'another-secret-of-more-than-32-bytes')],
+  ['a signature of another ID', signedId(goodId).replace(goodId, randomBytes(32).toString('base64url'))],
+  ['an empty ID that is signed', signedId('')],
+  ['an ID of 42 characters that is signed', signedId('a'.repeat(42))],
+  ['a wildcard that is signed', signedId('*'.repeat(43))],
+  ['CR LF and a command that are signed', signedId('a\r\nFLUSHALL\r\n')],
+  ['a key of the store that is signed', signedId('morning:sess:{*}')],
   ['a broken percent sign', 's%3A%E0%A4%A'],
-  ['the name of a member of every object', signed('__proto__')],
+  ['the name of a member of every object', signedId('__proto__')],
 ])('[S3] a session cookie with %s sends nothing to Redis', async (_what, value) => {
   const { setup, cookieName } = storyOf('http')
   await control.config('RESETSTAT')
@@ -205,18 +202,6 @@ test('[S3] a request with a good session cookie is seen in the same count', asyn
   const { status, body } = await ask('http', { what: 'ours', lines: ['Cookie: NAME=VALUE'] })
   expect({ status, ...JSON.parse(body) }).toMatchObject({ status: 'loggedin' })
   expect((await commands()).filter((name) => name !== 'expire')).toEqual(['mget'])
-})
-
-test('[S3] an ID is 256 random bits', async () => {
-  const { setup } = storyOf('http')
-  const ids = await Promise.all(
-    Array.from({ length: 20 }, async () => {
-      const browser = await visitor(setup)
-      return decodeURIComponent(present(browser.cookie('sso2.sid'))).slice(2, 45)
-    }),
-  )
-  for (const id of ids) expect(Buffer.from(id, 'base64url')).toHaveLength(32)
-  expect(new Set(ids).size).toBe(ids.length)
 })
 
 /** What was sent to Redis, apart from the sites' own look at kept logouts, which comes by itself: one script, and its one command. */
