@@ -22,7 +22,6 @@ let site: string
 let hostile: string[]
 let benign: ReturnType<typeof benignAddresses>
 beforeAll(async () => {
-  jest.spyOn(console, 'warn').mockImplementation(() => {})
   const loadUser = () => ({ accountId: 'one-of-many' }) // two calls less a login
   const exchangeTicket = async (ticket: string) => ({ accessToken: ticket })
   const options = { trustedReturnOrigins: [trusted], loadUser, exchangeTicket }

@@ -132,7 +132,6 @@ function siteOptions(name: string): Partial<Sso2Options> {
 }
 
 beforeAll(async () => {
-  jest.spyOn(console, 'warn').mockImplementation(() => {})
   setup = await startSetup({ build: (sso, gates) => present(builds.shift())(sso, gates), site: siteOptions })
   for (const { password } of [ada, grace, edsger]) canaries.add('password', password)
   canaries.add('wrong password', 'a-wrong-password-of-ada')

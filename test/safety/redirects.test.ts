@@ -31,7 +31,6 @@ let setup: Setup
 let site: string
 let events: ReturnType<typeof hearEvents>
 beforeAll(async () => {
-  jest.spyOn(console, 'warn').mockImplementation(() => {})
   events = hearEvents()
   setup = await startSetup({
     build: (sso, gates) => {

@@ -9,7 +9,6 @@ let events: ReturnType<typeof hearEvents>
 const at = (path: string) => `${setup.morning.url}${path}`
 
 beforeAll(async () => {
-  jest.spyOn(console, 'warn').mockImplementation(() => {})
   events = hearEvents()
   setup = await startSetup()
 })

@@ -12,7 +12,6 @@ const at = (path: string) => `${setup.morning.url}${path}`
 
 /** A site of its own for each test: after thirty refused tokens a site keeps visitors from Identify for a while. */
 beforeEach(async () => {
-  jest.spyOn(console, 'warn').mockImplementation(() => {})
   setup = await startSetup()
   await setup.browser().visit(at('/page'))
 })

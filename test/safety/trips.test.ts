@@ -1,7 +1,7 @@
-import type { EmulatorOptions, FaultKind } from '../../lib/emulator'
-import { ada, logInAtLast, present, type Setup, startSetup, type TestSite, view } from '../flows/setup'
+import type { FaultKind } from '../../lib/emulator'
+import { present, type Setup, startSetup, type TestSite, view } from '../flows/setup'
 import type { Browser, VisitedPage } from '../support/agent'
-import { anonymousCookies, ask, cookieHeader, documentHeaders, postForm } from './address-support'
+import { ask, documentHeaders } from './address-support'
 import { hearEvents } from './session-support'
 
 let setup: Setup
@@ -13,8 +13,7 @@ const at = (path: string) => `${site}${path}`
 beforeAll(async () => {
   warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
   events = hearEvents()
-  const limits: EmulatorOptions['limits'] = { attemptsBeforeFreeze: 1000 }
-  setup = await startSetup({ emulator: { limits } })
+  setup = await startSetup()
   site = setup.morning.url
 })
 beforeEach(() => {
@@ -191,36 +190,4 @@ test('[R12] Identify is given exactly t and r, whatever a visitor adds to the ad
   }
   const page = await setup.browser().visit(at('/a?debug_url=http://evil.example/&t=mine&r=//evil.example/'))
   expect([page.status, page.url]).toEqual([200, at('/a?debug_url=http://evil.example/&t=mine&r=//evil.example/')])
-})
-
-describe('the answer to a POST', () => {
-  const form = new URLSearchParams({ username: ada.username, password: ada.password, return_to: '/a' }).toString()
-  const cases: [string, string, string, () => Promise<string>][] = [
-    ['a login', '/login', form, () => anonymousCookies(setup)],
-    ['a login without a session', '/login', form, async () => ''],
-    ['a logout', '/logout', 'return_to=/a', loggedInCookies],
-    ['a logout of everything', '/logout-all', 'return_to=/a', loggedInCookies],
-    [
-      'a logout that the platform does not hear',
-      '/logout',
-      'return_to=/a',
-      async () => {
-        const cookie = await loggedInCookies()
-        setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
-        return cookie
-      },
-    ],
-  ]
-  async function loggedInCookies() {
-    const browser = setup.browser()
-    await logInAtLast(browser, setup.morning)
-    return cookieHeader(browser, site)
-  }
-
-  test.each(cases)('[R7] %s is 303, so that no client posts it again', async (_name, path, body, cookiesOf) => {
-    const cookie = await cookiesOf()
-    const answer = await postForm(site, path, body, { headers: { cookie } })
-    expect([answer.status, answer.body]).toEqual([303, ''])
-    expect(answer.location).not.toContain(ada.password)
-  })
 })

@@ -265,7 +265,7 @@ module.exports = [
     file: 'web/http/response-headers.ts',
     find: 'res.statusCode = status',
     replace: 'res.statusCode = status === 303 ? 307 : status',
-    test: 'safety/trips',
+    test: 'safety/headers',
     title: '\\[[^\\]]*\\b(R7)\\b',
   },
   {
