@@ -1,5 +1,3 @@
-import diagnostics from 'node:diagnostics_channel'
-import type { Sso2Event } from '../../lib'
 import {
   ada,
   behindProxy,
@@ -14,30 +12,31 @@ import {
 } from '../flows/setup'
 import type { Browser, ScriptAnswer } from '../support/agent'
 import { browserCalls } from '../support/calls'
-import { untilJudged } from './session-support'
+import { cookieHeader } from './address-support'
+import { hearEvents, untilJudged } from './session-support'
 
 let setup: Setup
-const events: Sso2Event[] = []
-const note = (message: unknown) => events.push(message as Sso2Event)
+const events = hearEvents()
 const at = (path: string) => `${setup.morning.url}${path}`
 /** Half of the default: what is counted are multiples of it. */
 const LIMIT = 5
 /** For hundreds of logins on a busy machine. */
 const LONG_MS = 180_000
-const reasons = () => new Set(events.filter(({ outcome }) => outcome === 'limited').map(({ reason }) => reason))
+const reasons = () => new Set(events.heard.flatMap((event) => /^login limited ?(.*)/.exec(event)?.[1] ?? []))
 
 beforeAll(async () => {
   setup = await startSetup({ build: behindProxy, site: { loginLimit: { attempts: LIMIT, perSeconds: 600 } } })
 })
-afterAll(() => setup.close())
+afterAll(async () => {
+  events.stop()
+  await setup.close()
+})
 beforeEach(async () => {
-  diagnostics.subscribe('express-sso2:login', note)
   const left = await setup.keys() // also a logout of all sessions, which the platform's clock had moved into the future
   if (left.length > 0) await setup.redis.del(left)
 })
 afterEach(() => {
-  diagnostics.unsubscribe('express-sso2:login', note)
-  events.length = 0
+  events.clear()
   setup.emulator.reset()
 })
 
@@ -145,18 +144,15 @@ test('[F3] the cookie of a known browser holds no name, works for its own name o
   expect(cookie).toMatch(/^[\w-]{90,120}$/)
   for (let round = 0; round < 3; round += 1)
     await postSurely(other, { username: 'grace', password: `no-${round}` }, round)
+  own.dropCookies(({ name }) => name === 'sso2.d')
   for (const value of [cookie, `${cookie.slice(0, 30)}${'A'.repeat(66)}`, 'x', `${cookie}~${cookie}`]) {
-    const headers = { cookie: `${jar(own)}; sso2.d=${value}` }
-    const answer = await untilJudged(() => own.fetchJson(at('/login'), { json: grace, headers }))
+    const headers = { cookie: `${cookieHeader(own, setup.morning.url)}; sso2.d=${value}` }
+    // a browser that keeps cookies would send its own ones instead
+    const forger = setup.browser({ cookies: false })
+    const answer = await untilJudged(() => forger.fetchJson(at('/login'), { json: grace, headers }))
     expect(answer.status).toBe(429)
   }
 })
-
-const jar = (browser: Browser) =>
-  browser.cookies
-    .filter(({ host, name }) => host === 'morning.localhost' && name !== 'sso2.d')
-    .map(({ name, value }) => `${name}=${value}`)
-    .join('; ')
 
 test('[F18] eight device cookies of one name have one budget', async () => {
   const browsers = await visitors(8)

@@ -45,28 +45,18 @@ beforeEach(async () => {
   if (attempts.length > 0) await setup.redis.del(attempts)
 })
 
-/** Each code is in test/protocol/session-token.test.ts. */
-test.each(['invalid_credentials', 'account_frozen'])(
-  '[L11, F4] an Authenticate of a session that is logged in, refused with %s, is a 401',
-  async (err) => {
-    said = {}
-    const browser = await loggedInBrowser(setup)
-    const url = `${setup.morning.url}/login`
-    said = { sts: 'loggedin', err, ...(err === 'invalid_credentials' ? { raa: 3 } : {}) }
-    const refused = await browser.fetchJson(url, { json: { ...ada, password: 'not-it' } })
-    const left = err === 'invalid_credentials' ? { remainingAttempts: 3 } : {}
-    expect([refused.status, refused.json]).toEqual([401, { error: err, ...left }])
-    said = {}
-    expect(view(await browser.visit(`${setup.morning.url}/`))).toMatchObject({ status: 'loggedin', username: 'ada' })
-  },
-)
-
-test('[L11] with a ticket beside the error the response is refused, and the user stays logged in', async () => {
+/** Each code is in test/protocol/session-token.test.ts. With a ticket beside the error, the response is refused. */
+test.each([
+  [{ err: 'invalid_credentials', raa: 3 }, 401, { error: 'invalid_credentials', remainingAttempts: 3 }],
+  [{ err: 'account_frozen' }, 401, { error: 'account_frozen' }],
+  [{ err: 'invalid_credentials', at: 'a-ticket' }, 503, { error: 'unavailable' }],
+])('[L11, F4] an Authenticate of a session that is logged in, refused with %j: %i', async (claims, status, json) => {
   said = {}
   const browser = await loggedInBrowser(setup)
-  said = { sts: 'loggedin', err: 'invalid_credentials', at: 'a-ticket' }
-  const refused = await browser.fetchJson(`${setup.morning.url}/login`, { json: { ...ada, password: 'not-it' } })
-  expect([refused.status, refused.json]).toEqual([503, { error: 'unavailable' }])
+  said = { sts: 'loggedin', ...claims }
+  const url = `${setup.morning.url}/login`
+  const refused = await browser.fetchJson(url, { json: { ...ada, password: 'not-it' } })
+  expect([refused.status, refused.json]).toEqual([status, json])
   said = {}
   expect(view(await browser.visit(`${setup.morning.url}/`))).toMatchObject({ status: 'loggedin', username: 'ada' })
 })
