@@ -51,7 +51,7 @@ export async function listen(answer: RequestListener | { accept: (socket: Socket
 }
 
 /** One call of the back channel: how it is made, and what would be its right answer. */
-export interface BackChannelCall {
+interface BackChannelCall {
   operation: string
   run: (url: string, timeoutMs?: number) => Promise<unknown>
   /** Body that a caller takes. @param body what was sent */

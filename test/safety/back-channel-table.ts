@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 
 /** An answer that no caller may take for one. */
-export interface Garbage {
+interface Garbage {
   what: string
   status?: number
   headers?: Record<string, string>

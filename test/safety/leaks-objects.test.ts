@@ -286,15 +286,7 @@ const variables = [
   'REDIS_URL',
 ]
 const secretOptions = ['ssoUrl', 'clientId', 'clientSecret', 'siteUrl', 'sessionSecret', 'redis']
-const otherOptions = [
-  'userPath',
-  'recheckSeconds',
-  'session',
-  'routes',
-  'trustedReturnOrigins',
-  'loginLimit',
-  'loadUser',
-]
+const others = ['userPath', 'recheckSeconds', 'session', 'routes', 'trustedReturnOrigins', 'loginLimit', 'loadUser']
 
 test('[O6] a wrong option, also of the environment, is named by its error, its value is not', async () => {
   const canary = 'canary of an option\u0000 0123456789'
@@ -306,7 +298,7 @@ test('[O6] a wrong option, also of the environment, is named by its error, its v
     expect(String(error)).toContain(named)
     show('error of options', error)
   }
-  for (const [index, option] of [...secretOptions, ...otherOptions].entries()) {
+  for (const [index, option] of [...secretOptions, ...others].entries()) {
     for (const value of [canary, [canary], { attempts: canary, cookieName: canary, login: canary }])
       await wrong({ ...good, [option]: value }, option)
     const variable = variables[index]

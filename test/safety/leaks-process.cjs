@@ -82,35 +82,16 @@ function start({ options, ports }) {
     })
     app.get('/account', sso.requireLogin(), (req, res) => res.json(req.sso2))
     app.get('/sensitive', sso.requireLogin({ fresh: true }), (req, res) => res.json(req.sso2))
-    app.get(
-      '/check',
-      route((req) => req.sso2.check()),
-    )
-    app.get(
-      '/api/marketplace',
-      route((req) => req.sso2.api.marketplaceGroups({ timeoutMs: 600 })),
-    )
-    app.get(
-      '/api/administrators',
-      route((req) => req.sso2.api.administratorsByAccount({ timeoutMs: 600 })),
-    )
-    app.post(
-      '/api/gift',
-      express.json(),
-      route((req) => req.sso2.api.validateGiftReceiver(req.body, { timeoutMs: 600 })),
-    )
-    app.get(
-      '/api/bad',
-      route((req) => req.sso2.api.get('no path')),
-    )
-    app.get(
-      '/service',
-      route(() => sso.api.marketplaceGroups({ timeoutMs: 600 })),
-    )
-    app.get(
-      '/health',
-      route(() => sso.health()),
-    )
+    const calls = {
+      '/check': ({ sso2 }) => sso2.check(),
+      '/api/marketplace': ({ sso2 }) => sso2.api.marketplaceGroups({ timeoutMs: 600 }),
+      '/api/administrators': ({ sso2 }) => sso2.api.administratorsByAccount({ timeoutMs: 600 }),
+      '/api/gift': ({ sso2, body }) => sso2.api.validateGiftReceiver(body, { timeoutMs: 600 }),
+      '/api/bad': ({ sso2 }) => sso2.api.get('no path'),
+      '/service': () => sso.api.marketplaceGroups({ timeoutMs: 600 }),
+      '/health': () => sso.health(),
+    }
+    for (const [path, call] of Object.entries(calls)) app.all(path, express.json(), route(call))
     app.get('/keep', (req, res) => {
       req.session.saved = 'kept'
       res.json(req.sso2)

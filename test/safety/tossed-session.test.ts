@@ -2,6 +2,7 @@ import express from 'express'
 import session from 'express-session'
 import { ada, addPages, logIn, present, type Setup, sessionSecret, startSetup, view, visitor } from '../flows/setup'
 import type { Browser, ScriptAnswer } from '../support/agent'
+import { cookieHeader } from './address-support'
 
 /*
  * A session of the site's own, whose cookie a sister domain may set: `Domain=.example; Path=/login` makes a browser send an attacker's
@@ -22,8 +23,7 @@ afterEach(() => setup.emulator.reset())
 
 /** The user logs in with a browser that sends the attacker's cookie before its own. */
 function logInWithTossed(to: Browser, from: Browser): Promise<ScriptAnswer> {
-  const own = to.cookies.filter(({ host }) => host === 'morning.localhost').map(({ name, value }) => `${name}=${value}`)
-  const headers = { cookie: [`own=${present(from.cookie('own'))}`, ...own].join('; ') }
+  const headers = { cookie: `own=${present(from.cookie('own'))}; ${cookieHeader(to, setup.morning.url)}` }
   return setup.browser({ cookies: false }).fetchJson(at('/login'), { json: ada, headers })
 }
 
