@@ -128,12 +128,12 @@ describe('[S15] where the store holds something else', () => {
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
   }
 
+  const ofExpress = '{"cookie":{"originalMaxAge":null,"path":"/"},"user":"ada"}'
   /** Each way that a record can be unreadable is in test/decide/record.test.ts. */
-  const express = '{"cookie":{"originalMaxAge":null,"path":"/"},"user":"ada"}'
   test.each<[what: string, spoil: (key: string, good: string) => Promise<unknown>]>([
     ['a word', (key) => redis.set(key, 'garbage', 'EX', 100)],
     ['a version after the next', (key, good) => redis.set(key, good.replace(/"v":\d+/, '"v":3'), 'EX', 100)],
-    ['a session of express-session', (key) => redis.set(key, express, 'EX', 100)],
+    ['a session of express-session', (key) => redis.set(key, ofExpress, 'EX', 100)],
     ['a list', async (key) => [await redis.del(key), await redis.rpush(key, '{"v":1}')]],
     ['a hash', async (key) => [await redis.del(key), await redis.hset(key, 'v', '1')]],
   ])('as record %s', async (_what, spoil) => {
