@@ -6,10 +6,11 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import { Redis } from 'ioredis'
 import { type Health, type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { createEmulator, demoOptions, type Emulator, type EmulatorOptions } from '../../lib/emulator'
+import { type Held, hold } from '../regressions/turnstile'
 import { Browser, type BrowserOptions, type ScriptAnswer, type VisitedPage } from '../support/agent'
 import { browserCalls } from '../support/calls'
 import type { TestRedis } from '../support/redis'
-import { eventually } from '../support/wait'
+import { eventually, pause } from '../support/wait'
 
 export { eventually } from '../support/wait'
 
@@ -46,29 +47,21 @@ export interface Sent {
 
 /** Holds slow requests until they are let go. */
 export class Gates {
-  private readonly gates = new Map<string, { arrived: () => void; waiting: Promise<void>; open: () => void }>()
+  private readonly gates = new Map<string, () => Promise<void>>()
 
   /** A gate that one request will wait at. */
-  add(): { name: string; arrived: Promise<void>; open: () => void } {
+  add(): Held & { name: string } {
     const name = randomUUID()
-    let open = () => {}
-    let arrive = () => {}
-    const waiting = new Promise<void>((resolve) => {
-      open = resolve
-    })
-    const arrived = new Promise<void>((resolve) => {
-      arrive = resolve
-    })
-    this.gates.set(name, { arrived: arrive, waiting, open })
-    return { name, arrived, open }
+    const { held, pass } = hold()
+    this.gates.set(name, pass)
+    return { name, ...held }
   }
 
   /** What a slow request does. */
   async wait(name: string): Promise<void> {
-    const gate = this.gates.get(name)
-    if (!gate) throw new Error('there is no such gate')
-    gate.arrived()
-    await gate.waiting
+    const pass = this.gates.get(name)
+    if (!pass) throw new Error('there is no such gate')
+    await pass()
     this.gates.delete(name)
   }
 }
@@ -151,19 +144,11 @@ export async function openPort(name: string): Promise<Port> {
 
 function startSite({ name, url, server }: Port, emulator: Emulator, options: SetupOptions) {
   const prefix = `flow-${randomUUID()}:`
-  const sso = sso2({
-    ...emulator.siteOptions(name),
-    siteUrl: url,
-    sessionSecret,
-    redis: redisUrl(),
-    session: { prefix },
-    clock: emulator.clock,
-    loginLimit: false,
-    ...(typeof options.site === 'function' ? options.site(name) : options.site),
-  })
+  const own = typeof options.site === 'function' ? options.site(name) : options.site
+  const sso = sso2({ ...usualOptions(emulator, name, { url, prefix }), ...own })
   const gates = new Gates()
   const sent: Sent[] = []
-  const app = (options.build ?? buildApp)(sso, gates)
+  const app = (options.build ?? pages)(sso, gates)
   server.on('request', (req, res) => {
     if (options.record) recordAnswer(req, res, sent)
     app(req, res)
@@ -176,19 +161,27 @@ function startSite({ name, url, server }: Port, emulator: Emulator, options: Set
   return { url, sso, prefix, gates, sent, close }
 }
 
-function buildApp(sso: Sso2, gates: Gates): Express {
-  const app = express()
-  app.use(sso)
-  return addPages(app, sso, gates)
-}
+/** What every process of a site has in common. */
+export const usualOptions = (
+  emulator: Emulator,
+  name: string,
+  site: Pick<TestSite, 'url' | 'prefix'>,
+): Sso2Options => ({
+  ...emulator.siteOptions(name),
+  siteUrl: site.url,
+  sessionSecret,
+  redis: redisUrl(),
+  session: { prefix: site.prefix },
+  clock: emulator.clock,
+  loginLimit: false,
+})
+
+/** A site of nothing but the usual pages. */
+export const pages = (sso: Sso2, gates: Gates): Express => addPages(express().use(sso), sso, gates)
 
 /** A site behind one proxy that tells the address of its caller. */
-export function behindProxy(sso: Sso2, gates: Gates): Express {
-  const app = express()
-  app.set('trust proxy', 1)
-  app.use(sso)
-  return addPages(app, sso, gates)
-}
+export const behindProxy = (sso: Sso2, gates: Gates): Express =>
+  addPages(express().set('trust proxy', 1).use(sso), sso, gates)
 
 /** The pages of a test site. */
 export function addPages(app: Express, sso: Sso2, gates: Gates): Express {
@@ -260,7 +253,7 @@ export async function logIn(
   const open = () => browser.visit(`${site.url}/login?return_to=${encodeURIComponent(returnTo)}`)
   let form = await open()
   for (let tries = 1; form.status === 503 && tries < 10; tries += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await pause(100)
     form = await open()
   }
   if (form.status !== 200) throw new Error(`no login form: ${form.status} at ${form.url}`)

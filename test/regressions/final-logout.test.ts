@@ -13,7 +13,7 @@ afterEach(() => setup.close())
 
 const post = (browser: Browser, path = '/logout') => browser.fetchJson(setup.at(path), { json: {} })
 const idOf = (browser: Browser) => browser.cookie('sso2.sid') ?? browser.cookie('connect.sid')
-const dropSession = (browser: Browser) => browser.dropCookies(({ name }) => /^(sso2|connect)\.sid$/.test(name))
+const isOurs = ({ name }: { name: string }) => /^(sso2|connect)\.sid$/.test(name)
 
 describe.each(keepings)('with %s, two tabs that land while the SSO session is logged in', (keeping) => {
   beforeEach(async () => {
@@ -22,7 +22,7 @@ describe.each(keepings)('with %s, two tabs that land while the SSO session is lo
 
   /** The browser is known to the SSO system and has no session here: two tabs are on their way to the landing. */
   async function twoTabs(browser: Browser): Promise<[string, string]> {
-    dropSession(browser)
+    browser.dropCookies(isOurs)
     const [one, two] = [await hop(browser, setup.at('/?tab=1')), await hop(browser, setup.at('/?tab=2'))]
     return [await hop(browser, one), await hop(browser, two)]
   }
@@ -185,7 +185,6 @@ describe('a cookie or record that this process cannot read', () => {
   )
 })
 
-const isOurs = ({ name }: { name: string }) => /^(sso2|connect)\.sid$/.test(name)
 const statusOf = async (browser: Browser) => basket(await browser.fetchJson(setup.at('/basket'))).status
 
 /* Two sessions of this site may belong to one session of the SSO system: a logout of one ends the other at once. */

@@ -2,8 +2,8 @@ import type { Request } from 'express'
 import type { LogoutResult, Sso2Options, User } from '../../lib'
 import { ada, loggedInBrowser, logIn, logInAtLast, resumeStore, view, visitor } from '../flows/setup'
 import type { Browser } from '../support/agent'
-import { startRedis, type TestRedis } from '../support/redis'
-import { basket, document, hop, type Keeping, type PausableSetup, startPausableSetup } from './pausable-setup'
+import { startRedis } from '../support/redis'
+import { basket, hop, type Keeping, type PausableSetup, startPausableSetup } from './pausable-setup'
 
 /* `onLogin` and `onLogout` are called once for each login and logout of this site, may write the session, and change nothing if they fail. */
 
@@ -27,18 +27,18 @@ const listeners: Partial<Sso2Options> = {
   },
 }
 
-async function start(keeping: Keeping, site: Partial<Sso2Options> = listeners, redis?: TestRedis): Promise<void> {
+async function start(keeping: Keeping, site: Partial<Sso2Options> = listeners): Promise<void> {
   called = []
   lines = []
   const keep = (line: string) => void lines.push(line)
   const logger = { warn: keep, info: keep }
-  setup = await startPausableSetup({ keeping, site: { ...site, logger }, ...(redis ? { redis: redis.url } : {}) })
+  setup = await startPausableSetup({ keeping, site: { ...site, logger } })
 }
 
 const ofAda: Called = ['login', 'ada']
 const post = (browser: Browser, path = '/logout', json = {}) => browser.fetchJson(setup.at(path), { json })
-const basketAt = async (browser: Browser) => basket(await browser.fetchJson(setup.at('/basket'))).basket
 const dropSession = (browser: Browser) => browser.dropCookies(({ name }) => /^(sso2|connect)\.sid$/.test(name))
+const basketAt = async (browser: Browser) => basket(await browser.fetchJson(setup.at('/basket'))).basket
 
 describe.each<Keeping>(['Redis', 'a session of its own'])('with %s', (keeping) => {
   beforeEach(() => start(keeping))
@@ -80,10 +80,11 @@ describe.each<Keeping>(['Redis', 'a session of its own'])('with %s', (keeping) =
   test('two tabs that land with one login are one login', async () => {
     const browser = await setup.loggedInBrowser()
     dropSession(browser)
-    const tabs = [await hop(browser, setup.at('/?tab=1')), await hop(browser, setup.at('/?tab=2'))]
-    const [one = '', two = ''] = [await hop(browser, tabs[0] ?? ''), await hop(browser, tabs[1] ?? '')]
+    const identify = [await hop(browser, setup.at('/?tab=1')), await hop(browser, setup.at('/?tab=2'))]
+    const landings = []
+    for (const address of identify) landings.push(await hop(browser, address))
     called.length = 0
-    for (const address of [one, two]) await browser.fetchJson(address, { headers: document })
+    for (const address of landings) await hop(browser, address)
     expect(view(await browser.visit(setup.at('/'))).status).toBe('loggedin')
     expect(called).toEqual([ofAda])
   })
@@ -223,7 +224,7 @@ test('a logout in onLogout does not call onLogout again', async () => {
 
 test('a logout while Redis is away is told once, as pending', async () => {
   const redis = await startRedis()
-  await start('Redis', listeners, redis)
+  await start('Redis', { ...listeners, redis: redis.url })
   const browser = await setup.loggedInBrowser()
   called.length = 0
   redis.hang()

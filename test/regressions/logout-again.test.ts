@@ -23,8 +23,8 @@ const redis = useRedis()
 let setup: PausableSetup
 afterEach(() => setup.close())
 
-const start = async (keeping: Keeping = 'Redis', more: PausableOptions = {}) => {
-  setup = await startPausableSetup({ keeping, redis: redis.url(), ...more })
+const start = async (keeping: Keeping = 'Redis', before?: PausableOptions['before']) => {
+  setup = await startPausableSetup({ keeping, site: { redis: redis.url() }, ...(before ? { before } : {}) })
 }
 const post = (browser: Browser) => browser.fetchJson(setup.at('/logout'), { json: {} })
 const submit = (browser: Browser) => browser.submit(setup.at('/logout'), { return_to: '/news' })
@@ -181,7 +181,7 @@ test('[S17] a logout without a session here ends the login of the other site, an
 })
 
 test('[S17] two clicks of a script at once leave no mark', async () => {
-  await start('Redis', { holdsAnswers: true })
+  await start()
   const browser = await setup.loggedInBrowser()
   const both = await Promise.all([post(browser), post(browser)])
   expect(both.map(({ json }) => json.logout)).toContain('confirmed')
@@ -260,16 +260,14 @@ describe('a login whose response comes after a logout of another tab', () => {
   const responses = new Turnstile()
 
   async function lateLogin(takeAway: () => unknown): Promise<Browser> {
-    await start('Redis', {
-      before: (req, res, next) => {
-        const { end } = res
-        if (req.method === 'POST' && req.path === '/login')
-          res.end = ((...args: Parameters<typeof end>) => {
-            responses.pass().then(() => end.apply(res, args))
-            return res
-          }) as typeof end
-        next()
-      },
+    await start('Redis', (req, res, next) => {
+      const { end } = res
+      if (req.method === 'POST' && req.path === '/login')
+        res.end = ((...args: Parameters<typeof end>) => {
+          responses.pass().then(() => end.apply(res, args))
+          return res
+        }) as typeof end
+      next()
     })
     const browser = await visitor(setup)
     const held = responses.close()

@@ -8,15 +8,19 @@ import {
   Gates,
   healthWithStore,
   loggedInBrowser,
+  pages,
   present,
-  redisUrl,
   type Setup,
   sessionSecret,
   startSetup,
+  usualOptions,
 } from '../flows/setup'
+import { document } from '../safety/session-support'
 import type { Browser, ScriptAnswer, VisitedPage } from '../support/agent'
 import { addPausablePages, type BasketView } from './pausable-pages'
-import { type AnswerFront, Barrier, startAnswerFront, Turnstile } from './turnstile'
+import { Barrier, holdAnswers, Turnstile } from './turnstile'
+
+export { document }
 
 /** Where the site keeps its sessions. */
 export type Keeping = 'Redis' | 'memory' | 'a session of its own'
@@ -24,13 +28,11 @@ export const keepings: readonly Keeping[] = ['Redis', 'memory', 'a session of it
 
 export interface PausableOptions {
   keeping?: Keeping
-  /** A Redis of the test's own. Default: the one that all suites share. */
-  redis?: string
   site?: Partial<Sso2Options>
   emulator?: EmulatorOptions
   /** The package's own exchange of tickets and naming of users, where a test holds no request. */
   usesDefaultHooks?: boolean
-  /** Answers of the SSO system can be held back. */
+  /** Answers to Session Status can be held back. */
   holdsAnswers?: boolean
   /** Runs before everything of ours. */
   before?: RequestHandler
@@ -74,10 +76,10 @@ export interface PausableSetup extends Setup {
 const inMemory = { redis: undefined } as object as Partial<Sso2Options>
 
 export async function startPausableSetup(options: PausableOptions = {}): Promise<PausableSetup> {
-  const turnstiles = { naming: new Turnstile(), exchanging: new Turnstile() }
+  const turnstiles = { naming: new Turnstile(), exchanging: new Turnstile(), answers: new Turnstile() }
   const together = new Barrier()
   const gates = new Gates()
-  const front = options.holdsAnswers ? await startAnswerFront(() => setup.emulator) : undefined
+  const letAnswersPass = options.holdsAnswers ? holdAnswers(turnstiles.answers) : () => {}
   const ownStore = options.keeping === 'a session of its own' ? new session.MemoryStore() : undefined
   const processes: Process[] = []
   const makeProcess = (sso: Sso2): Process => {
@@ -88,15 +90,14 @@ export async function startPausableSetup(options: PausableOptions = {}): Promise
     processes.push(process)
     return process
   }
-  const siteOptions = () =>
-    siteOptionsOf(options, front, options.usesDefaultHooks ? {} : hooksOf(() => setup, turnstiles))
+  const siteOptions = () => siteOptionsOf(options, options.usesDefaultHooks ? {} : hooksOf(() => setup, turnstiles))
   let serving: readonly Process[] = []
   let turn = 0
   const setup: Setup = await startSetup({
     site: (name) => (name === 'morning' ? siteOptions() : {}),
     ...(options.emulator ? { emulator: options.emulator } : {}),
     build: (sso) => {
-      if (processes.length > 0) return addPages(express().use(sso), sso, gates) // the evening site
+      if (processes.length > 0) return pages(sso, gates) // the evening site
       serving = [makeProcess(sso)]
       return express().use((req, res, next) => {
         turn += 1
@@ -105,7 +106,7 @@ export async function startPausableSetup(options: PausableOptions = {}): Promise
     },
   })
   const addProcess = (site: Partial<Sso2Options> = {}) =>
-    makeProcess(sso2({ ...usualOptions(setup), ...siteOptions(), ...site }))
+    makeProcess(sso2({ ...usualOptions(setup.emulator, 'morning', setup.morning), ...siteOptions(), ...site }))
   return {
     ...setup,
     ...turnstiles,
@@ -113,7 +114,6 @@ export async function startPausableSetup(options: PausableOptions = {}): Promise
     together,
     gates,
     at: (path) => `${setup.morning.url}${path}`,
-    answers: front?.answers ?? new Turnstile(),
     first: present(processes[0]),
     addProcess,
     addReadyProcess: async (site) => {
@@ -129,27 +129,15 @@ export async function startPausableSetup(options: PausableOptions = {}): Promise
     close: async () => {
       await Promise.all(processes.slice(1).map(({ sso }) => sso.close()))
       await setup.close()
-      front?.close()
+      letAnswersPass()
     },
   }
 }
 
-/** What every process of the morning site has in common. */
-const usualOptions = ({ emulator, morning }: Setup): Sso2Options => ({
-  ...emulator.siteOptions('morning'),
-  siteUrl: morning.url,
-  sessionSecret,
-  redis: redisUrl(),
-  session: { prefix: morning.prefix },
-  clock: emulator.clock,
-  loginLimit: false,
-})
-
-function siteOptionsOf({ keeping, redis, site }: PausableOptions, front: AnswerFront | undefined, hooks: Hooks) {
+function siteOptionsOf({ keeping, holdsAnswers, site }: PausableOptions, hooks: Hooks): Partial<Sso2Options> {
   return {
-    ...(redis === undefined ? {} : { redis }),
     ...(keeping === 'memory' ? inMemory : {}),
-    ...(front ? { ssoUrl: front.url, timeoutMs: 10_000 } : {}),
+    ...(holdsAnswers ? { timeoutMs: 10_000 } : {}),
     ...hooks,
     ...site,
   }
@@ -211,9 +199,6 @@ export const identifyRedirects = ({ trail }: Pick<VisitedPage, 'trail'>) =>
   trail.filter(({ url }) => new URL(url).pathname.endsWith('/sso/identify')).length
 
 export const basket = ({ body }: Pick<VisitedPage | ScriptAnswer, 'body'>) => JSON.parse(body) as BasketView
-
-/** Headers of a navigation that a script of the test sends, to see each answer of the way. */
-export const document = { accept: 'text/html', 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' }
 
 /** The next address of the way. */
 export const hop = async (browser: Browser, url: string) =>

@@ -1,7 +1,4 @@
-import { once } from 'node:events'
-import http from 'node:http'
-import type { AddressInfo } from 'node:net'
-import type { Emulator } from '../../lib/emulator'
+import { transport } from '../../lib/remote/http'
 
 /** A request that waits, or will. */
 export interface Held {
@@ -10,25 +7,32 @@ export interface Held {
   open(): void
 }
 
+/** One place to wait at. @returns who waits there, and what the request does */
+export function hold(): { held: Held; pass(): Promise<void> } {
+  let arrive = () => {}
+  let open = () => {}
+  const arrived = new Promise<void>((resolve) => {
+    arrive = resolve
+  })
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  const pass = () => {
+    arrive()
+    return opened
+  }
+  return { held: { arrived, open }, pass }
+}
+
 /** Lets every request pass, except those that a test wants to wait. */
 export class Turnstile {
   readonly #waiting: (() => Promise<void>)[] = []
 
   /** The next request waits until it is opened. */
   close(): Held {
-    let arrive = () => {}
-    let open = () => {}
-    const arrived = new Promise<void>((resolve) => {
-      arrive = resolve
-    })
-    const opened = new Promise<void>((resolve) => {
-      open = resolve
-    })
-    this.#waiting.push(() => {
-      arrive()
-      return opened
-    })
-    return { arrived, open }
+    const { held, pass } = hold()
+    this.#waiting.push(pass)
+    return held
   }
 
   async pass(): Promise<void> {
@@ -57,33 +61,15 @@ export class Barrier {
   }
 }
 
-/** Stands in front of the SSO system and holds its answers to Session Status back where a test asks for it. */
-export interface AnswerFront {
-  readonly url: string
-  readonly answers: Turnstile
-  close(): void
-}
-
-/** Passes all on to the platform. @param emulator may begin to listen later */
-export async function startAnswerFront(emulator: () => Emulator): Promise<AnswerFront> {
-  const answers = new Turnstile()
-  const server = http.createServer((req, res) => {
-    const target = new URL(req.url ?? '/', emulator().url)
-    const { host: _host, ...headers } = req.headers
-    const forward = http.request(target, { method: req.method, headers }, async (answer) => {
-      const chunks: Buffer[] = []
-      for await (const chunk of answer) chunks.push(chunk)
-      if (target.pathname.endsWith('/sessionstatus')) await answers.pass()
-      res.writeHead(answer.statusCode ?? 0, answer.headers).end(Buffer.concat(chunks))
-    })
-    forward.on('error', () => res.destroy())
-    req.pipe(forward)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const close = () => {
-    server.close()
-    server.closeAllConnections()
+/** Answers to Session Status wait at a turnstile, on their way to any site of this process. @returns ends that */
+export function holdAnswers(answers: Turnstile): () => void {
+  const { request } = transport
+  transport.request = async (call) => {
+    const answer = await request(call)
+    if (new URL(call.url).pathname.endsWith('/sessionstatus')) await answers.pass()
+    return answer
   }
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/sso`, answers, close }
+  return () => {
+    transport.request = request
+  }
 }

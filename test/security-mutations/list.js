@@ -989,7 +989,7 @@ module.exports = [
     find: "{ of: 'session', key: key ?? '', isAll, isConfirmed, sidHash }",
     replace: "{ of: 'session', key: key ?? '', isAll: false, isConfirmed, sidHash }",
     test: 'regressions/logout-all',
-    title: 'finished by another process',
+    title: 'is finished, and is not sent again by another process',
   },
   {
     name: 'a logout whose end in the store was not heard of is not kept',
