@@ -1,6 +1,5 @@
 import '../support/patient-store'
-import type { Express, Response } from 'express'
-import express from 'express'
+import express, { type Express, type Response } from 'express'
 import { AccessTokenExpiredError, type Sso2, Sso2Error } from '../../lib'
 import type { Browser } from '../support/agent'
 import { browserCalls } from '../support/calls'
@@ -8,8 +7,7 @@ import { addPages, type Gates, loggedInBrowser, type Setup, startSetup, view } f
 
 /** A site with pages that ask the REST API, and say in a typed way what went wrong. */
 function build(sso: Sso2, gates: Gates): Express {
-  const app = express()
-  app.use(sso)
+  const app = express().use(sso)
   const answer = (res: Response, asked: Promise<unknown>) =>
     asked.then(
       (value) => res.json({ value }),

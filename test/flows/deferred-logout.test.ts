@@ -1,3 +1,4 @@
+import type { Browser } from '../support/agent'
 import { useRedis } from '../support/redis'
 import { eventually, loggedInBrowser, present, resumeStore, type Setup, startSetup, untilRetried, view } from './setup'
 
@@ -21,9 +22,7 @@ const opens = async (cookie: string) => {
 }
 
 /** Sends one POST while Redis hangs. @returns the cookie that the browser had */
-async function logOutUnread(
-  path: string,
-): Promise<{ browser: Awaited<ReturnType<typeof loggedInBrowser>>; cookie: string }> {
+async function logOutUnread(path: string): Promise<{ browser: Browser; cookie: string }> {
   const browser = await loggedInBrowser(setup)
   const cookie = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
   redis.hang()

@@ -1,21 +1,18 @@
 import '../support/patient-store'
 import { Redis } from 'ioredis'
-import { type Sso2Options, sso2 } from '../../lib'
 import { startRedis, type TestRedis } from '../support/redis'
-import { eventually, loggedInBrowser, type Setup, sessionSecret, startSetup } from './setup'
+import { eventually, loggedInBrowser, type Setup, startSetup } from './setup'
 
-/* A Redis that evicts: what must not be lost does not depend on it, and the operator is told. */
+/* A Redis that evicts: what must not be lost does not depend on it. That the operator is told is in test/storage/opening.test.ts. */
 
 let redis: TestRedis
 let commands: Redis
 let setup: Setup
-const warnings: string[] = []
-const logger = { warn: (line: string) => void warnings.push(line), info: () => {} }
 
 beforeAll(async () => {
   redis = await startRedis({ args: ['--maxmemory', '4mb', '--maxmemory-policy', 'allkeys-lru'] })
   commands = new Redis(redis.url)
-  setup = await startSetup({ site: { redis: redis.url, logger } })
+  setup = await startSetup({ site: { redis: redis.url } })
 })
 afterAll(async () => {
   await setup.close()
@@ -46,31 +43,4 @@ test('a kept logout that was evicted arrives when the SSO system is back', async
   expect(loginsThere()).toBe(1)
   setup.emulator.faults.clear()
   await eventually(async () => loginsThere() === 0, 20)
-})
-
-test('the site says so when it starts, once, in the words of the doctor; one that evicts nothing is not mentioned', async () => {
-  const lines = () => warnings.filter((line) => /eviction/.test(line))
-  await eventually(async () => lines().length === 2) // two sites
-  expect(lines()[0]).toMatch(/^express-sso2: Redis may evict keys \(maxmemory-policy allkeys-lru\)\. .*noeviction/)
-  warnings.length = 0
-  const options: Sso2Options = {
-    ...setup.emulator.siteOptions('morning'),
-    siteUrl: setup.morning.url,
-    sessionSecret,
-  }
-  const start = async (policy: string, given: Sso2Options['redis'] & {}) => {
-    await commands.config('SET', 'maxmemory-policy', policy)
-    const sso = sso2({ ...options, redis: given, logger })
-    await sso.health()
-    await commands.ping()
-    return sso
-  }
-  const safe = await start('noeviction', redis.url)
-  await safe.health()
-  expect(lines()).toEqual([])
-  const client = new Redis(redis.url)
-  const passed = await start('volatile-lru', client)
-  await eventually(async () => lines().length === 1)
-  await Promise.all([safe.close(), passed.close()])
-  client.disconnect()
 })

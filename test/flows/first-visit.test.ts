@@ -1,5 +1,5 @@
 import '../support/patient-store'
-import http, { type IncomingMessage } from 'node:http'
+import { ask, documentHeaders } from '../safety/address-support'
 import { browserCalls } from '../support/calls'
 import { ada, logIn, type Setup, startSetup, view } from './setup'
 
@@ -36,13 +36,11 @@ const callCount = () => browserCalls(setup.emulator).filter(({ operation }) => o
 
 describe('a first visit', () => {
   test.each(queries)('of /a/page%s takes three redirects and ends on exactly that address', async (query) => {
-    const target = `${setup.morning.url}/a/page`
-    const page = await setup.browser().visit(`${target}${query}`)
+    const { href, pathname, search } = new URL(`${setup.morning.url}/a/page${query}`)
+    const page = await setup.browser().visit(href)
     expect(page.trail.map(({ status }) => status)).toEqual([302, 302, 303, 200])
-    const asked = new URL(`${target}${query}`)
-    expect(page.url).toBe(asked.href)
-    const sent = asked.pathname + asked.search
-    expect(view(page)).toEqual({ status: 'anon', url: sent })
+    expect(page.url).toBe(href)
+    expect(view(page)).toEqual({ status: 'anon', url: pathname + search })
   })
 
   test('of a path that an address can only just hold ends there', async () => {
@@ -87,17 +85,7 @@ describe('a first visit', () => {
 })
 
 describe('an address that only a raw request can spell', () => {
-  /** One hop: where it leads, and the cookies it sets. */
-  const hop = (base: string, path: string, cookie = ''): Promise<IncomingMessage> =>
-    new Promise((resolve, reject) => {
-      const { host, port } = new URL(base)
-      const headers = { ...documentHeaders, 'user-agent': 'Mozilla/5.0 Firefox/140.0', host, cookie }
-      const request = http.get({ host: '127.0.0.1', port, path, headers, agent: false }, (response) => {
-        response.resume()
-        resolve(response)
-      })
-      request.once('error', reject)
-    })
+  const hop = (site: string, path: string, cookie = '') => ask(site, { path, headers: { ...documentHeaders, cookie } })
   const raw = [
     '/a?',
     '/a??',
@@ -114,20 +102,13 @@ describe('an address that only a raw request can spell', () => {
 
   test.each(raw)('%s comes back byte for byte', async (path) => {
     const start = await hop(setup.morning.url, path)
-    expect(start.statusCode).toBe(302)
-    const cookie = (start.headers['set-cookie'] ?? []).map((line) => line.split(';')[0]).join('; ')
-    const identify = new URL(start.headers.location ?? '')
+    expect(start.status).toBe(302)
+    const cookie = start.setCookie.map((line) => line.split(';')[0]).join('; ')
+    const identify = new URL(start.location ?? '')
     const back = await hop(setup.emulator.url, identify.pathname + identify.search)
-    const { origin, pathname, search } = new URL(back.headers.location ?? '')
+    const { origin, pathname, search } = new URL(back.location ?? '')
     expect(origin).toBe(setup.morning.url)
     const landed = await hop(setup.morning.url, pathname + search, cookie)
-    expect([landed.statusCode, landed.headers.location]).toEqual([303, setup.morning.url + path])
+    expect([landed.status, landed.location]).toEqual([303, setup.morning.url + path])
   })
 })
-
-const documentHeaders = {
-  accept: 'text/html',
-  'sec-fetch-dest': 'document',
-  'sec-fetch-mode': 'navigate',
-  'sec-fetch-site': 'none',
-}

@@ -65,13 +65,6 @@ describe('logout', () => {
     expect(new URL(present(trail[1]).url).pathname).toBe(path)
   })
 
-  test('by JSON answers JSON', async () => {
-    const browser = await loggedInBrowser()
-    const answer = await browser.fetchJson(at('/logout'), { json: {} })
-    expect([answer.status, answer.json]).toMatchObject([200, { status: 'none' }])
-    expect(view(await browser.visit(at('/'))).status).toBe('anon')
-  })
-
   test('is seen by the other site once its record is stale', async () => {
     const browser = await loggedInBrowser()
     expect(view(await browser.visit(`${setup.evening.url}/`)).status).toBe('loggedin')

@@ -6,6 +6,7 @@ import express from 'express'
 import { Redis } from 'ioredis'
 import type { Sso2 } from '../../lib'
 import { startRedis, type TestRedis } from '../support/redis'
+import { pause } from '../support/wait'
 import {
   ada,
   addPages,
@@ -79,8 +80,7 @@ const causes: Cause[] = [
 
 /** Every answer of a page under `/count` changes the data of its session. */
 function build(sso: Sso2, gates: Gates) {
-  const app = express()
-  app.use(sso)
+  const app = express().use(sso)
   app.use('/count', (req, _res, next) => {
     req.session.saved = `${Number(req.session.saved ?? 0) + 1}`
     next()
@@ -89,7 +89,6 @@ function build(sso: Sso2, gates: Gates) {
 }
 
 const LINE = /^express-sso2: Redis (?:refuses writes|does not work) \(/
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 describe.each(causes)('[O23] a Redis that refuses writes: $code', ({ code, refuse, allow, check }) => {
   let redis: TestRedis
