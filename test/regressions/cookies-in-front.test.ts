@@ -2,7 +2,7 @@ import '../support/patient-store'
 import { createHmac } from 'node:crypto'
 import cookieParser from 'cookie-parser'
 import express, { type RequestHandler } from 'express'
-import { addPages, grace, loggedInBrowser, sessionSecret } from '../flows/setup'
+import { addPages, grace, sessionSecret } from '../flows/setup'
 import { isExpiry, parseSetCookie, rawGet } from '../safety/cookies-raw'
 import type { Browser } from '../support/agent'
 import { loggedInBrowserAt, type RunningSite, startSite } from './support'
@@ -37,8 +37,7 @@ describe.each<[string, RequestHandler]>([
     setup = await startSite({ build: (sso, gates) => addPages(express().use(parser, sso), sso, gates) })
     browser = await loggedInBrowserAt(setup)
     mine = String(browser.cookie('sso2.sid'))
-    const other = await loggedInBrowser({ ...setup, morning: setup }, grace)
-    theirs = String(other.cookie('sso2.sid'))
+    theirs = String((await loggedInBrowserAt(setup, grace)).cookie('sso2.sid'))
   })
   afterAll(() => setup.close())
 
@@ -58,11 +57,8 @@ describe.each<[string, RequestHandler]>([
     ['twice the same', () => [mine, mine]],
     ['one of them empty', () => [mine, '']],
   ])('a doubled session cookie (%s) is no cookie, and is dropped', async (_what, values) => {
-    const { answer, status, username } = await pageFor(
-      values()
-        .map((value) => `sso2.sid=${value}`)
-        .join('; '),
-    )
+    const pairs = values().map((value) => `sso2.sid=${value}`)
+    const { answer, status, username } = await pageFor(pairs.join('; '))
     expect({ status, username }).toEqual({ status: 'none', username: undefined })
     const lines = answer.setCookie.map(parseSetCookie).filter(({ name }) => name === 'sso2.sid')
     expect(lines.map(isExpiry)).toEqual([true])

@@ -2,8 +2,8 @@ import '../support/patient-store'
 import cookieParser from 'cookie-parser'
 import express, { type Express, type RequestHandler } from 'express'
 import type { Sso2 } from '../../lib'
-import { ada, loggedInBrowser, logIn } from '../flows/setup'
-import { type RunningSite, startSite } from './support'
+import { ada, logIn } from '../flows/setup'
+import { loggedInBrowserAt, type RunningSite, startSite } from './support'
 
 /* CSRF middleware of a site: our forms check where they come from, and have no token of it. */
 
@@ -50,7 +50,7 @@ test.each(middleware)(
   'mounted after sso, %s leaves our forms alone and still protects those of the site',
   async (_name, make) => {
     setup = await startSite({ build: after(make()) })
-    const browser = await loggedInBrowser({ ...setup, morning: setup })
+    const browser = await loggedInBrowserAt(setup)
     const shown = async () => JSON.parse((await browser.visit(at('/'))).body) as unknown
     expect(await shown()).toEqual({ status: 'loggedin', user: 'account-ada' })
     expect((await browser.submit(at('/comment'), { text: 'hello' })).status).toBe(403)

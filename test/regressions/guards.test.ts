@@ -2,7 +2,7 @@ import '../support/patient-store'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import { type Sso2, Sso2SetupError, Sso2UnavailableError } from '../../lib'
 import { LANGUAGES, TEXTS } from '../../lib/config/texts'
-import { addPages, type Gates, grace, loggedInBrowser } from '../flows/setup'
+import { addPages, type Gates, grace } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { loggedInBrowserAt, type RunningSite, startSite } from './support'
 
@@ -50,7 +50,7 @@ describe('requireLogin({ allow })', () => {
   test('lets in the users that it allows, and is told user and request', async () => {
     for (const path of ['/yes', '/later', '/absent'])
       expect(await json(browser, path)).toEqual([200, { seen: 'account-ada' }])
-    const other = await loggedInBrowser({ ...setup, morning: setup }, grace)
+    const other = await loggedInBrowserAt(setup, grace)
     expect(await json(other, '/yes')).toEqual([200, { seen: 'account-grace' }])
     expect(await json(other, '/later')).toEqual([403, { error: 'not_allowed' }])
   })

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sessionKey, shortHash } from '../../lib/storage/site-store'
-import { ada, grace, loggedInBrowser, sessionIdOf } from '../flows/setup'
+import { grace, sessionIdOf } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { useRedis } from '../support/redis'
-import { type RunningSite, startSite } from './support'
+import { loggedInBrowserAt, type RunningSite, startSite } from './support'
 
 /* Very many sessions of one account: how many there may be, which of them ends, and what their logout costs other users. */
 
@@ -20,7 +20,6 @@ beforeEach(async () => {
 })
 afterEach(() => setup.close())
 
-const login = (account = ada): Promise<Browser> => loggedInBrowser({ ...setup, morning: setup }, account)
 const isIn = async (browser: Browser) => (await browser.fetchJson(`${setup.url}/account`)).status === 200
 const keyOf = (browser: Browser) => sessionKey(sessionIdOf(browser))
 const recordKey = (key: string) => `${setup.prefix}sso2:{${key}}`
@@ -46,25 +45,19 @@ const stateOf = async (key: string) =>
     .replace(/^\{.*/s, 'live')
     .slice(0, 5)
 
-describe('[S21] an account has a thousand sessions at most', () => {
-  test('the least recently used one ends, and is in neither index', async () => {
-    const first = await login()
-    const [oldest = '', next = '', ...others] = await copies(first, MAX_SESSIONS - 1)
-    const { sidHash } = JSON.parse(String(await setup.redis.get(recordKey(oldest))))
-    const last = await login()
-    expect(await setup.redis.zcard(accountIndex())).toBe(MAX_SESSIONS)
-    expect([await stateOf(oldest), await stateOf(next), await stateOf(String(others.at(-1)))]).toEqual([
-      'ended',
-      'live',
-      'live',
-    ])
-    for (const index of [accountIndex(), `${setup.prefix}sid:{${sidHash}}`])
-      expect([await setup.redis.zscore(index, oldest), await setup.redis.zscore(index, next)]).toEqual([
-        null,
-        expect.any(String),
-      ])
-    expect([await isIn(first), await isIn(last)]).toEqual([true, true])
-  })
+test('[S21] an account has a thousand sessions at most: the least recently used one ends, and is in neither index', async () => {
+  const first = await loggedInBrowserAt(setup)
+  const [oldest = '', next = '', ...others] = await copies(first, MAX_SESSIONS - 1)
+  const { sidHash } = JSON.parse(String(await setup.redis.get(recordKey(oldest))))
+  const last = await loggedInBrowserAt(setup)
+  expect(await setup.redis.zcard(accountIndex())).toBe(MAX_SESSIONS)
+  const states = [await stateOf(oldest), await stateOf(next), await stateOf(String(others.at(-1)))]
+  expect(states).toEqual(['ended', 'live', 'live'])
+  for (const index of [accountIndex(), `${setup.prefix}sid:{${sidHash}}`]) {
+    const scores = [await setup.redis.zscore(index, oldest), await setup.redis.zscore(index, next)]
+    expect(scores).toEqual([null, expect.any(String)])
+  }
+  expect([await isIn(first), await isIn(last)]).toEqual([true, true])
 })
 
 /** Runs some work. @returns the time for which this process has computed meanwhile, in milliseconds */
@@ -87,7 +80,7 @@ async function slowestCommand(): Promise<number> {
  * Redis compute, because other programs may keep the machine busy.
  */
 async function delayBy(path: string): Promise<number> {
-  const [browser, other] = [await login(), await login(grace)]
+  const [browser, other] = [await loggedInBrowserAt(setup), await loggedInBrowserAt(setup, grace)]
   const keys = await copies(browser, FLOOD)
   let isOver = false
   const worst = { before: 0, meanwhile: 0 }

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream'
 import type { Request, RequestHandler, Response } from 'express'
 import type { Sso2 } from '../../lib'
 import { send } from '../support/http'
-import { loggedInBrowserAt, type Process, pages, type RunningSite, startSite } from './support'
+import { loggedInBrowserAt, type Process, type RunningSite, startSite } from './support'
 
 type Heads = Record<string, string>
 
@@ -36,7 +36,7 @@ let cookie: string
 let thrown: unknown[]
 
 beforeAll(async () => {
-  setup = await startSite({})
+  setup = await startSite()
   const browser = await loggedInBrowserAt(setup)
   await browser.visit(`${setup.url}/keep`)
   cookie = `sso2.sid=${browser.cookie('sso2.sid')}`
@@ -127,7 +127,7 @@ describe.each<[string, () => Heads, { status: string; user?: string; saved?: str
   ['a logged-in user', () => ({ cookie }), { status: 'loggedin', user: 'account-ada', saved: 'kept' }],
 ])('[O17] by %s', (_who, headers, expected) => {
   test('an upgrade through sso.session(request, {}, done), as ws does it, throws nothing and has the session', async () => {
-    const other = await setup.another({}, pages)
+    const other = await setup.another({})
     onUpgrade(
       other,
       (sso, req, res, done) => sso.session(req, res, done),
@@ -140,7 +140,7 @@ describe.each<[string, () => Heads, { status: string; user?: string; saved?: str
   })
 
   test.each(ways)('an upgrade through %s, as engine.io does it, knows the user', async (_what, handle) => {
-    const other = await setup.another({}, pages)
+    const other = await setup.another({})
     onUpgrade(other, handle, (socket) => new EngineResponse(socket))
     const answer = await upgrade(other.url, headers()).catch(() => 'the connection broke')
     expect({ answer, thrown: thrown.map(String) }).toEqual({ answer: expected, thrown: [] })

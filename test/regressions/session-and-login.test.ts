@@ -1,9 +1,11 @@
 import '../support/patient-store'
-import express from 'express'
+import cookieSession from 'cookie-session'
+import express, { type ErrorRequestHandler } from 'express'
 import session from 'express-session'
 import type { Sso2 } from '../../lib'
 import { ada, addPages, type Gates, sessionSecret, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
+import { identifyRedirects } from './pausable-setup'
 import { loggedInBrowserAt, type RunningSite, startSite } from './support'
 
 /* What docs/session-differences.md says of handlers that are written for plain express-session, row by row. */
@@ -15,24 +17,6 @@ const options = { logger: { warn: keep, info: keep } }
 function addHandlers(app: express.Express): express.Express {
   app.get('/regenerate', (req, res, next) => req.session.regenerate((error) => (error ? next(error) : res.json({}))))
   app.get('/destroy', (req, res, next) => req.session.destroy((error) => (error ? next(error) : res.json({}))))
-  app.get('/null', (req, res) => {
-    Object.assign(req, { session: null })
-    res.json({})
-  })
-  app.get('/cookie', (req, res) => {
-    Object.assign(req.session.cookie, {
-      maxAge: 60_000,
-      secure: true,
-      sameSite: 'none',
-      path: '/other',
-      httpOnly: false,
-    })
-    req.session.saved = 'changed'
-    res.json({})
-  })
-  app.get('/log-out', (req, res, next) => {
-    req.sso2.logout().then(() => res.json({}), next)
-  })
   app.post('/log-in', express.json(), (req, res, next) => {
     const remember = (ok: boolean) => {
       req.session.cookie.maxAge = 60_000
@@ -54,8 +38,7 @@ const at = (path: string) => `${setup.url}${path}`
 const script = async (browser: Browser) => (await browser.fetchJson(at('/'))).json.status
 async function page(browser: Browser) {
   const visit = await browser.visit(at('/'))
-  const redirects = visit.trail.filter(({ url }) => url.includes('/sso/identify?')).length
-  return { status: view(visit).status, redirects }
+  return { status: view(visit).status, redirects: identifyRedirects(visit) }
 }
 
 describe('on sso.session', () => {
@@ -108,4 +91,17 @@ test('on a session of its own, regenerate() hides the login until the next page 
   const seen = [await script(browser), await page(browser), await script(browser)]
   await setup.close()
   expect(seen).toEqual(['none', { status: 'loggedin', redirects: 1 }, 'loggedin'])
+})
+
+/** Each session that is not of express-session is in test/web/session-surroundings.test.ts. */
+test('cookie-session in the place of a session is refused at the first request, and the error says why', async () => {
+  const cookies = cookieSession({ name: 'own', secret: sessionSecret })
+  const problem: ErrorRequestHandler = (error, _req, res, _next) => void res.status(500).json({ error: String(error) })
+  setup = await startSite({
+    build: (sso, gates) =>
+      addPages(express().use(cookies, sso.session, sso.router, sso.middleware), sso, gates).use(problem),
+  })
+  const { status, json } = await setup.browser().fetchJson(at('/'))
+  await setup.close()
+  expect([status, json.error]).toEqual([500, expect.stringMatching(/express-sso2: .*express-session.*cookie-session/)])
 })

@@ -6,13 +6,10 @@ import { loggedInBrowserAt, type RunningSite, startSite, withPages } from './sup
 const LIFE_SECONDS = 3600
 
 let setup: RunningSite
-beforeEach(async () => {
-  setup = await startSite({})
-})
 afterEach(() => setup.close())
 
 /** How much every list and set of the site holds, whatever kind it is of. */
-async function sizes(part = ''): Promise<Record<string, number>> {
+async function sizes(part: string): Promise<Record<string, number>> {
   const { redis, prefix } = setup
   const found: Record<string, number> = {}
   for (const key of await redis.keys(`${prefix}${part}*`)) {
@@ -26,7 +23,6 @@ async function sizes(part = ''): Promise<Record<string, number>> {
 }
 
 test('[S10] the list of an account holds no session that is over, once a user logs in again', async () => {
-  await setup.close()
   setup = await startSite({ options: { session: { absoluteSeconds: LIFE_SECONDS, idleSeconds: 1800 } } })
   for (let logins = 0; logins < 12; logins += 1) await loggedInBrowserAt(setup)
   expect(Object.keys(await sizes('acct:'))).toHaveLength(1)
@@ -34,6 +30,7 @@ test('[S10] the list of an account holds no session that is over, once a user lo
   await loggedInBrowserAt(setup)
   expect(Object.values(await sizes('acct:'))).toEqual([1])
 })
+
 const call = (name: 'regenerate' | 'destroy') => (browser: Browser) => browser.fetchJson(`${setup.url}/${name}`)
 const logout = (browser: Browser) => browser.submit(`${setup.url}/logout`, { return_to: '/' })
 
@@ -51,7 +48,6 @@ test.each<[what: string, left: number, act: (browser: Browser) => Promise<{ stat
     },
   ],
 ])('[S10] no list keeps a session that %s', async (_what, left, act) => {
-  await setup.close()
   const build = withPages((app) => {
     for (const name of ['regenerate', 'destroy'] as const)
       app.get(`/${name}`, (req, res, next) => req.session[name]((error) => (error ? next(error) : res.json({}))))
@@ -71,9 +67,8 @@ describe('[S10] every key of a site has an expiry', () => {
   const kinds = new Set<string>()
   /** Keys without an end; notes what kinds of keys there are. The queue of logouts ends with its last entry. */
   async function endless(): Promise<string[]> {
-    const keys = (await setup.redis.keys(`${setup.prefix}*`)).filter(
-      (key) => !key.startsWith(`${setup.prefix}logouts:`),
-    )
+    const all = await setup.redis.keys(`${setup.prefix}*`)
+    const keys = all.filter((key) => !key.startsWith(`${setup.prefix}logouts:`))
     for (const key of keys) kinds.add(/^[a-z0-9]+/.exec(key.slice(setup.prefix.length))?.[0] ?? key)
     const seconds = await Promise.all(keys.map((key) => setup.redis.ttl(key)))
     return keys.filter((_key, index) => seconds[index] === -1)
@@ -85,7 +80,6 @@ describe('[S10] every key of a site has an expiry', () => {
   }
 
   beforeEach(async () => {
-    await setup.close()
     setup = await startSite({ options: { loginLimit: { attempts: 20, perSeconds: 60 } } })
     kinds.clear()
   })
@@ -104,8 +98,7 @@ describe('[S10] every key of a site has an expiry', () => {
     setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
     await browser.submit(`${setup.url}/logout`, { return_to: '/' })
     setup.emulator.clock.advance(2) // it is due when the site looks next
-    const calls = () => setup.emulator.calls().filter(({ operation }) => operation === 'logout')
-    await eventually(async () => calls().length > 1)
+    await eventually(async () => setup.countCalls('logout') > 1)
     expect(await endless()).toEqual([])
     expect(kinds).toContain('pend')
   })

@@ -5,14 +5,16 @@ import { Redis } from 'ioredis'
 import { type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { createEmulator, demoOptions, type Emulator, type EmulatorOptions } from '../../lib/emulator'
 import {
+  ada,
   addPages,
   Gates,
   healthWithStore,
   loggedInBrowser,
   openPort,
   type Port,
+  pages,
   redisUrl,
-  sessionSecret,
+  usualOptions,
 } from '../flows/setup'
 import { Browser } from '../support/agent'
 import { browserCalls } from '../support/calls'
@@ -53,9 +55,6 @@ export interface RunningSite extends Process {
   close(): Promise<void>
 }
 
-/** A site whose pages are those of the flows. */
-export const pages: Build = (sso, gates) => addPages(express().use(sso), sso, gates)
-
 /** A site with pages of its own before those of the flows. */
 export const withPages =
   (add: (app: Express, sso: Sso2, gates: Gates) => void): Build =>
@@ -76,12 +75,7 @@ export async function startSite({ options = {}, build = pages, mountPath = '', .
   await emulator.listen(0)
   const prefix = `situation-${randomUUID()}:`
   const base: Partial<Sso2Options> = {
-    ...emulator.siteOptions(clientId),
-    siteUrl: url + mountPath,
-    sessionSecret,
-    redis: redisUrl(),
-    clock: emulator.clock,
-    loginLimit: false,
+    ...usualOptions(emulator, clientId, { url: url + mountPath, prefix }),
     ...options,
     session: { ...(rest.prefix === false ? {} : { prefix }), ...options.session },
   }
@@ -120,5 +114,6 @@ function serve({ server, url }: Port, options: Partial<Sso2Options>, build: Buil
   return { url, sso, gates, server }
 }
 
-/** A browser that is logged in as ada. */
-export const loggedInBrowserAt = (setup: RunningSite): Promise<Browser> => loggedInBrowser({ ...setup, morning: setup })
+/** A browser that is logged in. */
+export const loggedInBrowserAt = (setup: RunningSite, account = ada): Promise<Browser> =>
+  loggedInBrowser({ ...setup, morning: setup }, account)

@@ -8,8 +8,9 @@ import { transformSync } from '@swc/core'
 import express, { type Express, type Request } from 'express'
 import { WebSocket } from 'ws'
 import type { Sso2 } from '../../lib'
+import { pages } from '../flows/setup'
 import type { Browser } from '../support/agent'
-import { loggedInBrowserAt, pages, type RunningSite, startSite } from './support'
+import { loggedInBrowserAt, type RunningSite, startSite } from './support'
 
 /* Real sockets: of the example of docs/websockets.md, as it stands there, and of express-ws. */
 
@@ -34,7 +35,7 @@ afterEach(async () => {
 })
 
 async function startExample(): Promise<void> {
-  server = runExample(pages(setup.sso, setup.gates) as Express, setup.sso, setup.url)
+  server = runExample(pages(setup.sso, setup.gates), setup.sso, setup.url)
   await once(server.listen(0, '127.0.0.1'), 'listening')
 }
 
