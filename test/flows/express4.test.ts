@@ -1,24 +1,17 @@
 import '../support/patient-store'
-import express5, { type Express } from 'express'
+import express5 from 'express'
 import session from 'express-session'
 import type { Sso2 } from '../../lib'
+import { express4 } from '../safety/address-support'
 import { ada, addPages, type Gates, grace, logIn, present, type Setup, startSetup, view } from './setup'
-
-const express4 = require('express4') as typeof express5
 
 const own = (express: typeof express5) => (sso: Sso2, gates: Gates) => addPages(express().use(sso), sso, gates)
 
 /** A site with a session of its own mounts the router and the middleware alone. */
-const foreign =
-  (express: typeof express5) =>
-  (sso: Sso2, gates: Gates): Express => {
-    const app = express()
-    const store = new session.MemoryStore()
-    app.use(session({ secret: 'a-secret-of-the-site-itself', store, resave: false, saveUninitialized: false }))
-    app.use(sso.router)
-    app.use(sso.middleware)
-    return addPages(app, sso, gates)
-  }
+const foreign = (express: typeof express5) => (sso: Sso2, gates: Gates) => {
+  const first = session({ secret: 'a-secret-of-the-site-itself', resave: false, saveUninitialized: false })
+  return addPages(express().use(first, sso.router, sso.middleware), sso, gates)
+}
 
 describe.each([
   ['Express 4', own(express4), 'sso2.sid'],

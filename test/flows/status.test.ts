@@ -2,7 +2,7 @@ import '../support/patient-store'
 import { type PausableSetup, startPausableSetup } from '../regressions/pausable-setup'
 import type { Browser } from '../support/agent'
 import { browserCalls } from '../support/calls'
-import { ada, eventually, logIn, present, loggedInBrowser as userOf, view } from './setup'
+import { ada, eventually, logIn, present, view } from './setup'
 
 let setup: PausableSetup
 const at = (page: string) => setup.at(page)
@@ -13,7 +13,7 @@ beforeEach(async () => {
 })
 afterEach(() => setup.close())
 
-const loggedInBrowser = () => userOf(setup)
+const loggedInBrowser = () => setup.loggedInBrowser()
 
 describe('two processes ask Session Status once for all', () => {
   beforeEach(() => setup.serveFrom(setup.first, setup.addProcess()))

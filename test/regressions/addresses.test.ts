@@ -1,15 +1,14 @@
 import '../support/patient-store'
-import express5, { type Express } from 'express'
+import type express5 from 'express'
 import type { Sso2 } from '../../lib'
 import { ada, addPages, type Gates, view } from '../flows/setup'
+import { expresses } from '../safety/address-support'
 import { parseSetCookie } from '../safety/cookies-raw'
 import { beginFlow, document, land, landingToken } from '../safety/session-support'
 import { send } from '../support/http'
 import { type RunningSite, startSite, withPages } from './support'
 
-const express4 = require('express4') as typeof express5
-
-const links = (app: Express) =>
+const links = (app: express5.Express) =>
   app.get('/links', (req, res) => {
     res.json([req.sso2.identifyUrl('/page?a'), req.sso2.identifyUrl('/page?b'), req.sso2.identifyUrl('/x?q=a b')])
   })
@@ -101,7 +100,7 @@ describe('a space that the user wrote', () => {
 })
 
 /** A guard in a router at /admin. */
-function withRouter(express: typeof express5, sso: Sso2, gates: Gates): Express {
+function withRouter(express: typeof express5, sso: Sso2, gates: Gates): express5.Express {
   const app = express()
   const admin = express.Router()
   admin.get('/users', sso.requireLogin(), (req, res) => void res.json({ url: req.originalUrl }))
@@ -122,10 +121,7 @@ const strippedBy = (express: typeof express5) => (sso: Sso2, gates: Gates) => {
   })
 }
 
-describe.each([
-  ['Express 4', express4],
-  ['Express 5', express5],
-])('a site below /a, on %s,', (_version, express) => {
+describe.each(expresses)('a site below /a, on %s,', (_version, express) => {
   describe.each([
     ['mounted there', mountedAt(express)],
     ['behind a proxy that takes the path off', strippedBy(express)],

@@ -11,13 +11,10 @@ let setup: RunningSite
 let other: Process
 
 beforeEach(async () => {
-  jest.spyOn(console, 'warn').mockImplementation(() => {})
   setup = await startSite()
   other = await setup.another({})
 })
-afterEach(async () => {
-  await setup.close()
-})
+afterEach(() => setup.close())
 
 const look = async (browser: Browser, process: Process) => (await browser.fetchJson(`${process.url}/`)).json
 const BUSY = { operation: 'sessionstatus', kind: 'status', code: 429 } as const

@@ -20,10 +20,8 @@ const show = (req: Request, res: Response) => {
 const pagesWith =
   (options: Partial<SessionOptions>) =>
   (sso: Sso2, gates: Gates): Express => {
-    const app = express()
-    app.use(session({ name: COOKIE, secret: sessionSecret, resave: true, saveUninitialized: false, store, ...options }))
-    app.use(sso.router)
-    app.use(sso.middleware)
+    const usual = { name: COOKIE, secret: sessionSecret, resave: true, saveUninitialized: false, store }
+    const app = express().use(session({ ...usual, ...options }), sso.router, sso.middleware)
     app.get('/put', (req, res) => {
       bag(req)['basket'] = 'apple'
       show(req, res)

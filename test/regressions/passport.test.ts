@@ -30,11 +30,8 @@ function pages(sso: Sso2): Express {
   )
   passport.serializeUser((user, done) => done(null, user.name))
   passport.deserializeUser((name, done) => done(null, { name }))
-  const app = express()
-  app.use(session({ secret: sessionSecret, resave: false, saveUninitialized: false }))
-  app.use(sso.router)
-  app.use(sso.middleware)
-  app.use(passport.initialize(), passport.session())
+  const first = session({ secret: sessionSecret, resave: false, saveUninitialized: false })
+  const app = express().use(first, sso.router, sso.middleware, passport.initialize(), passport.session())
   const staff = passport.authenticate('local', { keepSessionInfo: true, failureRedirect: '/failed' })
   app.post('/staff', express.json(), staff, show)
   app.get('/put', (req, res) => {

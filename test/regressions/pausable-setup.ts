@@ -80,12 +80,14 @@ export async function startPausableSetup(options: PausableOptions = {}): Promise
   const together = new Barrier()
   const gates = new Gates()
   const letAnswersPass = options.holdsAnswers ? holdAnswers(turnstiles.answers) : () => {}
-  const ownStore = options.keeping === 'a session of its own' ? new session.MemoryStore() : undefined
+  const ownOptions = { secret: sessionSecret, resave: false, saveUninitialized: false }
+  const ownSession = options.keeping === 'a session of its own' ? session(ownOptions) : undefined
   const processes: Process[] = []
   const makeProcess = (sso: Sso2): Process => {
     const app = express()
     if (options.before) app.use(options.before)
-    mount(app, sso, ownStore)
+    if (ownSession) app.use(ownSession, sso.router, sso.middleware)
+    else app.use(sso)
     const process = { sso, app: addPages(addPausablePages(app, sso, gates, together), sso, gates) }
     processes.push(process)
     return process
@@ -172,16 +174,6 @@ function recordsOf({ redis, keys }: Setup): Pick<PausableSetup, 'records' | 'edi
       for (const { key, text } of await living()) await redis.set(key, change(text), 'KEEPTTL')
     },
   }
-}
-
-function mount(app: Express, sso: Sso2, ownStore: session.Store | undefined): void {
-  if (!ownStore) {
-    app.use(sso)
-    return
-  }
-  app.use(session({ secret: sessionSecret, resave: false, saveUninitialized: false, store: ownStore }))
-  app.use(sso.router)
-  app.use(sso.middleware)
 }
 
 /** The usual exchange, by hand. */

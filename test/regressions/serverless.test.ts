@@ -1,12 +1,11 @@
 import '../support/patient-store'
 import type http from 'node:http'
 import { text } from 'node:stream/consumers'
-import express5, { type Express } from 'express'
+import type { Express } from 'express'
 import serverless from 'serverless-http'
 import { ada, addPages, logIn, view } from '../flows/setup'
+import { expresses } from '../safety/address-support'
 import { type RunningSite, startSite } from './support'
-
-const express4 = require('express4') as typeof express5
 
 interface Result {
   readonly statusCode: number
@@ -38,10 +37,7 @@ const gateway =
     res.end(result.body)
   }
 
-describe.each([
-  ['Express 5', express5],
-  ['Express 4', express4],
-])('a site on %s behind serverless-http', (_name, express) => {
+describe.each(expresses)('a site on %s behind serverless-http', (_name, express) => {
   let setup: RunningSite
   beforeAll(async () => {
     setup = await startSite({ build: (sso, gates) => gateway(addPages(express().use(sso), sso, gates)) })

@@ -1,10 +1,10 @@
 import '../support/patient-store'
 import { StoredRecord } from '../../lib/web/stored-record'
 import { ada, logInAtLast, present, view } from '../flows/setup'
-import { document } from '../safety/session-support'
 import type { Browser } from '../support/agent'
 import { readJwt } from '../support/oracle'
-import { basket, type Keeping, keepings, type PausableSetup, startPausableSetup } from './pausable-setup'
+import { basket, document, hop, type Keeping, keepings, type PausableSetup, startPausableSetup } from './pausable-setup'
+import { loginsAtSso } from './signed-out'
 
 /*
  * What the site keeps in `req.session` stays when a user logs in: all of it, once, whatever happens at the same time.
@@ -17,6 +17,8 @@ afterEach(() => setup.close())
 const idOf = (browser: Browser) => browser.cookie('connect.sid') ?? browser.cookie('sso2.sid')
 const put = (browser: Browser, item: string) => browser.fetchJson(setup.at(`/put?item=${item}`))
 const basketOf = async (browser: Browser) => basket(await browser.visit(setup.at('/basket')))
+
+const loggedInWithBook = { status: 'loggedin', username: 'ada', basket: ['book'] }
 
 /** A visitor with a book in the basket. */
 async function visitorOf(keeping: Keeping): Promise<Browser> {
@@ -46,7 +48,7 @@ describe.each(keepings)('with %s', (keeping) => {
       const answers = await Promise.all(Array.from({ length: count }, () => send(browser)))
       expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
       expect(setup.countCalls('authenticate')).toBe(1)
-      expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book'] })
+      expect(await basketOf(browser)).toEqual(loggedInWithBook)
     },
   )
 
@@ -57,7 +59,7 @@ describe.each(keepings)('with %s', (keeping) => {
     expect(basket(await browser.fetchJson(setup.at('/basket')))).toMatchObject({ basket: ['book'] })
     expect(await basketOf(browser)).toEqual({ status: 'anon', basket: ['book'] })
     await submit(browser)
-    expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book'] })
+    expect(await basketOf(browser)).toEqual(loggedInWithBook)
   })
 
   test('[S20] a visitor whose SSO session Authenticate does not know keeps the basket', async () => {
@@ -66,7 +68,7 @@ describe.each(keepings)('with %s', (keeping) => {
     await submit(browser) // the session is not stale, so Authenticate is the first to say so
     expect(await basketOf(browser)).toMatchObject({ basket: ['book'] })
     await submit(browser)
-    expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book'] })
+    expect(await basketOf(browser)).toEqual(loggedInWithBook)
   })
 
   test('[S20] inactivity of two hours at the SSO system ends a login with its basket, and leaves the basket of other users', async () => {
@@ -76,7 +78,7 @@ describe.each(keepings)('with %s', (keeping) => {
     await submit(browser)
     for (const _again of [1, 2, 3]) {
       setup.emulator.clock.advance(6000)
-      expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book'] })
+      expect(await basketOf(browser)).toEqual(loggedInWithBook)
     }
     setup.emulator.clock.advance(7200)
     expect(await basketOf(browser)).toEqual({ status: 'anon', basket: [] })
@@ -125,7 +127,7 @@ describe.each(keepings)('with %s', (keeping) => {
     expect([status, headers['set-cookie']]).toEqual([200, undefined])
     expect(body).toMatch(/^data: hello\n\ndata: (anon|loggedin)\n\n$/)
     expect(idOf(browser)).toBe(id)
-    expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book'] })
+    expect(await basketOf(browser)).toEqual(loggedInWithBook)
     expect(idOf(browser)).not.toBe(id)
   })
 })
@@ -136,12 +138,8 @@ test.each(keepings)(
     let accountId = 'ada'
     const site = { loadUser: () => ({ accountId, username: accountId }) }
     // each check asks for a ticket, because the access token ends before the next check
-    setup = await startPausableSetup({
-      keeping,
-      usesDefaultHooks: true,
-      site,
-      emulator: { limits: { accessTokenSeconds: 300 } },
-    })
+    const emulator = { limits: { accessTokenSeconds: 300 } }
+    setup = await startPausableSetup({ keeping, usesDefaultHooks: true, site, emulator })
     const browser = await setup.loggedInBrowser()
     expect((await put(browser, 'book')).status).toBe(200)
     accountId = 'grace'
@@ -161,47 +159,41 @@ const sidOf = (landing: string) => readJwt(present(new URL(landing).searchParams
 async function twoTabsApart(keeping: Keeping) {
   setup = await startPausableSetup({ keeping })
   const browser = setup.browser()
-  const hop = async (url: string) => {
-    const { location } = (await browser.fetchJson(url, { headers: document })).headers
-    return new URL(present(location), url).href
-  }
   const platform = new URL(setup.emulator.url).hostname
   const landings: string[] = []
   for (const tab of [1, 2]) {
-    landings.push(await hop(await hop(setup.at(`/basket?tab=${tab}`))))
+    landings.push(await hop(browser, await hop(browser, setup.at(`/basket?tab=${tab}`))))
     browser.dropCookies(({ host }) => host === platform)
     setup.emulator.clock.advance(1)
   }
   expect(new Set(landings.map(sidOf)).size).toBe(2)
   await put(browser, 'book')
-  return { browser, landings, land: hop }
+  const [first = '', second = ''] = landings
+  return { browser, first, second }
 }
 
 describe.each(['Redis', 'memory'] as const)('two tabs with a session of the SSO system each (%s)', (keeping) => {
   test('[S20] of which one has logged in before the other comes back leave the login as it is', async () => {
-    const { browser, landings, land } = await twoTabsApart(keeping)
-    const [first, second] = landings
-    await land(present(first))
+    const { browser, first, second } = await twoTabsApart(keeping)
+    await hop(browser, first)
     await submit(browser)
-    await land(present(second))
-    expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book'] })
+    await hop(browser, second)
+    expect(await basketOf(browser)).toEqual(loggedInWithBook)
   })
 
   test('[S20] of which the older one comes back last log in the newer one, whose cookie the browser has', async () => {
-    const { browser, landings, land } = await twoTabsApart(keeping)
-    const newer = sidOf(landings.at(-1) ?? '')
-    for (const landing of landings.reverse()) await land(landing)
+    const { browser, first, second } = await twoTabsApart(keeping)
+    await hop(browser, second)
+    await hop(browser, first)
     await submit(browser)
-    expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book'] })
-    const loggedIn = setup.emulator.sessions().filter(({ status }) => status === 'loggedin')
-    expect(loggedIn.map(({ sid }) => sid)).toEqual([newer])
+    expect(await basketOf(browser)).toEqual(loggedInWithBook)
+    expect(loginsAtSso(setup).map(({ sid }) => sid)).toEqual([sidOf(second)])
   })
 
   test('[S20] of which one logs in while the other is landing keep the login\u2019s cookie', async () => {
-    const { browser, landings, land } = await twoTabsApart(keeping)
-    const [first = '', second = ''] = landings
+    const { browser, first, second } = await twoTabsApart(keeping)
     const cookie = browser.cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
-    await land(first)
+    await hop(browser, first)
     const { replace } = StoredRecord.prototype
     const writing = jest.spyOn(StoredRecord.prototype, 'replace').mockImplementationOnce(async function (
       this: StoredRecord,
@@ -214,7 +206,7 @@ describe.each(['Redis', 'memory'] as const)('two tabs with a session of the SSO 
     writing.mockRestore()
     expect(landed.status).toBe(303)
     expect(String(landed.headers['set-cookie'])).not.toContain('sso2.sid')
-    expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book'] })
+    expect(await basketOf(browser)).toEqual(loggedInWithBook)
   })
 })
 
@@ -244,11 +236,7 @@ test.each(['Redis', 'memory'] as const)(
     const second = clicked.fetchJson(setup.at('/login'), { json: ada, headers: { cookie } })
     held.open()
     expect((await second).status).toBe(200)
-    expect(basket(await clicked.fetchJson(setup.at('/basket')))).toEqual({
-      status: 'loggedin',
-      username: 'ada',
-      basket: ['book'],
-    })
+    expect(basket(await clicked.fetchJson(setup.at('/basket')))).toEqual(loggedInWithBook)
     await lost
   },
 )

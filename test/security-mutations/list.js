@@ -1486,8 +1486,8 @@ module.exports = [
     file: 'web/http/response-headers.ts',
     find: "if (typeof res.setHeader !== 'function' || res.headersSent) return",
     replace: 'if (res.headersSent) return',
-    test: 'regressions/packages-upgrades',
-    title: 'as ws does it',
+    test: 'web/session-surroundings',
+    title: 'reads and saves the session',
   },
   {
     name: 'a regenerate() that failed says that it went well',
