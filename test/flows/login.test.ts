@@ -163,20 +163,17 @@ describe('a login that is refused', () => {
     expect(page.body).toContain('Please try again in 12 hours.')
   })
 
-  test.each(['terminate', 'prune'] as const)(
-    'because the session has ended (%s) comes back to the form',
-    async (end) => {
-      setup.emulator[end](newestSid())
-      const page = await browser.submit(at('/login'), { ...ada, return_to: '/news' })
-      expect(page.status).toBe(200)
-      expect(new URL(page.url).pathname).toBe('/login')
-      expect(page.body).toContain('Your session has ended. Please log in again.')
-      expect(page.body).not.toContain(ada.password)
-      expect(page.trail.some(({ url }) => url.includes(ada.password))).toBe(false)
-      const again = await browser.submit(at('/login'), { ...ada, return_to: hidden(page.body, 'return_to') })
-      expect(view(again)).toEqual({ status: 'loggedin', username: 'ada', url: '/news' })
-    },
-  )
+  test.each(['terminate', 'prune'] as const)('because the session has ended (%s) shows the form', async (end) => {
+    setup.emulator[end](newestSid())
+    const page = await browser.submit(at('/login'), { ...ada, return_to: '/news' })
+    expect(page.status).toBe(200)
+    expect(new URL(page.url).pathname).toBe('/login')
+    expect(page.body).toContain('Your session has ended. Please log in again.')
+    expect(page.body).not.toContain(ada.password)
+    expect(page.trail.some(({ url }) => url.includes(ada.password))).toBe(false)
+    const again = await browser.submit(at('/login'), { ...ada, return_to: hidden(page.body, 'return_to') })
+    expect(view(again)).toEqual({ status: 'loggedin', username: 'ada', url: '/news' })
+  })
 
   test('because the session has ended answers JSON with the address of the form', async () => {
     setup.emulator.prune(newestSid())

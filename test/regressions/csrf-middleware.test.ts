@@ -46,34 +46,28 @@ let setup: RunningSite
 afterEach(() => setup.close())
 const at = (path: string) => `${setup.url}${path}`
 
-test.each(middleware)(
-  'mounted after sso, %s leaves our forms alone and still protects those of the site',
-  async (_name, make) => {
-    setup = await startSite({ build: after(make()) })
-    const browser = await loggedInBrowserAt(setup)
-    const shown = async () => JSON.parse((await browser.visit(at('/'))).body) as unknown
-    expect(await shown()).toEqual({ status: 'loggedin', user: 'account-ada' })
-    expect((await browser.submit(at('/comment'), { text: 'hello' })).status).toBe(403)
-    setup.emulator.clock.advance(2)
-    expect((await browser.submit(at('/logout'), { return_to: '/' })).status).toBe(200)
-    expect(await shown()).toEqual({ status: 'anon' })
-    setup.emulator.clock.advance(2)
-    await logIn(browser, setup, ada)
-    expect((await browser.submit(at('/logout-all'), { return_to: '/' })).status).toBe(200)
-    expect(await shown()).toEqual({ status: 'anon' })
-  },
-)
+test.each(middleware)('after sso, %s leaves our forms alone and protects those of the site', async (_name, make) => {
+  setup = await startSite({ build: after(make()) })
+  const browser = await loggedInBrowserAt(setup)
+  const shown = async () => JSON.parse((await browser.visit(at('/'))).body) as unknown
+  expect(await shown()).toEqual({ status: 'loggedin', user: 'account-ada' })
+  expect((await browser.submit(at('/comment'), { text: 'hello' })).status).toBe(403)
+  setup.emulator.clock.advance(2)
+  expect((await browser.submit(at('/logout'), { return_to: '/' })).status).toBe(200)
+  expect(await shown()).toEqual({ status: 'anon' })
+  setup.emulator.clock.advance(2)
+  await logIn(browser, setup, ada)
+  expect((await browser.submit(at('/logout-all'), { return_to: '/' })).status).toBe(200)
+  expect(await shown()).toEqual({ status: 'anon' })
+})
 
-test.each(middleware)(
-  'mounted before sso, %s refuses our forms, and the platform is not asked',
-  async (_name, make) => {
-    setup = await startSite({ build: before(make()) })
-    const browser = setup.browser()
-    await browser.visit(at('/'))
-    for (const path of ['/login', '/logout', '/logout-all']) {
-      const { status, body } = await browser.submit(at(path), { ...ada, return_to: '/' })
-      expect([path, status, JSON.parse(body)]).toEqual([path, 403, { refused: true }])
-    }
-    expect(setup.countCalls('authenticate')).toBe(0)
-  },
-)
+test.each(middleware)('before sso, %s refuses our forms, and the platform is not asked', async (_name, make) => {
+  setup = await startSite({ build: before(make()) })
+  const browser = setup.browser()
+  await browser.visit(at('/'))
+  for (const path of ['/login', '/logout', '/logout-all']) {
+    const { status, body } = await browser.submit(at(path), { ...ada, return_to: '/' })
+    expect([path, status, JSON.parse(body)]).toEqual([path, 403, { refused: true }])
+  }
+  expect(setup.countCalls('authenticate')).toBe(0)
+})

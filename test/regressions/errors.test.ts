@@ -38,17 +38,14 @@ test.each<[what: string, fail: () => unknown, heal: () => Promise<unknown>]>([
   ['takes no writes', () => refuseWrites(true), () => refuseWrites(false).then(healed)],
   ['hangs', () => own.hang(), healed],
   ['is gone', () => own.stop(), async () => {}],
-])(
-  '[S14, O17] req.sso2.check() of a user while Redis %s throws an error with class, code and operation',
-  async (_what, fail, heal) => {
-    const browser = await loggedInBrowserAt(setup)
-    expect((await browser.fetchJson(`${setup.url}/check`)).json).toEqual({ status: 'loggedin' })
-    await fail()
-    const { status, json } = await browser.fetchJson(`${setup.url}/check`)
-    expect({ status, json }).toEqual({
-      status: 200,
-      json: { isOurs: true, code: 'ERR_SSO2_UNAVAILABLE', operation: 'store' },
-    })
-    await heal()
-  },
-)
+])('[S14, O17] req.sso2.check() of a user while Redis %s throws a typed error', async (_what, fail, heal) => {
+  const browser = await loggedInBrowserAt(setup)
+  expect((await browser.fetchJson(`${setup.url}/check`)).json).toEqual({ status: 'loggedin' })
+  await fail()
+  const { status, json } = await browser.fetchJson(`${setup.url}/check`)
+  expect({ status, json }).toEqual({
+    status: 200,
+    json: { isOurs: true, code: 'ERR_SSO2_UNAVAILABLE', operation: 'store' },
+  })
+  await heal()
+})

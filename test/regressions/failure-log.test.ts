@@ -58,21 +58,18 @@ const ticketFaults: [operation: 'token' | 'me', fault: object, line: RegExp][] =
   ['me', { kind: 'garbage' }, /loadUser failed: .*userPath/],
 ]
 
-test.each(doors)(
-  '%s that fails at the token endpoint or the user path is one line: step, status, and what to look at',
-  async (door) => {
-    const at = await start({ emulator: { limits: { accessTokenSeconds: 300 } } })
-    for (const [operation, fault, line] of ticketFaults) {
-      await loggedInBrowserAt(at) // a ticket that is redeemed: none of the faults is an outage yet
-      const step = await openDoor(door, at)
-      at.emulator.faults.add({ operation, ...fault } as FaultOptions)
-      lines.length = 0
-      await step()
-      expect([fault, lines]).toEqual([fault, [expect.stringMatching(line)]])
-      at.emulator.faults.clear()
-    }
-  },
-)
+test.each(doors)('%s that fails at token endpoint or user path is one line, with what to look at', async (door) => {
+  const at = await start({ emulator: { limits: { accessTokenSeconds: 300 } } })
+  for (const [operation, fault, line] of ticketFaults) {
+    await loggedInBrowserAt(at) // a ticket that is redeemed: none of the faults is an outage yet
+    const step = await openDoor(door, at)
+    at.emulator.faults.add({ operation, ...fault } as FaultOptions)
+    lines.length = 0
+    await step()
+    expect([fault, lines]).toEqual([fault, [expect.stringMatching(line)]])
+    at.emulator.faults.clear()
+  }
+})
 
 describe('a hook of the site that fails', () => {
   const fails = { exchangeTicket: false, loadUser: false }

@@ -34,30 +34,27 @@ describe.each(keepings)('with %s, two tabs that land while the SSO session is lo
     ['exchanging', '/logout', 'confirmed'],
     ['naming', '/logout-all', 'confirmed'],
     ['naming', '/logout', 'pending'],
-  ] as const)(
-    '[L13] (%s is slow, %s is %s) the slow one does not log the user in again',
-    async (where, path, result) => {
-      const browser = await setup.loggedInBrowser()
-      const [one, two] = await twoTabs(browser)
-      const held = setup[where].close()
-      const landing = slow(browser, two)
-      await held.arrived
-      await slow(browser, one)
-      expect(basket(await browser.fetchJson(setup.at('/basket')))).toMatchObject({
-        status: 'loggedin',
-        username: 'ada',
-      })
-      if (result === 'pending') setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
-      expect((await post(browser, path)).json).toEqual({ status: 'none', logout: result })
-      held.open()
-      await landing
-      await expectNoUser(setup, browser)
-      expect(browser.cookie('sso2.o') === undefined).toBe(result === 'confirmed')
-      if (result === 'pending') return
-      expect(loginsAtSso(setup)).toEqual([])
-      await expectLoginWorks(setup, browser)
-    },
-  )
+  ] as const)('[L13] (%s is slow, %s is %s) the slow one does not log the user in', async (where, path, result) => {
+    const browser = await setup.loggedInBrowser()
+    const [one, two] = await twoTabs(browser)
+    const held = setup[where].close()
+    const landing = slow(browser, two)
+    await held.arrived
+    await slow(browser, one)
+    expect(basket(await browser.fetchJson(setup.at('/basket')))).toMatchObject({
+      status: 'loggedin',
+      username: 'ada',
+    })
+    if (result === 'pending') setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
+    expect((await post(browser, path)).json).toEqual({ status: 'none', logout: result })
+    held.open()
+    await landing
+    await expectNoUser(setup, browser)
+    expect(browser.cookie('sso2.o') === undefined).toBe(result === 'confirmed')
+    if (result === 'pending') return
+    expect(loginsAtSso(setup)).toEqual([])
+    await expectLoginWorks(setup, browser)
+  })
 })
 
 test.each(['Redis', 'a session of its own'] as const)(
@@ -170,19 +167,16 @@ describe('a cookie or record that this process cannot read', () => {
       ]),
     ),
   ]
-  test.each(unreadable)(
-    '[O21, S15] a record %s (%s, %s): the logout is pending, and no user is shown',
-    async (...row) => {
-      const [, keeping, path, spoil] = row
-      setup = await startPausableSetup({ keeping })
-      const browser = await setup.loggedInBrowser()
-      await spoil()
-      expect((await post(browser, path)).json).toEqual({ status: 'none', logout: 'pending' })
-      expect(browser.cookie('sso2.o')).toBeDefined()
-      await expectNoUser(setup, browser)
-      await expectLoginWorks(setup, browser)
-    },
-  )
+  test.each(unreadable)('[O21, S15] a record %s (%s, %s): the logout is pending, no user is shown', async (...row) => {
+    const [, keeping, path, spoil] = row
+    setup = await startPausableSetup({ keeping })
+    const browser = await setup.loggedInBrowser()
+    await spoil()
+    expect((await post(browser, path)).json).toEqual({ status: 'none', logout: 'pending' })
+    expect(browser.cookie('sso2.o')).toBeDefined()
+    await expectNoUser(setup, browser)
+    await expectLoginWorks(setup, browser)
+  })
 })
 
 const statusOf = async (browser: Browser) => basket(await browser.fetchJson(setup.at('/basket'))).status

@@ -73,27 +73,24 @@ describe.each(keepings)('with %s', (keeping) => {
   test.each([
     [2, 'waits'],
     [13, 'no longer waits'],
-  ])(
-    '[S18] a request that was told "terminated" does not pass because another one (%i s later: it %s) asks again',
-    async (seconds) => {
-      setup = await startPausableSetup({ keeping, holdsAnswers: true })
-      browser = await setup.loggedInBrowser()
-      terminate()
-      const first = setup.answers.close()
-      const one = browser.fetchJson(setup.at('/sensitive'))
-      await first.arrived
-      setup.emulator.clock.advance(seconds)
-      const second = setup.answers.close()
-      const two = browser.fetchJson(setup.at('/sensitive'))
-      await Promise.race([second.arrived, two, sleep(300)]) // or it waits for the first one's answer
-      first.open()
-      const answers = [await one]
-      second.open()
-      answers.push(await two)
-      expect(answers.map(({ status }) => status)).not.toContain(200)
-      expect(answers.filter(({ body }) => body.includes('ada'))).toEqual([])
-    },
-  )
+  ])('[S18] a request told "terminated" does not pass because another (%i s later: it %s) asks', async (seconds) => {
+    setup = await startPausableSetup({ keeping, holdsAnswers: true })
+    browser = await setup.loggedInBrowser()
+    terminate()
+    const first = setup.answers.close()
+    const one = browser.fetchJson(setup.at('/sensitive'))
+    await first.arrived
+    setup.emulator.clock.advance(seconds)
+    const second = setup.answers.close()
+    const two = browser.fetchJson(setup.at('/sensitive'))
+    await Promise.race([second.arrived, two, sleep(300)]) // or it waits for the first one's answer
+    first.open()
+    const answers = [await one]
+    second.open()
+    answers.push(await two)
+    expect(answers.map(({ status }) => status)).not.toContain(200)
+    expect(answers.filter(({ body }) => body.includes('ada'))).toEqual([])
+  })
 
   test('[S18] a request does not pass on the response to a check that was sent before the request began', async () => {
     setup = await startPausableSetup({ keeping, holdsAnswers: true })

@@ -144,23 +144,20 @@ test.each(['Redis', 'a session of its own'] as const)(
 test.each<[what: string, begin: () => unknown, end: () => unknown]>([
   ['hangs', redis.hang, () => {}],
   ['takes no writes', redis.refuseWrites, redis.takeWrites],
-])(
-  '[S22] a logout while Redis %s ends a session whose record is lost too, with what the site has put into it',
-  async (_what, begin, end) => {
-    await start()
-    const browser = await setup.loggedInBrowser()
-    await redis.commands().del(...(await redis.commands().keys('*sso2:*')))
-    await browser.fetchJson(setup.at('/put?item=news'))
-    const cookie = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
-    await begin()
-    expect((await post(browser)).json.logout).toBe('pending')
-    await end()
-    await isBack()
-    const withCookie = () => setup.browser().fetchJson(setup.at('/basket'), { headers: { cookie } })
-    await eventually(async () => basket(await withCookie()).basket.length === 0)
-    expect(basket(await browser.fetchJson(setup.at('/basket'))).basket).toEqual([])
-  },
-)
+])('[S22] a logout while Redis %s ends a session whose record is lost too, and its data', async (_what, begin, end) => {
+  await start()
+  const browser = await setup.loggedInBrowser()
+  await redis.commands().del(...(await redis.commands().keys('*sso2:*')))
+  await browser.fetchJson(setup.at('/put?item=news'))
+  const cookie = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
+  await begin()
+  expect((await post(browser)).json.logout).toBe('pending')
+  await end()
+  await isBack()
+  const withCookie = () => setup.browser().fetchJson(setup.at('/basket'), { headers: { cookie } })
+  await eventually(async () => basket(await withCookie()).basket.length === 0)
+  expect(basket(await browser.fetchJson(setup.at('/basket'))).basket).toEqual([])
+})
 
 test('[S17] a script that logs out twice leaves no mark, and a later login on the other site stays', async () => {
   await start()

@@ -126,24 +126,21 @@ test.each([
 test.each([
   ['is back, sends it', true],
   ['is still away, leaves it pending', false],
-])(
-  '[S17] after a logout of all while Redis hung, a landing of another tab, when Redis %s',
-  async (_what, isBackFirst) => {
-    const [phone, laptop] = await phoneAndLaptop()
-    const landing = await hop(laptop, (await laptop.fetchJson(setup.at('/identify-me'))).json.identify)
-    redis.hang()
-    await byRoute(laptop)
-    expect(accountsLoggedOut()).toEqual([])
-    if (isBackFirst) await isBack()
-    await laptop.fetchJson(landing)
-    if (!isBackFirst) {
-      expect(logoutCookie(laptop)).toBeDefined()
-      await isBack()
-    }
-    await expectPhoneOut(phone, laptop)
-    expect(new Set(accountsLoggedOut())).toEqual(new Set(['account-ada']))
-  },
-)
+])('[S17] after a logout of all while Redis hung a landing of another tab, if Redis %s', async (_what, isBackFirst) => {
+  const [phone, laptop] = await phoneAndLaptop()
+  const landing = await hop(laptop, (await laptop.fetchJson(setup.at('/identify-me'))).json.identify)
+  redis.hang()
+  await byRoute(laptop)
+  expect(accountsLoggedOut()).toEqual([])
+  if (isBackFirst) await isBack()
+  await laptop.fetchJson(landing)
+  if (!isBackFirst) {
+    expect(logoutCookie(laptop)).toBeDefined()
+    await isBack()
+  }
+  await expectPhoneOut(phone, laptop)
+  expect(new Set(accountsLoggedOut())).toEqual(new Set(['account-ada']))
+})
 
 describe('"log out", then "log out everywhere"', () => {
   test.each<[when: string, begin: () => void, end: () => unknown]>([
@@ -213,28 +210,25 @@ describe('"log out everywhere" while Redis takes no writes', () => {
     await expectStays(newer)
   })
 
-  test.each(['/logout-all', '/logout'])(
-    '[S17] and %s at another process: the SSO system is told once',
-    async (second) => {
-      store = failingStore()
-      setup = await startPausableSetup({ site: { redis: store.client } })
-      const [phone, laptop] = [await setup.loggedInBrowser(), await setup.loggedInBrowser()]
-      ssoIsDown('logoutall')
-      store.goAwayAfter(1, false)
-      await byRoute(laptop)
-      const failed = accountsLoggedOut().length
-      setup.emulator.faults.clear()
-      setup.serveFrom(setup.addProcess({ redis: redisUrl() }))
-      await eventually(async () => (await setup.newest().sso.health()).store === 'ok')
-      expect((await post(laptop, second)).json.logout).toBe('confirmed')
-      expect(accountsLoggedOut()).toHaveLength(failed + 1)
-      const newer = await newerLogin()
-      await store.comeBack(setup.first.sso)
-      await noLogoutWaits()
-      expect(await isLoggedIn(phone)).toBe(false)
-      await expectStays(newer, failed + 1)
-    },
-  )
+  test.each(['/logout-all', '/logout'])('[S17] and %s at another process: one call', async (second) => {
+    store = failingStore()
+    setup = await startPausableSetup({ site: { redis: store.client } })
+    const [phone, laptop] = [await setup.loggedInBrowser(), await setup.loggedInBrowser()]
+    ssoIsDown('logoutall')
+    store.goAwayAfter(1, false)
+    await byRoute(laptop)
+    const failed = accountsLoggedOut().length
+    setup.emulator.faults.clear()
+    setup.serveFrom(setup.addProcess({ redis: redisUrl() }))
+    await eventually(async () => (await setup.newest().sso.health()).store === 'ok')
+    expect((await post(laptop, second)).json.logout).toBe('confirmed')
+    expect(accountsLoggedOut()).toHaveLength(failed + 1)
+    const newer = await newerLogin()
+    await store.comeBack(setup.first.sso)
+    await noLogoutWaits()
+    expect(await isLoggedIn(phone)).toBe(false)
+    await expectStays(newer, failed + 1)
+  })
 })
 
 test.each(['by itself', 'when the browser returns'])(

@@ -131,16 +131,13 @@ describe.each<[string, () => Heads, { status: string; user?: string; saved?: str
     expect({ answer, thrown: thrown.map(String) }).toEqual({ answer: expected, thrown: [] })
   })
 
-  test.each(ways)(
-    'a request without Express through %s is served with its user, and not redirected',
-    async (...row) => {
-      const other = await through(row[1])
-      const poll = { accept: '*/*', 'sec-fetch-dest': 'empty', 'sec-fetch-mode': 'cors', ...headers() }
-      const url = new URL('/socket.io/?transport=polling', other.url)
-      const answer = await send({ method: 'GET', url, headers: poll })
-      expect([answer.status, JSON.parse(answer.body)]).toEqual([200, expected])
-    },
-  )
+  test.each(ways)('a request without Express through %s is served with its user, not redirected', async (...row) => {
+    const other = await through(row[1])
+    const poll = { accept: '*/*', 'sec-fetch-dest': 'empty', 'sec-fetch-mode': 'cors', ...headers() }
+    const url = new URL('/socket.io/?transport=polling', other.url)
+    const answer = await send({ method: 'GET', url, headers: poll })
+    expect([answer.status, JSON.parse(answer.body)]).toEqual([200, expected])
+  })
 })
 
 test('[O17] a request without Express whose record is stale has Session Status asked', async () => {

@@ -136,25 +136,22 @@ test.each([
   ['token endpoint fails', failing, '/oauth/token', 'exchangeTicket', 'The token endpoint works again.'],
   ['token endpoint refuses the client', refusing, '/oauth/token', 'exchangeTicket', 'The token endpoint works again.'],
   ['user path fails', failing, '/me', 'loadUser', 'The user path works again.'],
-])(
-  'health() says that no user can log in while the %s for all, and no longer',
-  async (_name, how, where, step, over) => {
-    answer = how
-    expect(await healthWithStore(setup.sso)).toMatchObject({ login: 'ok', ok: true })
-    path = where
-    isForAll = true
-    expect((await logIn(1)).status).toBe(503)
-    const isBack = async () => (await setup.sso.health()).login === 'ok'
-    await eventually(async () => !(await isBack()))
-    expect(await healthWithStore(setup.sso)).toMatchObject({ ok: false, sso: 'ok', store: 'ok', login: 'unavailable' })
-    await sleep(2500)
-    const { status, ms } = await logIn(2)
-    expect(status).toBe(503)
-    expect(ms).toBeLessThan(LATE_MS)
-    isForAll = false
-    await eventually(isBack)
-    expect((await logIn(3)).status).toBe(200)
-    expect(await healthWithStore(setup.sso)).toMatchObject({ ok: true })
-    expect(lines).toEqual([expect.stringContaining(`${step} failed`), `express-sso2: ${over}`])
-  },
-)
+])('health() says that no user can log in while the %s for all, no longer', async (_name, how, where, step, over) => {
+  answer = how
+  expect(await healthWithStore(setup.sso)).toMatchObject({ login: 'ok', ok: true })
+  path = where
+  isForAll = true
+  expect((await logIn(1)).status).toBe(503)
+  const isBack = async () => (await setup.sso.health()).login === 'ok'
+  await eventually(async () => !(await isBack()))
+  expect(await healthWithStore(setup.sso)).toMatchObject({ ok: false, sso: 'ok', store: 'ok', login: 'unavailable' })
+  await sleep(2500)
+  const { status, ms } = await logIn(2)
+  expect(status).toBe(503)
+  expect(ms).toBeLessThan(LATE_MS)
+  isForAll = false
+  await eventually(isBack)
+  expect((await logIn(3)).status).toBe(200)
+  expect(await healthWithStore(setup.sso)).toMatchObject({ ok: true })
+  expect(lines).toEqual([expect.stringContaining(`${step} failed`), `express-sso2: ${over}`])
+})

@@ -39,18 +39,15 @@ describe.each(keepings)('with %s', (keeping) => {
     [2, 'scripts', script],
     ...(keeping === 'memory' ? [] : [[2, 'scripts at two processes', script] satisfies (typeof submits)[number]]),
   ]
-  test.each(submits)(
-    '[S20] %i submits of the login at once (%s) leave the basket as it was',
-    async (count, what, send) => {
-      const browser = await visitorOf(keeping)
-      if (what === 'scripts at two processes') setup.serveFrom(setup.first, await setup.addReadyProcess())
-      setup.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 100, times: 1 })
-      const answers = await Promise.all(Array.from({ length: count }, () => send(browser)))
-      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
-      expect(setup.countCalls('authenticate')).toBe(1)
-      expect(await basketOf(browser)).toEqual(loggedInWithBook)
-    },
-  )
+  test.each(submits)('[S20] %i submits of the login at once (%s) leave the basket as is', async (count, what, send) => {
+    const browser = await visitorOf(keeping)
+    if (what === 'scripts at two processes') setup.serveFrom(setup.first, await setup.addReadyProcess())
+    setup.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 100, times: 1 })
+    const answers = await Promise.all(Array.from({ length: count }, () => send(browser)))
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+    expect(setup.countCalls('authenticate')).toBe(1)
+    expect(await basketOf(browser)).toEqual(loggedInWithBook)
+  })
 
   test('[S20] a visitor whom the SSO system forgets keeps the basket: on a script, on a page, and in the login after that', async () => {
     const browser = await visitorOf(keeping)
