@@ -2,7 +2,6 @@ import '../support/patient-store'
 import express from 'express'
 import { requestSessionOf } from '../../lib/web/session/request-session'
 import type { Browser } from '../support/agent'
-import { browserCalls } from '../support/calls'
 import { ada, addPages, logIn, present, type Setup, startSetup, view, visitor } from './setup'
 
 let setup: Setup
@@ -99,14 +98,6 @@ describe('a login', () => {
     await second.visit(at('/'))
     const answer = await second.fetchJson(at('/login'), { json: { username: 'ada', password: otp } })
     expect([answer.status, answer.json]).toEqual([401, { error: 'otp_consumed_or_expired' }])
-  })
-
-  test('whose answer was lost ends logged in, after one Authenticate', async () => {
-    setup.emulator.faults.add({ operation: 'authenticate', kind: 'drop_after_commit' })
-    const page = await logIn(browser, setup.morning, ada)
-    expect(view(page)).toMatchObject({ status: 'loggedin', username: 'ada' })
-    expect(setup.countCalls('authenticate')).toBe(1)
-    expect(browserCalls(setup.emulator, 'sessionstatus').map(({ claims }) => claims['lks'])).toEqual(['anon'])
   })
 
   test('of a user who is in already says nothing of the password where its answer was lost', async () => {

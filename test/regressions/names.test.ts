@@ -1,8 +1,7 @@
 import '../support/patient-store'
-import express from 'express'
 import { Cluster, Redis } from 'ioredis'
 import { demoOptions } from '../../lib/emulator'
-import { ada, addPages, eventually, logIn, view } from '../flows/setup'
+import { ada, behindProxy, eventually, logIn, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { startRedis, type TestRedis } from '../support/redis'
 import { loggedInBrowserAt, type RunningSite, startSite } from './support'
@@ -55,7 +54,7 @@ describe('[F10] X-Forwarded-For', () => {
     setup = await startSite({
       options: { loginLimit: { attempts: 2, perSeconds: 60 } },
       emulator: { limits: { attemptsBeforeFreeze: 1000 } },
-      build: (sso, gates) => addPages(express().set('trust proxy', 1).use(sso), sso, gates),
+      build: behindProxy,
     })
   })
   afterAll(() => setup.close())

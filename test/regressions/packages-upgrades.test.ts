@@ -131,8 +131,8 @@ describe.each<[string, () => Heads, { status: string; user?: string; saved?: str
     expect({ answer, thrown: thrown.map(String) }).toEqual({ answer: expected, thrown: [] })
   })
 
-  test.each(ways)('a request without Express through %s is served with its user, not redirected', async (...row) => {
-    const other = await through(row[1])
+  test.each(ways)('a request without Express through %s has its user, and no redirect', async (_what, way) => {
+    const other = await through(way)
     const poll = { accept: '*/*', 'sec-fetch-dest': 'empty', 'sec-fetch-mode': 'cors', ...headers() }
     const url = new URL('/socket.io/?transport=polling', other.url)
     const answer = await send({ method: 'GET', url, headers: poll })
