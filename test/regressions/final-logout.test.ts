@@ -41,10 +41,7 @@ describe.each(keepings)('with %s, two tabs that land while the SSO session is lo
     const landing = slow(browser, two)
     await held.arrived
     await slow(browser, one)
-    expect(basket(await browser.fetchJson(setup.at('/basket')))).toMatchObject({
-      status: 'loggedin',
-      username: 'ada',
-    })
+    expect(basket(await browser.fetchJson(setup.at('/basket')))).toMatchObject({ status: 'loggedin', username: 'ada' })
     if (result === 'pending') setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
     expect((await post(browser, path)).json).toEqual({ status: 'none', logout: result })
     held.open()
@@ -146,26 +143,17 @@ describe('a cookie or record that this process cannot read', () => {
   const edits: [string, (text: string) => string][] = [
     ['of an unknown version', (text) => JSON.stringify({ ...JSON.parse(text), v: 99 })],
     ['that is an empty text', () => ''],
-    [
-      'whose sealed part cannot be opened',
-      (text) => JSON.stringify({ ...JSON.parse(text), sealedSecrets: 'c2VhbGVk' }),
-    ],
+    ['whose seal is broken', (text) => JSON.stringify({ ...JSON.parse(text), sealedSecrets: 'c2VhbGVk' })],
   ]
-  const unreadable: [what: string, keeping: Keeping, path: string, spoil: () => Promise<unknown>][] = [
-    ...(['/logout', '/logout-all'] as const).map((path): (typeof unreadable)[number] => [
-      'sealed with a secret that is gone',
-      'a session of its own',
-      path,
-      async () => setup.serveFrom(await setup.addReadyProcess({ sessionSecret: newSecret })),
+  const useNewSecret = async () => setup.serveFrom(await setup.addReadyProcess({ sessionSecret: newSecret }))
+  type Row = [what: string, keeping: Keeping, path: string, spoil: () => Promise<unknown>]
+  const unreadable: Row[] = [
+    ['sealed with a secret that is gone', 'a session of its own', '/logout', useNewSecret],
+    ['sealed with a secret that is gone', 'a session of its own', '/logout-all', useNewSecret],
+    ...edits.flatMap(([what, change]): Row[] => [
+      [what, 'Redis', '/logout', () => setup.editRecords(change)],
+      [what, 'a session of its own', '/logout', () => setup.editRecords(change)],
     ]),
-    ...(['Redis', 'a session of its own'] as const).flatMap((keeping) =>
-      edits.map(([what, change]): (typeof unreadable)[number] => [
-        what,
-        keeping,
-        '/logout',
-        () => setup.editRecords(change),
-      ]),
-    ),
   ]
   test.each(unreadable)('[O21, S15] a record %s (%s, %s): the logout is pending, no user is shown', async (...row) => {
     const [, keeping, path, spoil] = row

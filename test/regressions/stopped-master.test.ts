@@ -7,6 +7,7 @@ import { normalisedUsername } from '../../lib/decide/login-budgets'
 import { demoOptions } from '../../lib/emulator'
 import { sessionKey, shortHash } from '../../lib/storage/site-store'
 import { addPages, eventually, present, sessionIdOf, view } from '../flows/setup'
+import { forAll } from '../safety/address-support'
 import { startCluster } from '../storage/servers'
 import { Browser, type VisitedPage } from '../support/agent'
 import { type RunningSite, startSite } from './support'
@@ -30,6 +31,8 @@ const accounts = Array.from({ length: 3 * USERS }, (_, index) => ({
 }))
 type Account = (typeof accounts)[number]
 type User = { readonly browser: Browser; readonly account: Account }
+
+const each = <T>(items: readonly T[], run: (item: T) => Promise<void>) => forAll(items, run, AT_ONCE)
 
 let running: Awaited<ReturnType<typeof startCluster>>
 let cluster: Cluster
@@ -144,14 +147,6 @@ afterAll(async () => {
   await cluster.quit()
   await running.stop()
 }, 60_000)
-
-async function each<T>(items: readonly T[], run: (item: T) => Promise<void>): Promise<void> {
-  const left = [...items.entries()]
-  const work = async () => {
-    for (let next = left.shift(); next !== undefined; next = left.shift()) await run(next[1])
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
-}
 
 /** Visits for each of these. Those who need the stopped master are not served, and nearly all others are. */
 async function expectServed<T>(
