@@ -205,7 +205,7 @@ export function addPages(app: Express, sso: Sso2, gates: Gates): Express {
   return app
 }
 
-function viewOf(req: Request): PageView {
+export function viewOf(req: Request): PageView {
   const { status, degraded, user } = req.sso2
   const username = user && 'username' in user ? String(user.username) : undefined
   const { saved } = req.session

@@ -1,6 +1,6 @@
 import type { Express, Request, Response } from 'express'
 import { type Sso2, Sso2Error } from '../../lib'
-import { ada, type Gates } from '../flows/setup'
+import { ada, type Gates, type PageView, viewOf } from '../flows/setup'
 import type { Barrier } from './turnstile'
 
 declare module 'express-session' {
@@ -10,12 +10,7 @@ declare module 'express-session' {
 }
 
 /** What the pages of a setup answer. */
-export interface BasketView {
-  status: 'loggedin' | 'anon' | 'none'
-  username?: string
-  degraded?: string
-  basket: string[]
-}
+export type BasketView = Omit<PageView, 'url' | 'saved'> & { basket: string[] }
 
 /** Pages that a site may have: a basket, calls of the REST API, a look at the SSO system, a long answer. */
 export function addPausablePages(app: Express, sso: Sso2, gates: Gates, together: Barrier): Express {
@@ -63,11 +58,6 @@ export function addPausablePages(app: Express, sso: Sso2, gates: Gates, together
 }
 
 function basketOf(req: Request): BasketView {
-  const { status, user, degraded } = req.sso2
-  return {
-    status,
-    ...(user && 'username' in user ? { username: String(user.username) } : {}),
-    ...(degraded ? { degraded } : {}),
-    basket: req.session.basket ?? [],
-  }
+  const { url: _url, saved: _saved, ...seen } = viewOf(req)
+  return { ...seen, basket: req.session.basket ?? [] }
 }
