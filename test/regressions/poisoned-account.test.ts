@@ -1,8 +1,6 @@
-import { once } from 'node:events'
-import http from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type http from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { eventually, healthWithStore } from '../flows/setup'
+import { eventually, healthWithStore, openPort } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { type RunningSite, startSite } from './support'
 
@@ -46,7 +44,8 @@ beforeEach(async () => {
   path = '/me'
   answer = failing
   let platform = ''
-  front = http.createServer(async (req, res) => {
+  const port = await openPort('front')
+  front = port.server.on('request', async (req, res) => {
     const chunks: Buffer[] = []
     for await (const chunk of req) chunks.push(chunk)
     const { authorization, 'content-type': type } = req.headers
@@ -58,9 +57,7 @@ beforeEach(async () => {
     if (isHit && req.url?.includes(path)) return answer(res, text)
     res.writeHead(response.status, { 'content-type': 'application/json' }).end(text)
   })
-  front.listen(0, '127.0.0.1')
-  await once(front, 'listening')
-  const url = `http://127.0.0.1:${(front.address() as AddressInfo).port}`
+  const url = port.url.replace('front.localhost', '127.0.0.1') // not every system resolves the other
   const keep = (line: string) => void lines.push(line)
   setup = await startSite({
     emulator: { accounts },
