@@ -4,7 +4,7 @@ import type { Cluster } from 'ioredis'
 import { loginBudgets } from '../../lib/decide/login-budgets'
 import { Counts } from '../../lib/storage/counts'
 import { redisKv } from '../../lib/storage/redis-kv'
-import { startCluster } from './servers'
+import { masterOf, startCluster } from './servers'
 
 /* Counts on a Cluster of three masters, of which one stops. */
 
@@ -22,7 +22,6 @@ afterAll(async () => {
 
 const limit = { attempts: 2, perSeconds: 60 }
 const addressOf = (index: number) => `198.${index}.100.7`
-const masterOf = (key: string) => Math.floor(calculateSlot(key) / 5461)
 
 test('no key is every login’s: a quarter of the networks shares one count, on several masters', async () => {
   const counts = new Counts(redisKv(cluster, false), 'spread:', () => Date.now())

@@ -1,4 +1,3 @@
-import calculateSlot from 'cluster-key-slot'
 import { type Cluster, Redis } from 'ioredis'
 import type { Kv } from '../../lib/storage/kv'
 import { openRedis, redisKv } from '../../lib/storage/redis-kv'
@@ -6,7 +5,7 @@ import { startFront } from '../support/front'
 import { startRedis, type TestRedis } from '../support/redis'
 import { silentProxy } from '../support/silent-proxy'
 import { pause } from '../support/wait'
-import { startCluster } from './servers'
+import { keyOn, startCluster } from './servers'
 
 const COMMAND_MS = 300
 /** For what is a preparation, on a busy machine. */
@@ -104,12 +103,7 @@ describe('a Cluster', () => {
     await kv.close()
     await cluster.stop()
   })
-  /** A key of the first, second or third master. */
-  const keyAt = (master: number) => {
-    for (let tried = 0; ; tried += 1)
-      if (Math.floor(calculateSlot(`{k${tried}}`) / 5461) === master) return `{k${tried}}`
-  }
-  const keys = [keyAt(0), keyAt(1), keyAt(2)]
+  const keys = [keyOn(0), keyOn(1), keyOn(2)]
   /** Asks a master that is well: a busy machine may keep it back for once, and then all the time of a command is over. */
   const read = async (key: string) => {
     const begun = performance.now()

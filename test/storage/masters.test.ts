@@ -10,15 +10,11 @@ import { openRedis, redisKv } from '../../lib/storage/redis-kv'
 import { RedisServers } from '../../lib/storage/redis-servers'
 import { sessionKey } from '../../lib/storage/site-store'
 import { eventually, pause } from '../support/wait'
-import { startCluster } from './servers'
+import { keyOn, masterOf, startCluster } from './servers'
 
 /* Which server a key is of, and what is known of each: a Cluster of three masters, and one Redis. */
 
-const masterOf = (key: string) => Math.floor(calculateSlot(key) / 5461)
-const keyIn = (from: number) => {
-  for (let index = 0; ; index += 1) if (masterOf(`k${index}`) === from) return `k${index}`
-}
-const [first, second, third] = [keyIn(0), keyIn(1), keyIn(2)]
+const [first, second, third] = [keyOn(0), keyOn(1), keyOn(2)]
 
 const sent: string[] = []
 const failures: RedisFailure[] = []

@@ -1,8 +1,8 @@
 import type { PendingLogout } from '../../lib/decide/logout'
 import type { Kv } from '../../lib/storage/kv'
 import type { FoundForm } from '../../lib/storage/login-locks'
-import { storeUnavailable } from '../../lib/storage/site-store'
 import { pause } from '../support/wait'
+import { failingKv, tapped } from './failing-kv'
 import { KEY, NOW, OTHER_KEY, siteOver, stores, type TestClock, type TestSite, winners } from './stores'
 
 const device = { ipa: '192.0.2.1', uas: 'a browser' }
@@ -17,33 +17,19 @@ const one: PendingLogout = {
 const all: PendingLogout = { ...one, accountId: 'ada', isAll: true }
 
 /** The same store, where a command that names a key fails. */
-const withFailing = (kv: Kv, command: keyof Kv, key: string) =>
-  new Proxy(kv, {
-    get: (store, name) => {
-      const value: unknown = Reflect.get(store, name, store)
-      if (typeof value !== 'function') return value
-      return (...args: unknown[]) =>
-        name === command && String(args[0]).includes(key)
-          ? Promise.reject(storeUnavailable())
-          : Reflect.apply(value, store, args)
-    },
-  })
+function withFailing(kv: Kv, only: keyof Kv, text: string): Kv {
+  const { kv: failing, fail } = failingKv(kv)
+  fail({ text, only })
+  return failing
+}
 
 /** The same store, where another process writes another value before so many writes. */
 function withRival(kv: Kv, writes: number): Kv {
   let left = writes
-  return new Proxy(kv, {
-    get: (store, name) => {
-      const value: unknown = Reflect.get(store, name, store)
-      if (typeof value !== 'function') return value
-      return async (...args: unknown[]) => {
-        if (name === 'compareAndSet' && left > 0) {
-          left -= 1
-          await store.compareAndSet(String(args[0]), undefined, `of another process, ${left}`, 60)
-        }
-        return Reflect.apply(value, store, args)
-      }
-    },
+  return tapped(kv, (command, [key]) => {
+    if (command !== 'compareAndSet' || left === 0) return undefined
+    left -= 1
+    return kv.compareAndSet(String(key), undefined, `of another process, ${left}`, 60)
   })
 }
 

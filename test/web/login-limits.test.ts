@@ -2,14 +2,14 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AttemptResult } from '../../lib/decide/attempts'
-import { Sso2UnavailableError } from '../../lib/errors'
 import { Counts } from '../../lib/storage/counts'
 import type { Kv } from '../../lib/storage/kv'
 import { LoginLocks } from '../../lib/storage/login-locks'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import { SessionIndex } from '../../lib/storage/session-index'
-import { shortHash } from '../../lib/storage/site-store'
+import { shortHash, storeUnavailable } from '../../lib/storage/site-store'
 import { Limits, type Refusal } from '../../lib/web/limits'
+import { tapped } from '../storage/failing-kv'
 
 /* User names under attack, with a store in memory: another request comes between any two commands of the first. */
 
@@ -71,23 +71,11 @@ class Platform {
   }
 }
 
-/** Does something before each command. */
-function tapped(kv: Kv, before: (name: keyof Kv, key: string) => Promise<void> | void): Kv {
-  return new Proxy(kv, {
-    get:
-      (target, name: keyof Kv) =>
-      async (...args: unknown[]) => {
-        const [first] = args
-        await before(name, Array.isArray(first) ? String(first[0]?.key ?? first[0]) : String(first))
-        return Reflect.apply(target[name] as (...args: unknown[]) => unknown, target, args)
-      },
-  })
-}
-function away(kv: Kv, isAway: (key: string) => boolean) {
-  return tapped(kv, (_name, key) => {
-    if (isAway(key)) throw new Sso2UnavailableError('store', true, 'away')
-  })
-}
+/** The first key that a command names. */
+const keyOf = ([first]: readonly unknown[]) =>
+  Array.isArray(first) ? String(first[0]?.key ?? first[0]) : String(first)
+const away = (kv: Kv, isAway: (key: string) => boolean) =>
+  tapped(kv, (_name, args) => (isAway(keyOf(args)) ? Promise.reject(storeUnavailable()) : undefined))
 
 test.each<[what: string, first: () => ReturnType<typeof by>, other: () => ReturnType<typeof by>, left: number]>([
   ['two unrecognised browsers', () => unrecognised, () => by('ada', false, 's2'), 2],
@@ -266,10 +254,11 @@ test.each([
 ])('if %s, the end of an attempt is written %i times', async (_what, times) => {
   const [platform, kv] = [new Platform(), memory()]
   let writes = 0
-  const store = tapped(kv, async (name, key) => {
+  const store = tapped(kv, async (name, args) => {
     if (name !== 'compareAndSet' || platform.asked === 0) return
     writes += 1
-    if (times === 1) throw new Sso2UnavailableError('store', true, 'away')
+    if (times === 1) throw storeUnavailable()
+    const key = keyOf(args)
     const [raw = null] = await kv.mget([key])
     await kv.compareAndSet(key, raw, `${raw} `, 60)
   })
@@ -346,8 +335,8 @@ test('an address without attempts left makes no new key', async () => {
   const platform = new Platform()
   const keys = new Set<string>()
   let isSpent = false
-  const store = tapped(memory(), (name, key) => {
-    if (isSpent && name !== 'addToCounts') keys.add(key)
+  const store = tapped(memory(), (name, args) => {
+    if (isSpent && name !== 'addToCounts') keys.add(keyOf(args))
   })
   const site = processOver(store, { attempts: 1, perSeconds: 60 })
   const guess = (index: number) =>

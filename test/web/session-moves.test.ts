@@ -1,5 +1,4 @@
 import { ServerResponse } from 'node:http'
-import type { Request } from 'express'
 import { serialiseRecord } from '../../lib/decide/record'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import { sessionKey } from '../../lib/storage/site-store'
@@ -15,6 +14,7 @@ import {
   recordOf,
   type SessionSite,
   startSite,
+  told,
 } from './session-site'
 
 /* How a request goes over from one session to another: by regenerate, a login, an end, or because another request did so. */
@@ -27,55 +27,29 @@ beforeEach(async () => {
   site = await startSite({ kv: interrupted(new MemoryKv(Date.now), meanwhile) })
   browser = site.browser()
   meanwhile.next = undefined
-  addPages()
+  addRegenerate()
 })
 afterEach(() => site.close())
 
 const ask = (path: string, from = browser, headers?: Record<string, string>) =>
   from.fetchJson(`${site.url}${path}`, headers ? { headers } : {})
 const page: SessionSite['page'] = (path, show) => site.page(path, show)
-const cookieOf = (from: Browser) => ({ cookie: `${cookieName}=${from.cookie(cookieName)}` })
-const stateOf = async (req: Request) => {
-  const { stored } = await site.sessions.stateOf(req)
-  return typeof stored === 'string' ? stored : stored.state
-}
-const call = (run: (done: (error?: unknown) => void) => void) =>
-  new Promise<unknown>((resolve) => run((error) => resolve(error ? String((error as Error).message) : null)))
 
-function addPages(): void {
-  page('/log-in', async (req, res) => {
-    const id = await establish(site, req, 'loggedin')
-    res.json({ id, state: await stateOf(req) })
-  })
-  page('/end', async (req, res) => {
-    if (req.query['touch']) dataOf(req)
-    const { key } = await site.sessions.stateOf(req)
-    if (key !== undefined) await site.records.end(key)
-    await site.sessions.replaceWithEmptySession(req)
-    if (req.query['put']) bag(req)['put'] = 1
-    res.json(dataOf(req))
-  })
+function addRegenerate(): void {
   page('/regenerate', async (req, res) => {
     const { saved, put } = req.query
     dataOf(req)
     if (saved) {
       bag(req)['saved'] = 1
-      await call((done) => req.session.save(done))
+      await told((done) => req.session.save(done))
     }
     const from = site.commands.length
-    const told = await call((done) => req.session.regenerate(done))
+    const answer = await told((done) => req.session.regenerate(done))
     const commands = site.commands.slice(from)
-    const state = await stateOf(req)
+    const { state } = await site.stateOf(req)
     const data = dataOf(req)
     if (put) bag(req)['put'] = 1
-    res.json({ told, data, state, commands })
-  })
-  page('/adopt/:id', async (req, res) => {
-    if (req.query['touch']) dataOf(req)
-    await site.sessions.adopt(req, String(req.params['id']))
-    if (req.query['clear']) delete bag(req)['a']
-    if (req.query['put']) bag(req)['put'] = 1
-    res.json({})
+    res.json({ told: answer, data, state, commands })
   })
 }
 
@@ -123,7 +97,7 @@ describe('regenerate()', () => {
 
   test('of a request that comes late does nothing, and what it puts is kept nowhere', async () => {
     await ask('/put/a/1')
-    const old = cookieOf(browser)
+    const old = site.cookieOf(browser)
     await ask('/log-in')
     const late = await ask('/regenerate?put=1', site.browser(), old)
     expect(late.json).toMatchObject({ told: null, data: {}, state: 'moved', commands: [] })
@@ -136,16 +110,17 @@ describe('regenerate()', () => {
     ['long ago begins another', 61, 1],
   ])('of a session that another request has moved %s', async (_when, seconds, cookies) => {
     await ask('/put/a/1')
-    const old = cookieOf(browser)
+    const old = site.cookieOf(browser)
     page('/slow', async (req, res) => {
       const { session } = req
       await ask('/log-in')
       site.now += seconds
-      const told = await call((done) => session.regenerate(done))
+      const answer = await told((done) => session.regenerate(done))
       bag(req)['late'] = 1
       site.commands.length = 0
-      await call((done) => req.session.save(done))
-      res.json({ told, saves: site.commands.length, isUntouched: res.writeHead === ServerResponse.prototype.writeHead })
+      await told((done) => req.session.save(done))
+      const isUntouched = res.writeHead === ServerResponse.prototype.writeHead
+      res.json({ told: answer, saves: site.commands.length, isUntouched })
     })
     const slow = await ask('/slow', site.browser(), old)
     expect(slow.json).toEqual({ told: null, saves: cookies, isUntouched: cookies === 0 })
@@ -155,7 +130,7 @@ describe('regenerate()', () => {
 
   test('of a session that another request moves at the very same time gives way', async () => {
     await ask('/put/a/1')
-    const old = cookieOf(browser)
+    const old = site.cookieOf(browser)
     meanwhile.next = { command: 'compareAndSet', act: () => ask('/log-in') }
     const answer = await ask('/regenerate?put=1', site.browser(), old)
     expect([answer.json.told, cookiesOf(answer)]).toEqual([null, []])
@@ -183,7 +158,7 @@ describe('regenerate()', () => {
 
   test.each(['', '?put=1'])('of a login that ends at the very same time goes on without it (%p)', async (query) => {
     await ask('/log-in')
-    const stale = cookieOf(browser)
+    const stale = site.cookieOf(browser)
     const other = site.browser()
     meanwhile.next = { command: 'compareAndSet', act: () => ask('/end', other, stale) }
     const answer = await ask(`/regenerate${query}`)
@@ -195,7 +170,11 @@ describe('regenerate()', () => {
 
 describe('a login', () => {
   test('of a user without data writes none, and is known within the same request', async () => {
-    expect((await ask('/log-in')).json.state).toBe('live')
+    page('/log-in-and-look', async (req, res) => {
+      await establish(site, req, 'loggedin')
+      res.json(await site.stateOf(req))
+    })
+    expect((await ask('/log-in-and-look')).json).toMatchObject({ state: 'live' })
     expect(site.commands).not.toContain('setUnlessMarker')
   })
 
@@ -261,14 +240,14 @@ describe('a login', () => {
 
 describe('the end of a session', () => {
   test('that was not there drops no cookie', async () => {
-    expect(cookiesOf(await ask('/end'))).toEqual([])
-    expect(cookiesOf(await ask('/end?touch=1'))).toEqual([])
+    expect(cookiesOf(await ask('/end?show=1'))).toEqual([])
+    expect(cookiesOf(await ask('/end?touch=1&show=1'))).toEqual([])
   })
 
   test('which the page has touched before lets it put something into the next one', async () => {
     await ask('/put/a/1')
-    expect(cookiesOf(await ask('/end?touch=1&put=1'))).toHaveLength(1)
-    expect((await ask('/read')).json).toEqual({ put: 1 })
+    expect(cookiesOf(await ask('/end?touch=1&put=b'))).toHaveLength(1)
+    expect((await ask('/read')).json).toEqual({ b: 'put' })
   })
 })
 
@@ -294,7 +273,7 @@ describe('a session that another request got', () => {
     const id = site.idOf(browser)
     await ask('/log-in')
     site.commands.length = 0
-    const answer = await ask(`/adopt/${id}?put=1`, site.browser())
+    const answer = await ask(`/adopt/${id}?put=b`, site.browser())
     expect(cookiesOf(answer)).toEqual([])
     expect(site.commands).not.toContain('setUnlessMarker')
   })
@@ -303,35 +282,30 @@ describe('a session that another request got', () => {
     const other = site.browser()
     const unknown = 'a'.repeat(43)
     expect(cookiesOf(await ask(`/adopt/${unknown}`, other))).toEqual([])
-    expect(cookiesOf(await ask(`/adopt/${unknown}?put=1`, other))).toHaveLength(1)
+    expect(cookiesOf(await ask(`/adopt/${unknown}?put=b`, other))).toHaveLength(1)
     expect(site.idOf(other)).not.toBe(unknown)
-    expect((await ask('/read', other)).json).toEqual({ put: 1 })
+    expect((await ask('/read', other)).json).toEqual({ b: 'put' })
   })
 })
 
-describe('a request whose session another one has moved', () => {
-  beforeEach(() => {
-    page('/leave', async (req, res) => {
-      dataOf(req)
-      const { key = '', stored } = await site.sessions.stateOf(req)
-      if (typeof stored !== 'string')
-        await site.records.writeMarker(key, stored.raw, 'moved', site.sessions.nextId(req, 'hash'))
-      site.sessions.detach(req)
-      const empty = dataOf(req)
-      bag(req)['late'] = 1
-      site.sessions.detach(req)
-      site.commands.length = 0
-      const told = await call((done) => req.session.save(done))
-      const { commands } = { commands: [...site.commands] }
-      res.json({ empty, data: dataOf(req), told, commands, state: await stateOf(req) })
-    })
+test('a request whose session another one has moved goes on with an empty one, saves nothing, and leaves the cookie alone', async () => {
+  page('/leave', async (req, res) => {
+    dataOf(req)
+    const { key = '', stored } = await site.sessions.stateOf(req)
+    if (stored !== 'unavailable')
+      await site.records.writeMarker(key, stored.raw, 'moved', site.sessions.nextId(req, 'hash'))
+    site.sessions.detach(req)
+    const empty = dataOf(req)
+    bag(req)['late'] = 1
+    site.sessions.detach(req)
+    site.commands.length = 0
+    const answer = await told((done) => req.session.save(done))
+    const commands = [...site.commands]
+    res.json({ empty, data: dataOf(req), told: answer, commands, ...(await site.stateOf(req)) })
   })
-
-  test('goes on with an empty one, saves nothing, and leaves the cookie alone', async () => {
-    await ask('/put/a/1')
-    const before = browser.cookie(cookieName)
-    const answer = await ask('/leave')
-    expect(answer.json).toEqual({ empty: {}, data: { late: 1 }, told: null, commands: [], state: 'moved' })
-    expect([cookiesOf(answer), browser.cookie(cookieName)]).toEqual([[], before])
-  })
+  await ask('/put/a/1')
+  const before = browser.cookie(cookieName)
+  const answer = await ask('/leave')
+  expect(answer.json).toEqual({ empty: {}, data: { late: 1 }, told: null, commands: [], hasKey: true, state: 'moved' })
+  expect([cookiesOf(answer), browser.cookie(cookieName)]).toEqual([[], before])
 })

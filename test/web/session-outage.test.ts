@@ -1,7 +1,6 @@
 import '../support/patient-store'
 import diagnostics from 'node:diagnostics_channel'
-import { type IncomingHttpHeaders, ServerResponse } from 'node:http'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { ServerResponse } from 'node:http'
 import type { Request, Response } from 'express'
 import session from 'express-session'
 import { Redis } from 'ioredis'
@@ -12,6 +11,7 @@ import { sessionKey } from '../../lib/storage/site-store'
 import type { Browser } from '../support/agent'
 import { type Front, startFront } from '../support/front'
 import { startRedis, type TestRedis } from '../support/redis'
+import { eventually } from '../support/wait'
 import {
   bag,
   check,
@@ -25,6 +25,7 @@ import {
 } from './session-site'
 
 let redis: TestRedis
+let admin: Redis
 let front: Front
 let kv: Kv
 const meanwhile: Meanwhile = {}
@@ -40,6 +41,7 @@ beforeAll(async () => {
   warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
   diagnostics.subscribe('express-sso2:degraded', note)
   redis = await startRedis()
+  admin = new Redis(redis.url)
   front = await startFront(redis.port)
   kv = interrupted(redisKv(openRedis(`redis://127.0.0.1:${front.port}`), true), meanwhile)
   site = await startSite({ kv })
@@ -49,13 +51,13 @@ afterAll(async () => {
   await site.close()
   await kv.close()
   await front.down()
+  admin.disconnect()
   await redis.stop()
   diagnostics.unsubscribe('express-sso2:degraded', note)
   warn.mockRestore()
 })
 beforeEach(async () => {
-  await front.up()
-  for (let tries = 0; (await kv.probe().catch(() => 'away')) === 'away' && tries < 1000; tries += 1) await sleep(20) // the client connects again in its own time
+  await upAndNoticed()
   browser = site.browser()
   saves.length = 0
   errors.length = 0
@@ -64,29 +66,33 @@ beforeEach(async () => {
 /** Until the client has noticed. */
 async function downAndNoticed(): Promise<void> {
   await front.down()
-  for (let tries = 0; kv.isAvailable && tries < 1000; tries += 1) await sleep(5)
+  await eventually(async () => !kv.isAvailable)
 }
+
+/** Until the client has connected again, which it does in its own time. */
+async function upAndNoticed(): Promise<void> {
+  await front.up()
+  await eventually(async () => (await kv.probe().catch(() => 'away')) !== 'away', 20)
+}
+
+/** What a callback was told: nothing, or which operation was not possible. */
+const call = (run: (done: (error?: unknown) => void) => void) =>
+  new Promise((resolve) => run((error) => resolve(error instanceof Sso2UnavailableError ? error.operation : error)))
 
 function addPages(): void {
   const { app, sessions } = site
-  const calls = ['save', 'reload', 'regenerate', 'destroy'] as const
   app.get('/calls', async (req, res) => {
     const { session } = req
-    const call = (name: (typeof calls)[number]) => new Promise((resolve) => session[name](resolve))
     const results: unknown[] = []
-    for (const name of calls) results.push(await call(name))
-    res.json(results.map((error) => error instanceof Sso2UnavailableError && error.operation))
+    for (const name of ['save', 'reload', 'regenerate', 'destroy'] as const)
+      results.push(await call((done) => session[name](done)))
+    res.json(results)
   })
   app.get('/short', (req, res) => {
     bag(req)['a'] = 1
     req.session.cookie.maxAge = 90_000
     res.end()
   })
-  app.get('/state', async (req, res) => {
-    const { key, stored } = await sessions.stateOf(req)
-    res.json({ hasKey: key !== undefined, stored: typeof stored === 'string' ? stored : stored.state })
-  })
-  app.get('/log-in', async (req, res) => void res.json({ id: await establish(site, req, 'loggedin') }))
   app.get('/log-in-late', async (req, res) => {
     const { key = '', stored } = await sessions.stateOf(req)
     const id = sessions.nextId(req, 'hash')
@@ -101,36 +107,25 @@ function addPages(): void {
   })
 }
 
-const cookiesOf = (headers: IncomingHttpHeaders) => headers['set-cookie'] ?? []
-
 test('[S14] a user is served with an empty session that is not saved, and the cookie stays as it is', async () => {
   await ask('/put/a/1')
   await front.down()
   for (const path of ['/untouched', '/read', '/put/b/2']) {
     const { status, headers } = await ask(path)
-    expect({ path, status, set: cookiesOf(headers) }).toEqual({ path, status: 200, set: [] })
+    expect({ path, status, set: headers['set-cookie'] }).toEqual({ path, status: 200, set: undefined })
   }
-  expect((await ask('/state')).json).toEqual({ hasKey: true, stored: 'unavailable' })
-  await front.up()
-  await back()
+  expect((await ask('/state')).json).toEqual({ hasKey: true, state: 'unavailable' })
+  await upAndNoticed()
   expect((await ask('/read')).json).toEqual({ a: '1' })
 })
-
-async function back(): Promise<void> {
-  for (let tries = 0; tries < 1000; tries += 1) {
-    if ((await ask('/state')).json.stored !== 'unavailable') return
-    await sleep(20)
-  }
-}
 
 test('[S14] a new user whose session cannot be stored is served as well, and gets a session once the store is back', async () => {
   await downAndNoticed()
   const { status, headers } = await ask('/put/a/1')
-  expect({ status, set: cookiesOf(headers) }).toEqual({ status: 200, set: [] })
-  expect((await ask('/state')).json).toEqual({ hasKey: false, stored: 'unavailable' })
-  await front.up()
-  await back()
-  expect(cookiesOf((await ask('/put/a/1')).headers)).toHaveLength(1)
+  expect({ status, set: headers['set-cookie'] }).toEqual({ status: 200, set: undefined })
+  expect((await ask('/state')).json).toEqual({ hasKey: false, state: 'unavailable' })
+  await upAndNoticed()
+  expect((await ask('/put/a/1')).headers['set-cookie']).toHaveLength(1)
 })
 
 test.each(['a user', 'a new user'])(
@@ -140,20 +135,18 @@ test.each(['a user', 'a new user'])(
     await downAndNoticed()
     const { status, json, headers } = await ask('/calls')
     expect({ status, json }).toEqual({ status: 200, json: ['store', 'store', 'store', 'store'] })
-    expect(cookiesOf(headers)).toEqual([])
+    expect(headers['set-cookie']).toBeUndefined()
   },
 )
 
 test('[O9, S14] a save that the store refuses at the end of an answer is told, and the answer is as it was', async () => {
   await ask('/put/a/1')
-  const admin = new Redis(redis.url)
   try {
     await admin.config('SET', 'maxmemory', '1')
     const { status, json } = await ask('/put/b/2')
     expect({ status, json }).toEqual({ status: 200, json: { a: '1', b: '2' } })
   } finally {
     await admin.config('SET', 'maxmemory', '0')
-    admin.disconnect()
   }
   expect(saves).toEqual([{ operation: 'save', outcome: 'not_saved', durationMs: 0, reason: 'store_unavailable' }])
   expect(errors).toEqual([])
@@ -161,50 +154,34 @@ test('[O9, S14] a save that the store refuses at the end of an answer is told, a
   expect((await ask('/read')).json).toEqual({ a: '1' })
 })
 
+/** The key of the browser's data in Redis. */
+const dataKey = () => `${site.prefix}sess:{${sessionKey(site.idOf(browser))}}`
+
 test('what a page says of the life of its session is how long the store keeps it, and each use renews that', async () => {
-  const admin = new Redis(redis.url)
-  try {
-    await ask('/short')
-    const key = `${site.prefix}sess:{${sessionKey(site.idOf(browser))}}`
-    const seconds = await admin.ttl(key)
-    expect(seconds).toBeLessThanOrEqual(90)
-    expect(seconds).toBeGreaterThan(80) // it counts down while a busy machine asks
-    await admin.expire(key, 30)
-    await ask('/untouched')
-    expect(await admin.ttl(key)).toBeGreaterThan(80)
-  } finally {
-    admin.disconnect()
-  }
+  await ask('/short')
+  const seconds = await admin.ttl(dataKey())
+  expect(seconds).toBeLessThanOrEqual(90)
+  expect(seconds).toBeGreaterThan(80) // it counts down while a busy machine asks
+  await admin.expire(dataKey(), 30)
+  await ask('/untouched')
+  expect(await admin.ttl(dataKey())).toBeGreaterThan(80)
 })
 
 test('a login’s data live as long as a login may be unused, and as the page says where they are checked', async () => {
-  const admin = new Redis(redis.url)
   site.app.get('/check', async (req, res) => {
     await check(site, req)
     res.end()
   })
-  try {
-    await ask('/put/a/1')
-    await ask('/log-in')
-    const name = () => `${site.prefix}sess:{${sessionKey(site.idOf(browser))}}`
-    expect(Math.abs((await admin.ttl(name())) - 1000)).toBeLessThan(10)
-    await ask('/short')
-    await admin.expire(name(), 30)
-    await ask('/check')
-    expect(Math.abs((await admin.ttl(name())) - 90)).toBeLessThan(10)
-  } finally {
-    admin.disconnect()
-  }
+  await ask('/put/a/1')
+  await ask('/log-in')
+  expect(Math.abs((await admin.ttl(dataKey())) - 1000)).toBeLessThan(10)
+  await ask('/short')
+  await admin.expire(dataKey(), 30)
+  await ask('/check')
+  expect(Math.abs((await admin.ttl(dataKey())) - 90)).toBeLessThan(10)
 })
 
 describe('[S14] a store that goes away, or comes back, in the middle of a request', () => {
-  const call = (run: (done: (error?: unknown) => void) => void) =>
-    new Promise((resolve) => run((error) => resolve(error instanceof Sso2UnavailableError ? error.operation : error)))
-  /** Until the client has connected again. */
-  async function upAndNoticed(): Promise<void> {
-    await front.up()
-    for (let tries = 0; (await kv.probe().catch(() => 'away')) === 'away' && tries < 1000; tries += 1) await sleep(20)
-  }
   beforeAll(() => {
     site.app.get('/gone', async (req, res) => {
       const { session } = req
@@ -232,7 +209,7 @@ describe('[S14] a store that goes away, or comes back, in the middle of a reques
       if (who === 'a visitor') await ask('/put/a/1')
       const { json, headers } = await ask('/gone')
       expect(json).toEqual({ told: 'store', saved: 'store', isUntouched: who === 'a visitor' })
-      expect(cookiesOf(headers)).toEqual([])
+      expect(headers['set-cookie']).toBeUndefined()
       expect((await ask('/read')).json).toEqual(who === 'a visitor' ? { a: '1' } : {})
     },
   )
@@ -247,18 +224,17 @@ describe('[S14] a store that goes away, or comes back, in the middle of a reques
   test('a session of the site’s own keeps its data when its user logs in again', async () => {
     const own = session({ secret: 'the secret of the site', resave: false, saveUninitialized: false })
     const other = await startSite({ kv, before: [own] })
-    other.app.get('/log-in', async (req, res) => void res.json({ id: await establish(other, req, 'loggedin') }))
     other.app.get('/late-log-in', async (req, res) => {
-      const { stored } = await other.sessions.stateOf(req)
+      const { state } = await other.stateOf(req)
       await upAndNoticed()
-      res.json({ stored, id: await establish(other, req, 'loggedin') })
+      res.json({ state, id: await establish(other, req, 'loggedin') })
     })
     const reader = other.browser()
     const visit = async (path: string) => (await reader.fetchJson(`${other.url}${path}`)).json
     await visit('/put/a/1')
     await visit('/log-in')
     await front.down()
-    expect(await visit('/late-log-in')).toEqual({ stored: 'unavailable', id: expect.any(String) })
+    expect(await visit('/late-log-in')).toEqual({ state: 'unavailable', id: expect.any(String) })
     expect(await visit('/read')).toEqual({ a: '1', sso2: expect.any(String) })
     await other.close()
   })
@@ -277,7 +253,7 @@ describe('[S14] a store that goes away, or comes back, in the middle of a reques
 test('a login whose data cannot be saved is known to the request that makes it', async () => {
   await ask('/put/a/1')
   const { json, headers } = await ask('/log-in-late')
-  expect({ json, set: cookiesOf(headers) }).toEqual({ json: { id: 'unavailable' }, set: [] })
+  expect({ json, set: headers['set-cookie'] }).toEqual({ json: { id: 'unavailable' }, set: undefined })
   expect(browser.cookie(cookieName)).toBeDefined()
 })
 

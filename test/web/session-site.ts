@@ -5,13 +5,13 @@ import type { AddressInfo } from 'node:net'
 import express, { type Request, type RequestHandler, type Response } from 'express'
 import type { Session } from 'express-session'
 import { type Config, makeConfig } from '../../lib/config'
-import type { SsoRecord } from '../../lib/decide/record'
-import { serialiseRecord } from '../../lib/decide/record'
+import { type SsoRecord, serialiseRecord } from '../../lib/decide/record'
 import type { Kv } from '../../lib/storage/kv'
 import { Records } from '../../lib/storage/records'
 import { SessionIndex } from '../../lib/storage/session-index'
 import { sessionKey } from '../../lib/storage/site-store'
 import { SiteSessions } from '../../lib/web/session/site-sessions'
+import { tapped } from '../storage/failing-kv'
 import { Browser } from '../support/agent'
 
 export const secret = 'session-secret-0123456789-abcdefg'
@@ -35,8 +35,7 @@ export function configOf(options: object = {}): Config {
 }
 
 /** The session, for handlers that put anything into it. */
-export type Bag = Session & Record<string, unknown>
-export const bag = (req: Request): Bag => req.session as unknown as Bag
+export const bag = (req: Request) => req.session as unknown as Session & Record<string, unknown>
 /** The site's data in a session. */
 export const dataOf = (req: Request): object => {
   const { cookie: _cookie, ...data } = { ...bag(req) }
@@ -46,6 +45,12 @@ export const dataOf = (req: Request): object => {
 /** Session cookies that an answer sets. */
 export const cookiesOf = ({ headers }: { readonly headers: IncomingHttpHeaders }): string[] =>
   (headers['set-cookie'] ?? []).filter((line) => line.startsWith(cookieName))
+
+/** What a callback was told: the message of an error, or the value. */
+export const told = (run: (done: (error?: unknown, value?: unknown) => void) => void) =>
+  new Promise<unknown>((resolve) =>
+    run((error, value) => resolve(error ? String((error as Error).message) : (value ?? null))),
+  )
 
 /** One site with nothing but sessions. */
 export interface SessionSite {
@@ -66,21 +71,11 @@ export interface SessionSite {
   browser(): Browser
   /** The session ID that a browser holds. */
   idOf(browser: Browser): string
+  /** The session cookie that a browser holds now, for a request of another browser. */
+  cookieOf(browser: Browser): { cookie: string }
+  /** What is stored for the session of a request. */
+  stateOf(req: Request): Promise<{ hasKey: boolean; state: string }>
   close(): Promise<void>
-}
-
-/** Notes each command. */
-function counted(kv: Kv, commands: string[]): Kv {
-  return new Proxy(kv, {
-    get(target, name: keyof Kv & string) {
-      const value = target[name]
-      if (typeof value !== 'function') return value
-      return (...args: unknown[]) => {
-        commands.push(name)
-        return Reflect.apply(value, target, args)
-      }
-    },
-  })
 }
 
 /** Something that happens once, just before the next command of a name. */
@@ -89,24 +84,15 @@ export interface Meanwhile {
 }
 
 /** A store between whose commands something else may happen. */
-export function interrupted(kv: Kv, meanwhile: Meanwhile): Kv {
-  return new Proxy(kv, {
-    get(target, name: keyof Kv) {
-      const value = target[name]
-      if (typeof value !== 'function') return value
-      return async (...args: unknown[]) => {
-        const { next } = meanwhile
-        if (next?.command === name) {
-          meanwhile.next = undefined
-          await next.act()
-        }
-        return Reflect.apply(value, target, args)
-      }
-    },
+export const interrupted = (kv: Kv, meanwhile: Meanwhile): Kv =>
+  tapped(kv, (command) => {
+    const { next } = meanwhile
+    if (next?.command !== command) return undefined
+    meanwhile.next = undefined
+    return next.act()
   })
-}
 
-export interface SiteParts {
+interface SiteParts {
   readonly kv: Kv
   readonly config?: Config
   readonly framework?: typeof express
@@ -119,14 +105,13 @@ export async function startSite({ kv, config = configOf(), framework = express, 
   const destroyed: string[] = []
   const now = () => site.now
   const prefix = `${randomUUID()}:`
-  const stored = [counted(kv, commands), prefix, config.encryptionKeys, () => site.now * 1000] as const
+  const counted = tapped(kv, (command) => void commands.push(command))
+  const stored = [counted, prefix, config.encryptionKeys, () => site.now * 1000] as const
   const records = new Records(...stored)
-  const index = new SessionIndex(...stored)
-  const sessions = new SiteSessions(config, records, index, now)
+  const sessions = new SiteSessions(config, records, new SessionIndex(...stored), now)
   const app = framework()
   for (const handler of before) app.use(handler)
   app.use(sessions.handler)
-  addPages(app)
   const server = http.createServer(app).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const site: SessionSite = {
@@ -145,6 +130,11 @@ export async function startSite({ kv, config = configOf(), framework = express, 
       }),
     browser: () => new Browser({ now: () => site.now * 1000 }),
     idOf: (browser) => decodeURIComponent(browser.cookie(cookieName) ?? '').slice(2, 45),
+    cookieOf: (browser) => ({ cookie: `${cookieName}=${browser.cookie(cookieName)}` }),
+    stateOf: async (req) => {
+      const { key, stored } = await sessions.stateOf(req)
+      return { hasKey: key !== undefined, state: stored === 'unavailable' ? stored : stored.state }
+    },
     close: async () => {
       server.close()
       server.closeAllConnections()
@@ -152,23 +142,48 @@ export async function startSite({ kv, config = configOf(), framework = express, 
   }
   sessions.onRegenerate = moveRecord(site)
   sessions.onDestroy = async (key) => void destroyed.push(key)
+  addPages(site)
   return site
 }
 
-function addPages(app: express.Express): void {
+/** Pages of each site. By its query a page also puts something into the session (`put`), or reads it first or last (`touch`, `show`). */
+function addPages(site: SessionSite): void {
+  const { app, page, sessions, records } = site
+  const put = (req: Request) => {
+    const { put: name } = req.query
+    if (name) bag(req)[String(name)] = 'put'
+  }
   app.get('/untouched', (_req, res) => void res.json({}))
   app.get('/read', (req, res) => void res.json(dataOf(req)))
   app.get('/put/:name/:value', (req, res) => {
     bag(req)[req.params.name] = req.params.value
     res.json(dataOf(req))
   })
+  page('/state', async (req, res) => res.json(await site.stateOf(req)))
+  page('/log-in', async (req, res) => {
+    put(req)
+    res.json({ id: await establish(site, req, 'loggedin', !req.query['drop']) })
+  })
+  page('/end', async (req, res) => {
+    if (req.query['touch']) dataOf(req)
+    const { key } = await sessions.stateOf(req)
+    if (key !== undefined) await records.end(key)
+    await sessions.replaceWithEmptySession(req)
+    put(req)
+    res.json(req.query['show'] ? dataOf(req) : {})
+  })
+  page('/adopt/:id', async (req, res) => {
+    if (req.query['touch']) dataOf(req)
+    await sessions.adopt(req, String(req.params['id']))
+    if (req.query['clear']) delete bag(req)['a']
+    put(req)
+    res.json(req.query['show'] ? dataOf(req) : {})
+  })
 }
-
-export const user = { accountId: 'account-ada' }
 
 export function recordOf(site: SessionSite, status: 'anon' | 'loggedin'): SsoRecord {
   const common = { v: 1, since: site.now, checkedAt: site.now, sidHash: 'hash', sealedSecrets: 'box' }
-  return status === 'anon' ? { ...common, status } : { ...common, status, user }
+  return status === 'anon' ? { ...common, status } : { ...common, status, user: { accountId: 'account-ada' } }
 }
 
 /** What signs in: the old session is revoked first, and its data goes along. */

@@ -4,7 +4,7 @@ import type { SessionData } from 'express-session'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import { sessionKey } from '../../lib/storage/site-store'
 import type { Browser } from '../support/agent'
-import { bag, configOf, cookieName, cookiesOf, dataOf, establish, type SessionSite, startSite } from './session-site'
+import { bag, configOf, cookiesOf, dataOf, establish, type SessionSite, startSite, told } from './session-site'
 
 /* What handlers do with `req.session` and `req.sessionStore` beyond reading and writing, and what that costs. */
 
@@ -19,17 +19,11 @@ afterEach(() => site.close())
 const ask = (path: string, from = browser, headers?: Record<string, string>) =>
   from.fetchJson(`${site.url}${path}`, headers ? { headers } : {})
 const page: SessionSite['page'] = (path, show) => site.page(path, show)
-/** What a callback was told: the message of an error, or the value. */
-const told = (run: (done: (error?: unknown, value?: unknown) => void) => void) =>
-  new Promise<unknown>((resolve) =>
-    run((error, value) => resolve(error ? String((error as Error).message) : (value ?? null))),
-  )
 const save = (req: Request) => told((done) => req.session.save(done))
 const textOf = async (id: string) => {
   const pair = await site.records.readBoth(sessionKey(id))
   return pair === 'unavailable' ? pair : pair.data
 }
-const logInPage = () => page('/log-in', async (req, res) => res.json({ id: await establish(site, req, 'loggedin') }))
 const writes = () => site.commands.filter((command) => command === 'setUnlessMarker').length
 
 describe('req.sessionStore', () => {
@@ -103,7 +97,6 @@ describe('save', () => {
   })
 
   test('of a login that has nothing costs no command', async () => {
-    logInPage()
     page('/save', async (req, res) => {
       site.commands.length = 0
       res.json({ told: await save(req), commands: [...site.commands] })
@@ -158,7 +151,6 @@ describe('save', () => {
 
 describe('reload', () => {
   beforeEach(() => {
-    logInPage()
     page('/reload', async (req, res) => {
       const answer = await told((done) => req.session.reload(done))
       if (req.query['put']) bag(req)['put'] = 1
@@ -198,7 +190,6 @@ describe('destroy', () => {
   const destroy = (req: Request) => told((done) => req.session.destroy(done))
 
   test('tells its callback that it is done, and the package of a session with a record', async () => {
-    logInPage()
     page('/destroy', async (req, res) => {
       bag(req)['x'] = 1
       res.json({ told: await destroy(req) })
@@ -217,7 +208,6 @@ describe('destroy', () => {
     const keep = (line: string) => void lines.push(line)
     await site.close()
     site = await startSite({ kv: new MemoryKv(Date.now), config: configOf({ logger: { warn: keep, info: keep } }) })
-    logInPage()
     page('/destroy', async (req, res) => res.json({ told: await destroy(req) }))
     await ask('/put/a/1')
     await ask('/destroy')
@@ -228,7 +218,6 @@ describe('destroy', () => {
   })
 
   test('an error of what follows from it is for the callback', async () => {
-    logInPage()
     page('/destroy', async (req, res) => res.json({ told: await destroy(req) }))
     site.sessions.onDestroy = async () => {
       throw new Error('what follows has failed')
@@ -251,7 +240,6 @@ describe('destroy', () => {
 describe('an answer', () => {
   const { writeHead } = ServerResponse.prototype
   beforeEach(() => {
-    logInPage()
     page('/head', (req, res) => {
       dataOf(req)
       res.json({ isUntouched: res.writeHead === writeHead })
@@ -260,7 +248,7 @@ describe('an answer', () => {
 
   test('whose session is only read is left alone, that of a late request too', async () => {
     await ask('/put/a/1')
-    const old = { cookie: `${cookieName}=${browser.cookie(cookieName)}` }
+    const old = site.cookieOf(browser)
     expect((await ask('/head')).json).toEqual({ isUntouched: true })
     site.now += 50
     await ask('/log-in')
@@ -336,7 +324,6 @@ describe('how long a session lives', () => {
   })
 
   test('the shorter of the two lives counts, of a record and of data', async () => {
-    logInPage()
     life(90)
     await ask('/log-in')
     await ask('/life/90')
@@ -359,7 +346,6 @@ describe('how long a session lives', () => {
   })
 
   test('data that a login puts in later are as old as the login', async () => {
-    logInPage()
     const began = site.now
     await ask('/log-in')
     site.now += 50

@@ -1,18 +1,18 @@
 import { once } from 'node:events'
-import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import http from 'node:http'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import net from 'node:net'
 import { inspect } from 'node:util'
-import express, { type Request, type RequestHandler, type Response } from 'express'
-import session from 'express-session'
+import express, { type Request, type RequestHandler } from 'express'
+import session, { type SessionOptions } from 'express-session'
 import type { Kv } from '../../lib/storage/kv'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import { SessionIndex } from '../../lib/storage/session-index'
 import { sessionKey } from '../../lib/storage/site-store'
 import { SiteSessions } from '../../lib/web/session/site-sessions'
 import type { Browser } from '../support/agent'
-import { bag, configOf, cookieName, dataOf, establish, type SessionSite, startSite } from './session-site'
+import { bag, configOf, cookieName, dataOf, establish, type SessionSite, startSite, told } from './session-site'
 
 let site: SessionSite
 let kv: Kv
@@ -24,23 +24,22 @@ const open = async (before: RequestHandler[] = []) => {
 }
 const ask = (path: string) => browser.fetchJson(`${site.url}${path}`)
 const page: SessionSite['page'] = (path, show) => site.page(path, show)
-const cookiesOf = (headers: IncomingHttpHeaders) => headers['set-cookie'] ?? []
 afterEach(() => site.close())
 
-/** What a request without Express finds, with something else in the place of an answer. */
+/** What an upgrade without Express finds, with something else in the place of an answer. */
 async function bare(
   cookie: string | undefined,
   res: object,
   act: (req: Request) => unknown = dataOf,
+  handler: RequestHandler = site.sessions.handler,
 ): Promise<unknown> {
   const server = http.createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const found = new Promise((resolve, reject) => {
-    server.once('upgrade', (req: IncomingMessage, socket) => {
-      const request = req as Request
-      site.sessions.handler(request, res as Response, (error?: unknown) => {
+    server.once('upgrade', (req: Request, socket) => {
+      handler(req, res as never, (error?: unknown) => {
         if (error) return reject(error)
-        Promise.resolve(act(request)).then(resolve, reject)
+        Promise.resolve(act(req)).then(resolve, reject)
         socket.destroy()
       })
     })
@@ -53,7 +52,6 @@ async function bare(
 }
 
 describe('[O17] an upgrade with an empty object as answer', () => {
-  const empty = () => ({})
   const engine = () => ({
     setHeader: () => {},
     getHeader: () => {},
@@ -63,18 +61,18 @@ describe('[O17] an upgrade with an empty object as answer', () => {
   })
 
   test.each([
-    ['an empty object', empty],
+    ['an empty object', () => ({})],
     ["engine.io's", engine],
   ])('reads and saves the session, with %s', async (_what, res) => {
     await open()
     await ask('/put/a/1')
-    const cookie = `${cookieName}=${browser.cookie(cookieName)}`
+    const { cookie } = site.cookieOf(browser)
     const write = (req: Request) => {
       bag(req)['b'] = 2
-      return new Promise((resolve) => req.session.save(resolve))
+      return told((done) => req.session.save(done))
     }
     expect(await bare(cookie, res())).toEqual({ a: '1' })
-    expect(await bare(cookie, res(), write)).toBeFalsy()
+    expect(await bare(cookie, res(), write)).toBeNull()
     expect((await ask('/read')).json).toEqual({ a: '1', b: 2 })
     expect(await bare(`${cookie}; ${cookie}`, res())).toEqual({})
     expect(await bare(undefined, res())).toEqual({})
@@ -83,13 +81,11 @@ describe('[O17] an upgrade with an empty object as answer', () => {
   test('can be given a session that follows, or none', async () => {
     await open()
     await ask('/put/a/1')
-    const cookie = `${cookieName}=${browser.cookie(cookieName)}`
-    expect(await bare(cookie, {}, async (req) => (await establish(site, req, 'anon')) && dataOf(req))).toEqual({
-      a: '1',
-    })
-    expect(
-      await bare(undefined, {}, (req) => site.sessions.replaceWithEmptySession(req).then(() => dataOf(req))),
-    ).toEqual({})
+    const { cookie } = site.cookieOf(browser)
+    const follow = (req: Request) => establish(site, req, 'anon').then(() => dataOf(req))
+    const leave = (req: Request) => site.sessions.replaceWithEmptySession(req).then(() => dataOf(req))
+    expect(await bare(cookie, {}, follow)).toEqual({ a: '1' })
+    expect(await bare(undefined, {}, leave)).toEqual({})
   })
 })
 
@@ -173,43 +169,32 @@ test.each<[string, object]>([
   )
 })
 
+/** A session of the site's own. */
+const own = (options: Partial<SessionOptions> = {}) =>
+  session({ secret: 'the secret of the site', resave: false, saveUninitialized: false, ...options })
+
 describe("a site's own session", () => {
-  const own = () => session({ secret: 'the secret of the site', resave: false, saveUninitialized: false })
-  const state = (req: Request) => site.sessions.stateOf(req)
   beforeEach(async () => {
     await open([own()])
-    page('/log-in', async (req, res) => res.json({ id: await establish(site, req, 'loggedin') }))
-    page('/state', async (req, res) => {
-      const { stored, key } = await state(req)
-      res.json({
-        state: typeof stored === 'string' ? stored : stored.state,
-        hasKey: key !== undefined,
-        next: site.sessions.nextId(req, 'hash'),
-      })
-    })
-    page('/end', async (req, res) => {
-      const { key = '' } = await state(req)
-      await site.records.end(key)
-      await site.sessions.replaceWithEmptySession(req)
-      res.json(dataOf(req))
-    })
+    page('/next-id', (req, res) => res.json(site.sessions.nextId(req, 'hash')))
   })
+  const seen = async () => ({ ...(await ask('/state')).json, next: (await ask('/next-id')).json })
 
   test('is left as it is, and its ID leads to the record', async () => {
-    expect((await ask('/state')).json).toEqual({ state: 'none', hasKey: false, next: '' })
+    expect(await seen()).toEqual({ state: 'none', hasKey: false, next: '' })
     await ask('/put/a/1')
     const before = browser.cookie('connect.sid')
     await ask('/log-in')
     expect(browser.cookie('connect.sid')).not.toBe(before)
     expect((await ask('/read')).json).toEqual({ a: '1', sso2: expect.any(String) })
-    expect((await ask('/state')).json).toEqual({ state: 'live', hasKey: true, next: '' })
+    expect(await seen()).toEqual({ state: 'live', hasKey: true, next: '' })
     expect(browser.cookie(cookieName)).toBeUndefined()
   })
 
   test('is emptied when it ends, and what comes after moves along to the next login', async () => {
     await ask('/put/a/1')
     await ask('/log-in')
-    expect((await ask('/end')).json).toEqual({})
+    expect((await ask('/end?show=1')).json).toEqual({})
     await ask('/put/b/2')
     await ask('/log-in')
     expect((await ask('/read')).json).toEqual({ b: '2', sso2: expect.any(String) })
@@ -225,7 +210,7 @@ describe("a site's own session", () => {
   })
 
   test('that sets a cookie for a login keeps the answer from shared caches', async () => {
-    expect(cookiesOf((await ask('/log-in')).headers)).toHaveLength(1)
+    expect((await ask('/log-in')).headers['set-cookie']).toHaveLength(1)
     expect((await ask('/log-in')).headers['cache-control']).toBe('private, no-store')
   })
 })
@@ -246,24 +231,15 @@ describe("what happens in the middle of a request to a site's own session", () =
     lines.length = 0
     store = new Fragile()
     kv = new MemoryKv(Date.now)
-    site = await startSite({
-      kv,
-      before: [session({ secret: 'the secret of the site', resave: false, saveUninitialized: false, store })],
-      config: configOf({ logger: { warn: keep, info: keep } }),
-    })
+    const config = configOf({ logger: { warn: keep, info: keep } })
+    site = await startSite({ kv, before: [own({ store })], config })
     browser = site.browser()
-    page('/log-in', async (req, res) => {
-      const { put } = req.query
-      if (put) bag(req)[String(put)] = 'put'
-      res.json({ id: await establish(site, req, 'loggedin') })
-    })
   })
-  const save = (req: Request) => new Promise<void>((resolve) => req.session.save(() => resolve()))
 
   test('a login of a user who has none yet makes one', async () => {
     const { json, headers } = await ask('/log-in?put=a')
     expect(json.id).toEqual(expect.any(String))
-    expect(cookiesOf(headers)).toHaveLength(1)
+    expect(headers['set-cookie']).toHaveLength(1)
     expect((await ask('/read')).json).toEqual({ a: 'put', sso2: expect.any(String) })
   })
 
@@ -296,7 +272,7 @@ describe("what happens in the middle of a request to a site's own session", () =
         await site.records.end(key)
         await site.sessions.replaceWithEmptySession(req)
         bag(req)['b'] = 1
-        if (isSaved) await save(req)
+        if (isSaved) await told((done) => req.session.save(done))
         bag(req)['c'] = 1
         res.json({ id: await establish(site, req, 'loggedin') })
       })
@@ -307,11 +283,6 @@ describe("what happens in the middle of a request to a site's own session", () =
   )
 
   test('a store of the site that fails is known to a login, and logged at an end', async () => {
-    page('/end', async (req, res) => {
-      await site.sessions.stateOf(req)
-      await site.sessions.replaceWithEmptySession(req)
-      res.json({})
-    })
     await ask('/put/a/1')
     store.isAway = true
     expect((await ask('/log-in')).json).toEqual({ id: 'unavailable' })
@@ -341,31 +312,18 @@ describe("what happens in the middle of a request to a site's own session", () =
   })
 
   test('an upgrade can be given a session that follows', async () => {
-    const server = http.createServer().listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const own = session({ secret: 'the secret of the site', resave: false, saveUninitialized: true, store })
-    const id = new Promise((resolve) => {
-      server.once('upgrade', (req: Request, socket) => {
-        own(req, { on: () => {}, end: () => {}, writeHead: () => {} } as never, () => {
-          establish(site, req, 'loggedin').then(resolve, resolve)
-          socket.destroy()
-        })
-      })
-    })
-    const client = net.connect((server.address() as AddressInfo).port, '127.0.0.1')
-    client.on('error', () => {})
-    client.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
-    expect(await id).toMatch(/^[\w-]{32}$/)
-    server.close()
+    const res = { on: () => {}, end: () => {}, writeHead: () => {} }
+    const logIn = (req: Request) => establish(site, req, 'loggedin')
+    expect(await bare(undefined, res, logIn, own({ saveUninitialized: true, store }))).toMatch(/^[\w-]{32}$/)
   })
 })
 
 test('a session that the site lays over ours is one of its own', async () => {
   await open()
-  const own = session({ secret: 'the secret of the site', resave: false, saveUninitialized: false })
+  const over = own()
   page('/over', (req, res) => {
     Reflect.deleteProperty(req, 'session')
-    own(req, res, async () => res.json({ isForeign: (await site.sessions.stateOf(req)).isExternal }))
+    over(req, res, async () => res.json({ isForeign: (await site.sessions.stateOf(req)).isExternal }))
   })
   page('/ours', async (req, res) => {
     dataOf(req)
