@@ -9,7 +9,7 @@ import { Records } from '../../lib/storage/records'
 import { openRedis, redisKv } from '../../lib/storage/redis-kv'
 import { RedisServers } from '../../lib/storage/redis-servers'
 import { sessionKey } from '../../lib/storage/site-store'
-import { eventually, pause } from '../support/wait'
+import { eventually, pause, untilAnswered } from '../support/wait'
 import { keyOn, masterOf, startCluster } from './servers'
 
 /* Which server a key is of, and what is known of each: a Cluster of three masters, and one Redis. */
@@ -35,11 +35,9 @@ const probing = (client: Redis | Cluster) => ({
 
 /** So many commands for a key that nobody answers. */
 async function miss(servers: RedisServers, key: string, times: number): Promise<void> {
+  const command = () => Promise.reject(new Error('no answer'))
   for (let time = 0; time < times; time += 1)
-    await servers
-      .breakerFor(key)
-      .run('read', () => Promise.reject(new Error('no answer')))
-      .catch(() => {})
+    await expect(servers.breakerFor(key).run('read', command)).rejects.toMatchObject({ operation: 'store' })
 }
 
 describe('a Cluster', () => {
@@ -113,13 +111,10 @@ describe('a Cluster', () => {
     })
 
     test('which is the 500th that was drawn where none of them is there', () => {
-      let draws = 0
       const elsewhere = Array.from({ length: 9 }, (_, index) => `id${index}`).find((id) => !isBesideIndex(id, 's'))
-      const draw = () => {
-        draws += 1
-        return String(elsewhere)
-      }
-      expect([records.drawId(draw, 's'), draws]).toEqual([elsewhere, 500])
+      const draw = jest.fn(() => String(elsewhere))
+      expect(records.drawId(draw, 's')).toBe(elsewhere)
+      expect(draw).toHaveBeenCalledTimes(500)
     })
   })
 
@@ -142,12 +137,7 @@ describe('a Cluster', () => {
   })
 
   test('is probed at each master, and not while one of them is known to fail', async () => {
-    await eventually(() =>
-      servers.probe().then(
-        () => true,
-        () => false, // one was late on a busy machine
-      ),
-    )
+    await untilAnswered(() => servers.probe()) // one may be late on a busy machine
     expect(new Set(sent)).toEqual(new Set(['read 0', 'read 1', 'read 2', 'write 0', 'write 1', 'write 2']))
     await miss(servers, third, 1)
     expect(servers.failure).toMatchObject({ node: `127.0.0.1:${portOf(third)}` })
@@ -175,16 +165,8 @@ describe('a Cluster', () => {
     expect([silent?.destroyed, other?.destroyed]).toEqual([true, false])
     expect(servers.breakerFor(key).isHealthy).toBe(false)
     while (!servers.breakerFor(key).isHealthy) await pause(20)
-    let found: unknown
-    const isAnswered = async () => {
-      found = await servers
-        .breakerFor(key)
-        .run('read', () => cluster.get(key))
-        .catch(() => 'late')
-      return found !== 'late'
-    }
-    await eventually(isAnswered)
-    expect(found).toBeNull()
+    const read = () => servers.breakerFor(key).run('read', () => cluster.get(key))
+    expect(await untilAnswered(read)).toBeNull()
   })
 
   test('has recovered when the last of its masters has', async () => {
@@ -222,12 +204,7 @@ describe('a Cluster', () => {
   test('has no connection to give up where a master has just left', async () => {
     const slots = cluster.slots.slice()
     cluster.slots = slots.map(() => ['127.0.0.1:1'])
-    for (let time = 0; time < 3; time += 1)
-      await expect(
-        servers.breakerFor(first).run('read', () => Promise.reject(new Error('gone'))),
-      ).rejects.toMatchObject({
-        operation: 'store',
-      })
+    await miss(servers, first, 3)
     cluster.slots = slots
   })
 
@@ -276,8 +253,7 @@ describe('one Redis', () => {
 
   test('needs no listener', async () => {
     await once(redis, 'ready')
-    const command = () => Promise.reject(new Error('no answer'))
-    await expect(servers.breakerFor('a').run('read', command)).rejects.toMatchObject({ operation: 'store' })
+    await miss(servers, 'a', 1)
     redis.emit('ready')
     await eventually(async () => servers.isAnyServerHealthy)
   })

@@ -332,9 +332,14 @@ test('a client that the site has ended makes the store unavailable', async () =>
 })
 
 describe('a connection that is given up', () => {
+  let client: Redis
+  beforeEach(async () => {
+    client = openRedis(redis.url)
+    await connected(client)
+  })
+  afterEach(() => client.disconnect())
+
   test('is made anew by its client, and not given up again at once', async () => {
-    const client = openRedis(redis.url)
-    await once(client, 'ready')
     const clock = jest.spyOn(performance, 'now').mockReturnValue(0) // at once, also if a busy machine connects after seconds
     endConnection(client, true)
     await once(client, 'close')
@@ -343,34 +348,25 @@ describe('a connection that is given up', () => {
     endConnection(client, true)
     clock.mockRestore()
     expect(stream.destroyed).toBe(false)
-    client.disconnect()
   })
 
   test('of a server that answers still brings the responses that are on their way', async () => {
-    const client = openRedis(redis.url)
-    await once(client, 'ready')
     const asked = client.ping()
     endConnection(client, false)
     expect(await asked).toBe('PONG')
     await once(client, 'ready')
-    client.disconnect()
   })
 
   test('stays where its client would not connect again, unless other code does', async () => {
-    const client = openRedis(redis.url)
-    await once(client, 'ready')
     client.options.retryStrategy = undefined
     endConnection(client, true)
     expect(client.stream.destroyed).toBe(false)
     endConnection(client, true, true)
     expect(client.stream.destroyed).toBe(true)
-    client.disconnect()
   })
 
   test('makes the store unavailable until there is another', async () => {
-    const client = openRedis(redis.url)
     const kv = redisKv(client, true)
-    await connected(client)
     await client.ping()
     endConnection(client, true)
     await once(client, 'close')

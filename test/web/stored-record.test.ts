@@ -1,23 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { serialiseRecord } from '../../lib/decide/record'
+import type { Kv } from '../../lib/storage/kv'
 import { MemoryKv } from '../../lib/storage/memory-kv'
-import { Records } from '../../lib/storage/records'
 import { sessionKey, storeUnavailable } from '../../lib/storage/site-store'
 import { StoredRecord, type StoredRecordParts } from '../../lib/web/stored-record'
 import { loggedInRecord, NOW } from '../decide/samples'
+import { tapped } from '../storage/failing-kv'
+import { siteOver } from '../storage/stores'
 
 const lives = { idleSeconds: 1000, anonymousIdleSeconds: 1000, absoluteSeconds: 10_000 }
 
-/** A session in the store, and the one that is about to follow on it. */
-async function moving() {
+/** A session in the store, and the one that is about to follow on it. @param over what the session sees of the store */
+async function moving(over = (kv: Kv) => kv) {
   const kv = new MemoryKv(() => NOW * 1000)
-  const records = new Records(
-    kv,
-    'x:',
-    () => [Buffer.alloc(32, 7)],
-    () => NOW * 1000,
-  )
+  const { records } = siteOver(over(kv), { now: NOW }, 'x:')
   const [oldId, newId] = [randomUUID(), randomUUID()]
   const parts: StoredRecordParts = { records, config: lives, now: () => NOW }
   const stored = new StoredRecord(parts, undefined, { state: 'none', raw: null })
@@ -44,37 +41,17 @@ test('[S16] a logout in the middle of a move keeps the new session from beginnin
 describe('a write that another request is faster than', () => {
   /** A session whose record changes before each of the next writes, so many times. */
   async function contended(times: number) {
-    const { records, stored } = await moving()
-    let left = times
-    const key = String(stored.key)
-    const rival = async () => {
-      if (left === 0) return
-      left -= 1
-      const found = await records.read(key)
-      if (found === 'unavailable' || found.state !== 'live') throw new Error('no record')
-      await records.replace(
-        key,
-        found.raw,
-        serialiseRecord({ ...found.record, checkedAt: found.record.checkedAt + 1 }),
-        60,
-      )
-    }
-    const [replace, writeMarker, drop] = [
-      records.replace.bind(records),
-      records.writeMarker.bind(records),
-      records.drop.bind(records),
-    ]
-    let isRival = false
-    const guarded = async <T>(run: () => Promise<T>) => {
-      if (isRival) return run()
-      isRival = true
-      await rival()
-      isRival = false
-      return run()
-    }
-    records.replace = (...args) => guarded(() => replace(...args))
-    records.writeMarker = (...args) => guarded(() => writeMarker(...args))
-    records.drop = (...args) => guarded(() => drop(...args))
+    let left = 0
+    const withRival = (kv: Kv) =>
+      tapped(kv, async (command, [key]) => {
+        if (command !== 'compareAndSet' || left === 0) return
+        left -= 1
+        const [raw] = await kv.mget([String(key)])
+        const record = JSON.parse(String(raw))
+        await kv.compareAndSet(String(key), raw, JSON.stringify({ ...record, checkedAt: record.checkedAt + 1 }), 60)
+      })
+    const { stored } = await moving(withRival)
+    left = times
     return stored
   }
   const actions: [string, (stored: StoredRecord) => Promise<unknown>][] = [
@@ -216,18 +193,15 @@ describe('a store that does not answer', () => {
   })
 })
 
-describe('a browser without a session', () => {
-  const withoutSession = async () => new StoredRecord((await moving()).parts, undefined, { state: 'none', raw: null })
-
-  test('has nothing to read, write, drop or end', async () => {
-    const stored = await withoutSession()
-    expect([stored.hasBeenRead, stored.isUnwritten]).toEqual([true, true])
-    expect(await stored.reread()).toBe('done')
-    expect(await stored.replace(loggedInRecord())).toBe('changed')
-    expect(await stored.drop(() => true)).toBe('changed')
-    expect(await stored.writeMarker(() => true, 'ended')).toEqual({ outcome: 'done', taken: null })
-    expect(stored.value).toBeUndefined()
-  })
+test('a browser without a session has nothing to read, write, drop or end', async () => {
+  const { parts } = await moving()
+  const stored = new StoredRecord(parts, undefined, { state: 'none', raw: null })
+  expect([stored.hasBeenRead, stored.isUnwritten]).toEqual([true, true])
+  expect(await stored.reread()).toBe('done')
+  expect(await stored.replace(loggedInRecord())).toBe('changed')
+  expect(await stored.drop(() => true)).toBe('changed')
+  expect(await stored.writeMarker(() => true, 'ended')).toEqual({ outcome: 'done', taken: null })
+  expect(stored.value).toBeUndefined()
 })
 
 test('a session without a record has no record to drop', async () => {
