@@ -1,14 +1,15 @@
 import type { PendingLogout } from '../../lib/decide/logout'
 import type { Kv } from '../../lib/storage/kv'
 import type { FoundForm } from '../../lib/storage/login-locks'
+import type { PendingLogouts } from '../../lib/storage/pending-logouts'
 import { pause } from '../support/wait'
 import { failingKv, tapped } from './failing-kv'
 import { KEY, NOW, OTHER_KEY, siteOver, stores, type TestClock, type TestSite, winners } from './stores'
 
-const device = { ipa: '192.0.2.1', uas: 'a browser' }
 const one: PendingLogout = {
   sid: 'the-sid',
-  ...device,
+  ipa: '192.0.2.1',
+  uas: 'a browser',
   key: 'the-key',
   accountId: undefined,
   isAll: false,
@@ -37,89 +38,91 @@ describe.each(stores)('in %s', (name, open) => {
   const clock: TestClock = { now: NOW }
   let kv: Kv
   let site: TestSite
+  let pendingLogouts: PendingLogouts
   beforeAll(() => {
     kv = open(clock)
   })
   beforeEach(() => {
     site = siteOver(kv, clock)
+    ;({ pendingLogouts } = site)
   })
   afterAll(() => kv.close())
   const rotated = (...keys: (typeof KEY)[]) => siteOver(kv, clock, site.prefix, keys)
+  /** Pending logouts as another process of the site knows them. */
+  const elsewhere = () => rotated(KEY).pendingLogouts
 
   describe('a kept logout', () => {
     test('comes back as it was kept, and nothing else is known', async () => {
-      expect(await site.pendingLogouts.add('h1', one, NOW)).toBe('done')
-      expect(await site.pendingLogouts.add('h2', all, NOW)).toBe('done')
-      expect(await site.pendingLogouts.find('h1')).toEqual({ ...one, since: NOW })
-      expect(await site.pendingLogouts.find('h2')).toEqual({ ...all, since: NOW })
-      expect(await site.pendingLogouts.find('h3')).toBe('not_found')
+      expect(await pendingLogouts.add('h1', one, NOW)).toBe('done')
+      expect(await pendingLogouts.add('h2', all, NOW)).toBe('done')
+      expect(await pendingLogouts.find('h1')).toEqual({ ...one, since: NOW })
+      expect(await pendingLogouts.find('h2')).toEqual({ ...all, since: NOW })
+      expect(await pendingLogouts.find('h3')).toBe('not_found')
     })
 
     test('of all sessions stays one of all, whatever is kept after it', async () => {
-      await site.pendingLogouts.add('h1', all, NOW)
-      await site.pendingLogouts.add('h1', { ...one, uas: 'another browser' }, NOW)
-      expect(await site.pendingLogouts.find('h1')).toEqual({ ...all, uas: 'another browser', since: NOW })
-      await rotated(KEY).pendingLogouts.add('h1', one, NOW)
-      expect(await site.pendingLogouts.find('h1')).toEqual({ ...all, since: NOW })
-      await site.pendingLogouts.markFinished('h1', all)
-      await site.pendingLogouts.add('h1', one, NOW)
-      expect(await site.pendingLogouts.find('h1')).toEqual({ ...one, since: NOW })
+      await pendingLogouts.add('h1', all, NOW)
+      await pendingLogouts.add('h1', { ...one, uas: 'another browser' }, NOW)
+      expect(await pendingLogouts.find('h1')).toEqual({ ...all, uas: 'another browser', since: NOW })
+      await elsewhere().add('h1', one, NOW)
+      expect(await pendingLogouts.find('h1')).toEqual({ ...all, since: NOW })
+      await pendingLogouts.markFinished('h1', all)
+      await pendingLogouts.add('h1', one, NOW)
+      expect(await pendingLogouts.find('h1')).toEqual({ ...one, since: NOW })
     })
 
     test('becomes one of all by a logout of all, of ten at once too', async () => {
-      await Promise.all(
-        Array.from({ length: 10 }, (_, index) => site.pendingLogouts.add('h1', index === 4 ? all : one, NOW)),
-      )
-      expect(await site.pendingLogouts.find('h1')).toEqual({ ...all, since: NOW })
+      await winners(10, (index) => pendingLogouts.add('h1', index === 4 ? all : one, NOW))
+      expect(await pendingLogouts.find('h1')).toEqual({ ...all, since: NOW })
     })
 
     test('of all sessions that the SSO system has confirmed stays confirmed', async () => {
       const confirmed = { ...all, isConfirmed: true }
-      await site.pendingLogouts.add('h1', confirmed, NOW)
+      await pendingLogouts.add('h1', confirmed, NOW)
       for (const logout of [all, one]) {
-        await site.pendingLogouts.add('h1', logout, NOW)
-        await rotated(KEY).pendingLogouts.add('h1', logout, NOW)
-        expect(await site.pendingLogouts.find('h1')).toMatchObject(confirmed)
+        await pendingLogouts.add('h1', logout, NOW)
+        await elsewhere().add('h1', logout, NOW)
+        expect(await pendingLogouts.find('h1')).toMatchObject(confirmed)
       }
     })
 
     test('of all sessions is not confirmed by the confirmation of a single one', async () => {
-      await site.pendingLogouts.add('h1', all, NOW)
-      await site.pendingLogouts.add('h1', { ...one, isConfirmed: true }, NOW)
-      expect(await site.pendingLogouts.find('h1')).toEqual({ ...all, since: NOW })
+      await pendingLogouts.add('h1', all, NOW)
+      await pendingLogouts.add('h1', { ...one, isConfirmed: true }, NOW)
+      expect(await pendingLogouts.find('h1')).toEqual({ ...all, since: NOW })
     })
 
     test('of all sessions that was added during the retry of a single one is not confirmed with the single one', async () => {
-      await site.pendingLogouts.add('h1', one, NOW)
-      await rotated(KEY).pendingLogouts.add('h1', all, NOW)
-      expect(await site.pendingLogouts.markFinished('h1', one)).toBe('done')
-      expect(await site.pendingLogouts.find('h1')).toEqual({ ...all, since: NOW })
-      expect(await site.pendingLogouts.takeDue(NOW, 8)).toEqual(['h1'])
-      await site.pendingLogouts.add('h2', one, NOW)
-      await site.pendingLogouts.add('h2', all, NOW)
-      await site.pendingLogouts.markFinished('h2', one)
+      await pendingLogouts.add('h1', one, NOW)
+      await elsewhere().add('h1', all, NOW)
+      expect(await pendingLogouts.markFinished('h1', one)).toBe('done')
+      expect(await pendingLogouts.find('h1')).toEqual({ ...all, since: NOW })
+      expect(await pendingLogouts.takeDue(NOW, 8)).toEqual(['h1'])
+      await pendingLogouts.add('h2', one, NOW)
+      await pendingLogouts.add('h2', all, NOW)
+      await pendingLogouts.markFinished('h2', one)
       await kv.del(`${site.prefix}pend:{logouts2}h2`)
-      await site.pendingLogouts.restoreLost(NOW, 8)
-      expect(await site.pendingLogouts.find('h2')).toEqual({ ...all, since: NOW })
-      expect(await site.pendingLogouts.markFinished('h2', all)).toBe('done')
-      expect(await site.pendingLogouts.find('h2')).toBe('finished')
+      await pendingLogouts.restoreLost(NOW, 8)
+      expect(await pendingLogouts.find('h2')).toEqual({ ...all, since: NOW })
+      expect(await pendingLogouts.markFinished('h2', all)).toBe('done')
+      expect(await pendingLogouts.find('h2')).toBe('finished')
     })
 
     test('that was confirmed while the store was away is confirmed there by the process that knows', async () => {
-      await rotated(KEY).pendingLogouts.add('h1', all, NOW)
-      await site.pendingLogouts.add('h1', { ...all, isConfirmed: true }, NOW)
+      await elsewhere().add('h1', all, NOW)
+      await pendingLogouts.add('h1', { ...all, isConfirmed: true }, NOW)
       await kv.del(`${site.prefix}pend:{logouts1}h1`)
-      await rotated(KEY).pendingLogouts.add('h1', all, NOW)
-      await site.pendingLogouts.restoreLost(NOW + 1, 8)
-      expect(await site.pendingLogouts.find('h1')).toMatchObject({ ...all, isConfirmed: true })
+      await elsewhere().add('h1', all, NOW)
+      await pendingLogouts.restoreLost(NOW + 1, 8)
+      expect(await pendingLogouts.find('h1')).toMatchObject({ ...all, isConfirmed: true })
     })
 
     test('of all sessions that a process remembers widens a single one that Redis has instead', async () => {
-      await site.pendingLogouts.add('h1', all, NOW)
+      await pendingLogouts.add('h1', all, NOW)
       await kv.del(`${site.prefix}pend:{logouts1}h1`)
-      await rotated(KEY).pendingLogouts.add('h1', one, NOW)
-      await site.pendingLogouts.restoreLost(NOW + 1, 8)
-      expect(await site.pendingLogouts.find('h1')).toMatchObject(all)
+      await elsewhere().add('h1', one, NOW)
+      await pendingLogouts.restoreLost(NOW + 1, 8)
+      expect(await pendingLogouts.find('h1')).toMatchObject(all)
     })
 
     test.each([
@@ -131,11 +134,11 @@ describe.each(stores)('in %s', (name, open) => {
     })
 
     test('that another process has confirmed meanwhile is not kept again', async () => {
-      await site.pendingLogouts.add('h1', one, NOW)
-      await rotated(KEY).pendingLogouts.markFinished('h1', one)
-      await site.pendingLogouts.restoreLost(NOW + 1, 8)
-      expect(await site.pendingLogouts.find('h1')).toBe('finished')
-      expect(await site.pendingLogouts.takeDue(NOW + 1, 8)).toEqual([])
+      await pendingLogouts.add('h1', one, NOW)
+      await elsewhere().markFinished('h1', one)
+      await pendingLogouts.restoreLost(NOW + 1, 8)
+      expect(await pendingLogouts.find('h1')).toBe('finished')
+      expect(await pendingLogouts.takeDue(NOW + 1, 8)).toEqual([])
     })
 
     test.each([false, true])('is not written again without news; confirmed: %s', async (isConfirmed) => {
@@ -144,25 +147,24 @@ describe.each(stores)('in %s', (name, open) => {
       for (const changes of [
         async () => {},
         () => rotated(OTHER_KEY).pendingLogouts.add('h1', one, NOW), // no secret of this process opens the logout
-        () => rotated(KEY).pendingLogouts.markFinished('h1', one),
+        () => elsewhere().markFinished('h1', one),
       ]) {
-        await site.pendingLogouts.add('h1', logout, NOW)
+        await pendingLogouts.add('h1', logout, NOW)
         await changes()
         const before = await raw()
-        await site.pendingLogouts.restoreLost(NOW + 1, 8)
+        await pendingLogouts.restoreLost(NOW + 1, 8)
         expect(await raw()).toEqual(before)
       }
     })
 
     test('is known to a site that has its secret, and another site neither reads it nor takes it for gone', async () => {
-      await site.pendingLogouts.add('h1', one, NOW)
+      await pendingLogouts.add('h1', one, NOW)
       expect(JSON.stringify(await kv.mget([`${site.prefix}pend:{logouts1}h1`]))).not.toContain('the-sid')
       expect(await rotated(OTHER_KEY, KEY).pendingLogouts.find('h1')).toEqual({ ...one, since: NOW })
       expect(await rotated(OTHER_KEY).pendingLogouts.find('h1')).toBe('unreadable')
     })
 
     test('is taken when due, left for 5 s to the process that took it, and gone from the queue once confirmed', async () => {
-      const { pendingLogouts } = site
       await pendingLogouts.add('h1', one, NOW)
       await pendingLogouts.add('h2', one, NOW + 100)
       expect(await pendingLogouts.takeDue(NOW - 1, 8)).toEqual([])
@@ -182,29 +184,29 @@ describe.each(stores)('in %s', (name, open) => {
       [0, [5, 5, 20, 120, 120]],
       [1, [6, 6, 24, 144, 144]],
     ])('with a spread of %i waits as long as it has waited, between 5 and 120 s: %j', async (spread, waits) => {
-      await site.pendingLogouts.add('h1', one, NOW)
+      await pendingLogouts.add('h1', one, NOW)
       for (const [index, since] of [NOW, NOW + 60, NOW - 20, NOW - 500, Number.NEGATIVE_INFINITY].entries()) {
         const wait = waits[index] ?? 0
-        await site.pendingLogouts.postpone('h1', since, NOW, spread)
-        expect(await site.pendingLogouts.takeDue(NOW + wait - 1, 8)).toEqual([])
-        expect(await site.pendingLogouts.takeDue(NOW + wait, 8)).toEqual(['h1'])
+        await pendingLogouts.postpone('h1', since, NOW, spread)
+        expect(await pendingLogouts.takeDue(NOW + wait - 1, 8)).toEqual([])
+        expect(await pendingLogouts.takeDue(NOW + wait, 8)).toEqual(['h1'])
       }
     })
 
     test('that waits is due when the SSO system is back, and one that another process has just taken is not', async () => {
-      for (const hash of ['h1', 'h2']) await site.pendingLogouts.add(hash, one, NOW)
-      expect((await site.pendingLogouts.takeDue(NOW, 8)).length).toBe(2)
-      await site.pendingLogouts.add('h3', one, NOW)
-      await site.pendingLogouts.postpone('h3', NOW - 60, NOW, 0)
-      expect(await site.pendingLogouts.takeDue(NOW + 1, 8)).toEqual([])
-      expect(await site.pendingLogouts.takeDue(NOW + 1, 8, true)).toEqual(['h3'])
-      expect(await site.pendingLogouts.takeDue(NOW + 1, 8, true)).toEqual([])
+      for (const hash of ['h1', 'h2']) await pendingLogouts.add(hash, one, NOW)
+      expect((await pendingLogouts.takeDue(NOW, 8)).length).toBe(2)
+      await pendingLogouts.add('h3', one, NOW)
+      await pendingLogouts.postpone('h3', NOW - 60, NOW, 0)
+      expect(await pendingLogouts.takeDue(NOW + 1, 8)).toEqual([])
+      expect(await pendingLogouts.takeDue(NOW + 1, 8, true)).toEqual(['h3'])
+      expect(await pendingLogouts.takeDue(NOW + 1, 8, true)).toEqual([])
     })
 
     test('of a clock an hour ahead is due, and those of good clocks wait their time', async () => {
-      await site.pendingLogouts.add('h1', one, NOW + 3600)
-      await site.pendingLogouts.add('h2', one, NOW + 144)
-      expect(await site.pendingLogouts.takeDue(NOW, 8)).toEqual(['h1'])
+      await pendingLogouts.add('h1', one, NOW + 3600)
+      await pendingLogouts.add('h2', one, NOW + 144)
+      expect(await pendingLogouts.takeDue(NOW, 8)).toEqual(['h1'])
     })
 
     describe('that the store has lost', () => {
@@ -212,13 +214,13 @@ describe.each(stores)('in %s', (name, open) => {
       const lose = () => Promise.all([kv.del(pend()), kv.remove(queue(), ['h1'])])
 
       test('is kept again by the process that kept it, and stays one of all', async () => {
-        await site.pendingLogouts.add('h1', all, NOW)
-        await site.pendingLogouts.add('h1', one, NOW)
+        await pendingLogouts.add('h1', all, NOW)
+        await pendingLogouts.add('h1', one, NOW)
         await lose()
-        expect(await site.pendingLogouts.find('h1')).toBe('not_found')
-        expect(await site.pendingLogouts.restoreLost(NOW + 1, 8)).toMatchObject([all])
-        expect(await site.pendingLogouts.find('h1')).toEqual({ ...all, since: NOW })
-        expect(await site.pendingLogouts.takeDue(NOW + 1, 8)).toEqual(['h1'])
+        expect(await pendingLogouts.find('h1')).toBe('not_found')
+        expect(await pendingLogouts.restoreLost(NOW + 1, 8)).toMatchObject([all])
+        expect(await pendingLogouts.find('h1')).toEqual({ ...all, since: NOW })
+        expect(await pendingLogouts.takeDue(NOW + 1, 8)).toEqual(['h1'])
       })
 
       test('is kept again, if Redis does not return another one', async () => {
@@ -226,72 +228,70 @@ describe.each(stores)('in %s', (name, open) => {
         for (const hash of ['h1', 'h2']) await away.pendingLogouts.add(hash, one, NOW)
         await lose()
         expect(await away.pendingLogouts.restoreLost(NOW + 1, 8)).toMatchObject([one])
-        expect(await site.pendingLogouts.find('h1')).toEqual({ ...one, since: NOW })
+        expect(await pendingLogouts.find('h1')).toEqual({ ...one, since: NOW })
       })
 
       test('of its place in the queue alone has that again, and another one keeps its time', async () => {
-        for (const hash of ['h1', 'h2']) await site.pendingLogouts.add(hash, one, NOW + 50)
+        for (const hash of ['h1', 'h2']) await pendingLogouts.add(hash, one, NOW + 50)
         await kv.remove(queue(), ['h1'])
-        await site.pendingLogouts.restoreLost(NOW, 8)
-        expect(await site.pendingLogouts.takeDue(NOW, 8)).toEqual(['h1'])
-        expect(new Set(await site.pendingLogouts.takeDue(NOW + 50, 8))).toEqual(new Set(['h1', 'h2']))
+        await pendingLogouts.restoreLost(NOW, 8)
+        expect(await pendingLogouts.takeDue(NOW, 8)).toEqual(['h1'])
+        expect(new Set(await pendingLogouts.takeDue(NOW + 50, 8))).toEqual(new Set(['h1', 'h2']))
       })
 
       test('after it was confirmed, here or elsewhere, or a day later, is none any more', async () => {
         for (const [ends, now] of [
-          [() => site.pendingLogouts.markFinished('h1', one), NOW],
-          [() => rotated(KEY).pendingLogouts.markFinished('h1', one), NOW],
+          [() => pendingLogouts.markFinished('h1', one), NOW],
+          [() => elsewhere().markFinished('h1', one), NOW],
           [async () => {}, NOW + 86_400],
         ] as const) {
-          await site.pendingLogouts.add('h1', one, NOW)
+          await pendingLogouts.add('h1', one, NOW)
           await ends()
-          await site.pendingLogouts.restoreLost(now, 8)
+          await pendingLogouts.restoreLost(now, 8)
           await lose()
-          await site.pendingLogouts.restoreLost(now, 8)
-          expect(await site.pendingLogouts.find('h1')).toBe('not_found')
+          await pendingLogouts.restoreLost(now, 8)
+          expect(await pendingLogouts.find('h1')).toBe('not_found')
         }
       })
 
       test('is looked for a few at a time, all of them in turn', async () => {
         const hashes = Array.from({ length: 10 }, (_, index) => `h${index}`)
-        for (const hash of hashes) await site.pendingLogouts.add(hash, one, NOW)
+        for (const hash of hashes) await pendingLogouts.add(hash, one, NOW)
         for (const hash of hashes) await kv.del(`${site.prefix}pend:{logouts${hash.charCodeAt(1) % 8}}${hash}`)
-        const found = async () =>
-          (await Promise.all(hashes.map((hash) => site.pendingLogouts.find(hash)))).filter((one) => one !== 'not_found')
-            .length
         for (const count of [4, 8, 10]) {
-          await site.pendingLogouts.restoreLost(NOW, 4)
-          expect(await found()).toBe(count)
+          await pendingLogouts.restoreLost(NOW, 4)
+          const found = await Promise.all(hashes.map((hash) => pendingLogouts.find(hash)))
+          expect(found.filter((logout) => logout !== 'not_found')).toHaveLength(count)
         }
       })
     })
 
     test('goes to one of ten parallel takers, and is tried again by one', async () => {
-      for (const hash of ['h1', 'h2', 'h3']) await site.pendingLogouts.add(hash, one, NOW)
-      const taken = await winners(10, () => site.pendingLogouts.takeDue(NOW, 8))
+      for (const hash of ['h1', 'h2', 'h3']) await pendingLogouts.add(hash, one, NOW)
+      const taken = await winners(10, () => pendingLogouts.takeDue(NOW, 8))
       expect(taken.flat().sort()).toEqual(['h1', 'h2', 'h3'])
-      expect(await winners(10, () => site.pendingLogouts.lockRetry('h1'))).toEqual([true])
-      expect(await site.pendingLogouts.unlockRetry('h1')).toBe('done')
-      expect(await winners(10, () => site.pendingLogouts.lockRetry('h1'))).toEqual([true])
+      expect(await winners(10, () => pendingLogouts.lockRetry('h1'))).toEqual([true])
+      expect(await pendingLogouts.unlockRetry('h1')).toBe('done')
+      expect(await winners(10, () => pendingLogouts.lockRetry('h1'))).toEqual([true])
       for (const hash of ['h1', 'h2']) {
-        expect(await site.pendingLogouts.pauseRetry(hash)).toBe('done')
-        expect(await winners(10, () => site.pendingLogouts.lockRetry(hash))).toEqual([])
+        expect(await pendingLogouts.pauseRetry(hash)).toBe('done')
+        expect(await winners(10, () => pendingLogouts.lockRetry(hash))).toEqual([])
       }
     })
 
     test('waits its turn where many are due: from each part of the queue, the oldest first', async () => {
       const hashes = Array.from({ length: 24 }, (_, index) => `h${Math.floor(index / 8)}${index % 8}`)
-      for (const [index, hash] of [...hashes.entries()].reverse()) await site.pendingLogouts.add(hash, one, NOW + index)
+      for (const [index, hash] of [...hashes.entries()].reverse()) await pendingLogouts.add(hash, one, NOW + index)
       for (const from of [0, 8, 16])
-        expect(await site.pendingLogouts.takeDue(NOW + 99, 8)).toEqual(hashes.slice(from, from + 8))
-      expect(await site.pendingLogouts.takeDue(NOW + 99, 8)).toEqual([])
+        expect(await pendingLogouts.takeDue(NOW + 99, 8)).toEqual(hashes.slice(from, from + 8))
+      expect(await pendingLogouts.takeDue(NOW + 99, 8)).toEqual([])
     })
 
     test('is taken though another part of the queue cannot be read; with none to take, that is known', async () => {
-      const { pendingLogouts } = siteOver(withFailing(kv, 'takeDue', 'logouts2'), clock, site.prefix)
+      const away = siteOver(withFailing(kv, 'takeDue', 'logouts2'), clock, site.prefix)
       for (const hash of ['h1', 'h2', 'h3']) await pendingLogouts.add(hash, one, NOW)
-      expect(await pendingLogouts.takeDue(NOW, 8)).toEqual(['h1', 'h3'])
-      expect(await pendingLogouts.takeDue(NOW, 8)).toBe('unavailable')
+      expect(await away.pendingLogouts.takeDue(NOW, 8)).toEqual(['h1', 'h3'])
+      expect(await away.pendingLogouts.takeDue(NOW, 8)).toBe('unavailable')
     })
   })
 
@@ -320,7 +320,7 @@ describe.each(stores)('in %s', (name, open) => {
 
     test('is begun by one of ten, and found by the others', async () => {
       expect(await find()).toEqual({ raw: null, form: undefined, isAlive: false })
-      const begun = await Promise.all(Array.from({ length: 10 }, () => site.logins.beginForm('k1', null, 'digest')))
+      const begun = await winners(10, () => site.logins.beginForm('k1', null, 'digest'))
       const held = begun.flatMap((one) => (one !== 'unavailable' && 'held' in one ? [one.held] : []))
       expect(held).toHaveLength(1)
       const others = begun.filter((one) => one !== 'unavailable' && 'raw' in one)
@@ -333,7 +333,7 @@ describe.each(stores)('in %s', (name, open) => {
       const { raw, form } = await find()
       expect(form).toEqual(done)
       expect(raw).not.toContain('the-session')
-      const next = await Promise.all(Array.from({ length: 10 }, () => site.logins.beginForm('k1', raw, 'next')))
+      const next = await winners(10, () => site.logins.beginForm('k1', raw, 'next'))
       expect(next.filter((one) => one !== 'unavailable' && 'held' in one)).toHaveLength(1)
     })
 
@@ -368,20 +368,15 @@ describe.each(stores)('in %s', (name, open) => {
       const attempts = { at: NOW, since: NOW, wrong: 0, wrongRecognised: 0, logins: 0 }
       expect(await site.logins.readAttempts('ada')).toEqual({ raw: null, attempts: undefined })
       const writes = (before: string | null, from: number) =>
-        Promise.all(
-          Array.from({ length: 10 }, (_, index) =>
-            site.logins.writeAttempts('ada', before, { ...attempts, left: from + index }, 60),
-          ),
-        )
+        winners(10, (index) => site.logins.writeAttempts('ada', before, { ...attempts, left: from + index }, 60))
       const first = await writes(null, 0)
       const written = first.flatMap((one) => (one !== 'unavailable' && 'written' in one ? [one.written] : []))
       expect(written).toHaveLength(1)
       const read = await site.logins.readAttempts('ada')
       expect(read).toEqual({ raw: written[0], attempts: { ...attempts, left: expect.any(Number) } })
       expect(first.filter((one) => one !== 'unavailable' && 'raw' in one)).toEqual(Array(9).fill(read))
-      expect(
-        (await writes(written[0] ?? null, 10)).filter((one) => one !== 'unavailable' && 'written' in one),
-      ).toHaveLength(1)
+      const second = await writes(written[0] ?? null, 10)
+      expect(second.filter((one) => one !== 'unavailable' && 'written' in one)).toHaveLength(1)
       await kv.compareAndSet(`${site.prefix}left:odd`, undefined, 'not JSON', 60)
       expect(await site.logins.readAttempts('odd')).toEqual({ raw: 'not JSON', attempts: undefined })
     })

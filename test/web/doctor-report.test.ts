@@ -14,12 +14,13 @@ const encrypted: RequestHandler = (req, _res, next) => {
   Object.assign(req.socket, { encrypted: req.headers['x-test-encrypted'] === 'yes' })
   next()
 }
+const logger = { warn: () => {}, info: () => {} }
 const all: Record<string, SiteOptions> = {
   plain: { options: () => ({}) },
   trusting: { options: () => ({}), before: (app) => void app.set('trust proxy', true) },
   tls: { options: () => ({}), before: (app) => void app.use(encrypted) },
-  storeless: { options: () => ({ redis: 'redis://127.0.0.1:1', logger: { warn: () => {}, info: () => {} } }) },
-  cut: { options: () => ({ ssoUrl: 'http://127.0.0.1:1/sso', logger: { warn: () => {}, info: () => {} } }) },
+  storeless: { options: () => ({ redis: 'redis://127.0.0.1:1', logger }) },
+  cut: { options: () => ({ ssoUrl: 'http://127.0.0.1:1/sso', logger }) },
 }
 
 beforeAll(async () => {
@@ -29,11 +30,8 @@ afterAll(() => sites.close())
 
 async function reportOf(name: string, headers: Record<string, string>): Promise<SiteReport> {
   const { clock } = sites.emulator
-  const { macKeys } = makeConfig(
-    { ...sites.emulator.siteOptions(name), siteUrl: sites.at(name), sessionSecret },
-    {},
-    clock,
-  )
+  const options = { ...sites.emulator.siteOptions(name), siteUrl: sites.at(name), sessionSecret }
+  const { macKeys } = makeConfig(options, {}, clock)
   const signature = makeDoctorSignature(macKeys(), Math.floor(clock.now() / 1000))
   const url = new URL(sites.at(name, '/sso2/landing'))
   const { status, body } = await send({ method: 'GET', url, headers: { 'x-sso2-doctor': signature, ...headers } })
@@ -52,18 +50,14 @@ const proxyHeaders = [
   'true-client-ip',
 ]
 const ofProxies = Object.fromEntries(proxyHeaders.map((name) => [name, 'said by a proxy']))
-const forwarded = { 'x-forwarded-for': '203.0.113.9, 10.0.0.1' }
+const forwardedFor = '203.0.113.9, 10.0.0.1'
+const forwarded = { 'x-forwarded-for': forwardedFor }
 
 test.each<[what: string, site: string, headers: Record<string, string>, says: object]>([
   ['a request without a proxy', 'plain', {}, {}],
   ['each header that proxies add', 'plain', ofProxies, { proxyHeaders }],
-  ['addresses of proxies, none trusted', 'plain', forwarded, { forwardedFor: '203.0.113.9, 10.0.0.1' }],
-  [
-    'addresses of proxies, all trusted',
-    'trusting',
-    forwarded,
-    { forwardedFor: '203.0.113.9, 10.0.0.1', trustedHops: 2 },
-  ],
+  ['addresses of proxies, none trusted', 'plain', forwarded, { forwardedFor }],
+  ['addresses of proxies, all trusted', 'trusting', forwarded, { forwardedFor, trustedHops: 2 }],
   ['TLS up to the site', 'tls', { 'x-test-encrypted': 'yes' }, { isEncrypted: true }],
   ['a socket that says it has no TLS', 'tls', {}, { isEncrypted: false }],
   ['a site without its Redis', 'storeless', {}, { store: 'unavailable' }],

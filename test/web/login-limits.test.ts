@@ -15,9 +15,11 @@ import { tapped } from '../storage/failing-kv'
 
 let seconds = 0
 let warned: string[] = []
+let platform: Platform
 beforeEach(() => {
   seconds = Date.now() / 1000
   warned = []
+  platform = new Platform()
 })
 afterEach(() => jest.restoreAllMocks())
 const memory = () => new MemoryKv(() => seconds * 1000)
@@ -87,7 +89,8 @@ test.each<[what: string, first: () => ReturnType<typeof by>, other: () => Return
     const [, first, other, left] = row
     let orders = 0
     for (let isReached = true; isReached; orders += 1) {
-      const [platform, kv] = [new Platform(), memory()]
+      const kv = memory()
+      platform = new Platform()
       const elsewhere = processOver(kv)
       const attack = (site: Process, tried: ReturnType<typeof by>) => platform.login(site, tried, platform.wrong)
       for (let tries = 0; tries < 2; tries += 1) await attack(elsewhere, unrecognised)
@@ -112,15 +115,15 @@ test.each<[what: string, first: () => ReturnType<typeof by>, other: () => Return
 
 describe('[F3] an attack on a name', () => {
   const attack = async (tries: number, rememberDevices = true) => {
-    const [platform, site] = [new Platform(), processOver(memory(), LIMIT, rememberDevices)]
+    const site = processOver(memory(), LIMIT, rememberDevices)
     const said: string[] = []
     for (let count = 0; count < tries; count += 1)
       said.push(await platform.login(site, by('ada', false, `s${count}`, `192.0.2.${count % 200}`), platform.wrong))
-    return { platform, site, said }
+    return { site, said }
   }
 
   test('leaves two attempts, of which one is a recognised browser’s', async () => {
-    const { platform, site, said } = await attack(20)
+    const { site, said } = await attack(20)
     expect([platform.left, said.at(-1)]).toEqual([2, 'held'])
     expect(await platform.login(site, owner, platform.right)).toBe('success')
     expect(await platform.login(site, owner, platform.wrong)).toBe('wrong_password')
@@ -128,44 +131,44 @@ describe('[F3] an attack on a name', () => {
     expect(platform.left).toBe(1)
   })
   test('leaves one attempt where no browser is recognised', async () => {
-    expect((await attack(20, false)).platform.left).toBe(1)
+    await attack(20, false)
+    expect(platform.left).toBe(1)
   })
   test('and a success of a name that only looks alike does not improve what is left', async () => {
-    const { platform, site } = await attack(20)
+    const { site } = await attack(20)
     for (const name of ['\uff41\uff44\uff41', 'ADA', '\u00e0da', 'a\u200bda'])
       await platform.login(site, by(name, true, name), platform.right)
     expect(await platform.login(site, unrecognised, platform.wrong)).toBe('held')
   })
   test('is over after 15 minutes', async () => {
-    const { platform, site } = await attack(20)
+    const { site } = await attack(20)
     seconds += 899
     expect(await platform.login(site, unrecognised, platform.right)).toBe('held')
     seconds += 2
     expect(await platform.login(site, unrecognised, platform.right)).toBe('success')
   })
   test('whose responses are lost is counted as well', async () => {
-    const [platform, site] = [new Platform(), processOver(memory())]
+    const site = processOver(memory())
     for (let tries = 0; tries < 8; tries += 1) await platform.login(site, unrecognised, platform.suppressed)
     expect(platform.left).toBe(2)
   })
 })
 
-/** Each spelling is in test/decide/username.test.ts. */
+/** Each spelling is in test/decide/login-budgets.test.ts. */
 test('[F16] spellings of one name share its attempts', async () => {
-  const [platform, site] = [new Platform(), processOver(memory())]
+  const site = processOver(memory())
   for (const letter of ['a', '\u00e0', 'a\u200b', 'a\u00ad', 'A', '\uff41', '\uff21', '\u0103'])
     await platform.login(site, by(`gr${letter}ce`), platform.suppressed)
   expect(platform.left).toBe(2)
 })
 
 describe('[F3] the attempt of a process that died', () => {
-  const hangs = (platform: Platform, site: Process, session: string) =>
+  const hangs = (site: Process, session: string) =>
     void platform.login(site, by('ada', false, session), () => new Promise(() => {}))
 
   test('is taken over by its own form, and by no other form', async () => {
-    const [platform, kv] = [new Platform(), memory()]
-    const site = processOver(kv)
-    hangs(platform, site, 's1')
+    const site = processOver(memory())
+    hangs(site, 's1')
     await sleep(20)
     const other = platform.login(site, by('ada', false, 's2'), platform.right)
     expect(await Promise.race([other, sleep(300)])).toBeUndefined()
@@ -173,10 +176,9 @@ describe('[F3] the attempt of a process that died', () => {
     expect(await other).toBe('success')
   })
   test('keeps others out for 12 s at most, and has cost one', async () => {
-    const [platform, kv] = [new Platform(), memory()]
-    const site = processOver(kv)
+    const site = processOver(memory())
     for (const session of ['s1', 's2', 's3']) {
-      hangs(platform, site, session)
+      hangs(site, session)
       await sleep(20)
       seconds += 12.5
     }
@@ -184,18 +186,14 @@ describe('[F3] the attempt of a process that died', () => {
   })
   test('makes others wait five seconds, and look less and less often', async () => {
     jest.spyOn(Math, 'random').mockReturnValue(0.5)
-    const [platform, kv] = [new Platform(), memory()]
-    let looks = 0
-    const site = processOver(
-      tapped(kv, (name) => {
-        looks += name === 'mget' ? 1 : 0
-      }),
-    )
-    hangs(platform, site, 's1')
+    const commands: string[] = []
+    const site = processOver(tapped(memory(), (name) => void commands.push(name)))
+    hangs(site, 's1')
     await sleep(20)
     const begun = performance.now()
     expect(await platform.login(site, by('ada', false, 's2'), platform.right)).toBe('turn')
     expect(performance.now() - begun).toBeGreaterThan(4500)
+    const looks = commands.filter((name) => name === 'mget').length
     expect(looks).toBeGreaterThanOrEqual(10) // 18, and fewer on a busy machine
     expect(looks).toBeLessThanOrEqual(20)
   })
@@ -203,15 +201,13 @@ describe('[F3] the attempt of a process that died', () => {
 
 describe('[F3] a Redis that is away', () => {
   test('before Authenticate: nothing is asked', async () => {
-    const platform = new Platform()
     const site = processOver(away(memory(), () => true))
     expect(await platform.login(site, unrecognised, platform.wrong)).toBe('unavailable')
     expect(platform.asked).toBe(0)
   })
   test('after Authenticate: the attempt has cost one', async () => {
-    const [platform, kv] = [new Platform(), memory()]
     let isAway = false
-    const site = processOver(away(kv, () => isAway))
+    const site = processOver(away(memory(), () => isAway))
     for (let tries = 0; tries < 3; tries += 1) {
       await platform.login(site, by('ada', false, `s${tries}`), () => {
         isAway = true
@@ -224,7 +220,6 @@ describe('[F3] a Redis that is away', () => {
     expect(platform.left).toBe(2)
   })
   test('for the counts alone: the process counts by itself', async () => {
-    const platform = new Platform()
     const isOfCounts = (key: string) => key.startsWith('limit:')
     const site = processOver(away(memory(), isOfCounts), { attempts: 3, perSeconds: 60 })
     const said: string[] = []
@@ -235,15 +230,13 @@ describe('[F3] a Redis that is away', () => {
       expect(await platform.login(site, by(`n${tries}`), platform.right)).toBe('success')
   })
   test('for the name alone: a recognised browser has its attempts beside its account', async () => {
-    const [platform, kv] = [new Platform(), memory()]
-    const site = processOver(away(kv, (key) => /^left:(?!\{account-hash\}.)/.test(key)))
+    const site = processOver(away(memory(), (key) => /^left:(?!\{account-hash\}.)/.test(key)))
     const said: string[] = []
     for (let tries = 0; tries < 5; tries += 1) said.push(await platform.login(site, owner, platform.wrong))
     expect([said, platform.left]).toEqual([[...Array(4).fill('wrong_password'), 'held'], 1])
   })
   test('for the name alone: an unrecognised browser has no other place', async () => {
-    const [platform, kv] = [new Platform(), memory()]
-    const site = processOver(away(kv, (key) => /^left:(?!\{)/.test(key)))
+    const site = processOver(away(memory(), (key) => /^left:(?!\{)/.test(key)))
     expect(await platform.login(site, unrecognised, platform.wrong)).toBe('unavailable')
   })
 })
@@ -252,7 +245,7 @@ test.each([
   ['others always come first', 8],
   ['Redis is away', 1],
 ])('if %s, the end of an attempt is written %i times', async (_what, times) => {
-  const [platform, kv] = [new Platform(), memory()]
+  const kv = memory()
   let writes = 0
   const store = tapped(kv, async (name, args) => {
     if (name !== 'compareAndSet' || platform.asked === 0) return
@@ -299,30 +292,25 @@ test('where no devices are remembered, a login sets no cookie, and an earlier co
 test.each<AttemptResult>([{ outcome: 'success' }, { outcome: 'not_judged' }])(
   '[F4] a login that was %j costs no attempt',
   async (result) => {
-    const [platform, site] = [new Platform(), processOver(memory(), { attempts: 10, perSeconds: 60 })]
+    const site = processOver(memory(), { attempts: 10, perSeconds: 60 })
     for (let tries = 0; tries < 300; tries += 1)
       expect(await platform.login(site, by(`n${tries % 4}`, tries % 8 > 3), () => result)).toBe(result.outcome)
   },
 )
 
 test('[F4] one account logs in a hundred times a minute at most, on whatever browsers', async () => {
-  const [platform, site] = [new Platform(), processOver(memory(), { attempts: 10, perSeconds: 60 })]
+  const site = processOver(memory(), { attempts: 10, perSeconds: 60 })
   const said = new Map<string, number>()
   for (let tries = 0; tries < 200; tries += 1) {
     const tried = by('ada', tries % 2 === 0, 's1', `198.${tries}.100.7`)
     const word = await platform.login(site, tried, platform.right)
     said.set(word, (said.get(word) ?? 0) + 1)
   }
-  expect(said).toEqual(
-    new Map([
-      ['success', 100],
-      ['name', 100],
-    ]),
-  )
+  expect(Object.fromEntries(said)).toEqual({ success: 100, name: 100 })
 })
 
 test('[F20] a limit that a network or the site has reached is logged by its cause', async () => {
-  const [platform, site] = [new Platform(), processOver(memory(), { attempts: 1, perSeconds: 60 })]
+  const site = processOver(memory(), { attempts: 1, perSeconds: 60 })
   const wrongFrom = (index: number, address: string) =>
     platform.login(site, by(`n${index}`, false, 's1', address), () => ({ outcome: 'wrong_password', left: 99 }))
   for (let index = 0; index < 30; index += 1) await wrongFrom(index, `2001:db8:77:ab${10 + index}::1`)
@@ -332,7 +320,6 @@ test('[F20] a limit that a network or the site has reached is logged by its caus
 })
 
 test('an address without attempts left makes no new key', async () => {
-  const platform = new Platform()
   const keys = new Set<string>()
   let isSpent = false
   const store = tapped(memory(), (name, args) => {
@@ -353,16 +340,11 @@ test.each<[who: string, tried: ReturnType<typeof by>, commands: readonly string[
 ])('a login costs %s few commands', async (_who, tried, commands) => {
   const seen: string[] = []
   const store = tapped(memory(), (name) => void seen.push(name))
-  const platform = new Platform()
   await platform.login(processOver(store), tried, platform.right)
   expect(seen).toEqual(commands)
 })
 
 test('without a limit, nothing is counted', async () => {
-  const platform = new Platform()
-  const site = processOver(
-    away(memory(), () => true),
-    false,
-  )
-  expect(await platform.login(site, unrecognised, platform.wrong)).toBe('wrong_password')
+  const store = away(memory(), () => true)
+  expect(await platform.login(processOver(store, false), unrecognised, platform.wrong)).toBe('wrong_password')
 })

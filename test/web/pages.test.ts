@@ -31,7 +31,7 @@ const all: Record<string, SiteOptions> = {
   hosts: site({
     brand: { logoUrl: 'https://logos.example/a/logo.svg?v=1', stylesheetUrl: 'https://styles.example:8443/a.css' },
     links: {
-      forgotPassword: '/forgot?a="b"'.replaceAll('"', '%22'),
+      forgotPassword: '/forgot?a=%22b%22',
       createAccount: 'https://shop.example/new',
       help: '/help',
     },
@@ -105,11 +105,8 @@ test('the brand stands on every page, written so that nothing of it is markup', 
 })
 
 test('the links stand on the login page alone', async () => {
-  const hrefs = [...(await get('hosts')).body.matchAll(/<li><a href="([^"]*)">([^<]*)/g)].map(([, href, text]) => [
-    href,
-    text,
-  ])
-  expect(hrefs).toEqual([
+  const links = (await get('hosts')).body.matchAll(/<li><a href="([^"]*)">([^<]*)/g)
+  expect([...links].map(([, href, text]) => [href, text])).toEqual([
     ['/forgot?a=%22b%22', TEXTS.en.forgot_password],
     ['https://shop.example/new', TEXTS.en.create_account],
     ['/help', TEXTS.en.help],
@@ -194,23 +191,17 @@ describe("pages that the site's own views make", () => {
   )
 })
 
-describe('a page that cannot be shown says so, and when to try again:', () => {
-  test('a sensitive one, in the language of the site, and as JSON', async () => {
-    sites.emulator.reset()
-    const user = new Browser({ now: () => sites.emulator.clock.now() })
-    await user.visit(sites.at('sv', '/'))
-    await user.submit(sites.at('sv', '/login'), { ...ada, return_to: '/' })
-    expect((await user.visit(sites.at('sv', '/sensitive'))).body).toBe('sensitive')
-    sites.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
-    const { status, headers, body } = await user.visit(sites.at('sv', '/sensitive'))
-    expect([status, headers['retry-after']]).toEqual([503, '5'])
-    expect(body).toContain(TEXTS.sv.page_unavailable)
-    expect(body).not.toMatch(/logga in|log in/i)
-    const script = await user.fetchJson(sites.at('sv', '/sensitive'))
-    expect([script.status, script.headers['retry-after'], script.json]).toEqual([
-      503,
-      '5',
-      { error: 'page_unavailable' },
-    ])
-  })
+test('a sensitive page that cannot be shown says so, and when to try again: in the language of the site, and as JSON', async () => {
+  sites.emulator.reset()
+  const user = new Browser({ now: () => sites.emulator.clock.now() })
+  await user.visit(sites.at('sv', '/'))
+  await user.submit(sites.at('sv', '/login'), { ...ada, return_to: '/' })
+  expect((await user.visit(sites.at('sv', '/sensitive'))).body).toBe('sensitive')
+  sites.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
+  const page = await user.visit(sites.at('sv', '/sensitive'))
+  const script = await user.fetchJson(sites.at('sv', '/sensitive'))
+  for (const { status, headers } of [page, script]) expect([status, headers['retry-after']]).toEqual([503, '5'])
+  expect(page.body).toContain(TEXTS.sv.page_unavailable)
+  expect(page.body).not.toMatch(/logga in|log in/i)
+  expect(script.json).toEqual({ error: 'page_unavailable' })
 })

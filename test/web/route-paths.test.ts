@@ -1,38 +1,17 @@
-import { once } from 'node:events'
-import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import express, { type Express } from 'express'
-import { type Sso2, sso2 } from '../../lib'
-import { createEmulator, type Emulator } from '../../lib/emulator'
+import { type RunningSite, startSite } from '../regressions/support'
 
 /* Our routes are found as the application finds its own: `strict routing` and `case sensitive routing` decide. */
 
-let emulator: Emulator
-let sso: Sso2
-let server: Server
-beforeAll(async () => {
-  emulator = createEmulator()
-  await emulator.listen(0)
-})
-afterAll(() => emulator.close())
-afterEach(async () => {
-  server.close()
-  server.closeAllConnections()
-  await sso.close()
-})
+let site: RunningSite
+afterEach(() => site.close())
 
 async function serve(app: Express, routes: object = {}): Promise<string> {
-  sso = sso2({
-    ...emulator.siteOptions(),
-    siteUrl: 'http://localhost:1',
-    sessionSecret: 'a-session-secret-of-more-than-32-bytes',
-    routes,
+  site = await startSite({
+    options: { routes },
+    build: (sso) => app.use(sso).get(['/about', '/Shop/'], (_req, res) => void res.send('of the site')),
   })
-  app.use(sso)
-  app.get(['/about', '/Shop/'], (_req, res) => void res.send('of the site'))
-  server = app.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return `http://127.0.0.1:${new URL(site.url).port}` // not every system resolves the host of the site
 }
 
 const statuses = (url: string, paths: readonly string[]) =>

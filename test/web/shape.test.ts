@@ -11,14 +11,13 @@ v8.setFlagsFromString('--no-allow-natives-syntax')
 const isOldNode = Number(process.versions.node.split('.')[0]) < 24
 
 /** What a handler sees of its request and answer, before and after. */
-async function seen(handler: (report: (found: object) => void) => Parameters<typeof createServer>[1]): Promise<object> {
-  const found = await new Promise<object>((resolve) => {
+function seen(handler: (report: (found: object) => void) => Parameters<typeof createServer>[1]): Promise<object> {
+  return new Promise<object>((resolve) => {
     const server = createServer(handler(resolve)).listen(0, '127.0.0.1', () => {
       const { port } = server.address() as AddressInfo
       get({ port, host: '127.0.0.1' }, (answer) => answer.resume().on('end', () => server.close()))
     })
   })
-  return found
 }
 
 const look = (object: object) => ({ keys: Reflect.ownKeys(object), values: Object.values(object) })
