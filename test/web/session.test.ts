@@ -22,29 +22,28 @@ import {
 
 const express4: typeof express = createRequire(__filename)('express4')
 
-const stores: Record<string, () => Kv> = {
-  memory: () => new MemoryKv(Date.now),
-  Redis: () => redisKv(openRedis(String(process.env['TEST_REDIS_URL'])), true),
-}
-const frameworks: Record<string, typeof express> = {
-  'Express 5': express,
-  'Express 4': express4,
-}
-const kinds = Object.keys(stores).flatMap((store) => Object.keys(frameworks).map((name) => [store, name] as const))
+const memory = () => new MemoryKv(Date.now)
+const redis = () => redisKv(openRedis(String(process.env['TEST_REDIS_URL'])), true)
+const kinds: [store: string, version: string, open: () => Kv, framework: typeof express][] = [
+  ['memory', 'Express 5', memory, express],
+  ['memory', 'Express 4', memory, express4],
+  ['Redis', 'Express 5', redis, express],
+  ['Redis', 'Express 4', redis, express4],
+]
 
 const signed = (id: string, by: string) =>
   encodeURIComponent(`s:${id}.${createHmac('sha256', by).update(id).digest('base64').replace(/=+$/, '')}`)
 
-describe.each(kinds)('sessions in %s, under %s', (store, name) => {
+describe.each(kinds)('sessions in %s, under %s', (_store, _version, open, framework) => {
   let kv: Kv
   let site: SessionSite
   let browser: Browser
-  const ask = (path: string, headers?: Record<string, string>) =>
-    browser.fetchJson(`${site.url}${path}`, headers ? { headers } : {})
+  const ask = (path: string, from = browser, headers: Record<string, string> = {}) =>
+    from.fetchJson(`${site.url}${path}`, { headers })
 
   beforeAll(async () => {
-    kv = stores[store]?.() as Kv
-    site = await startSite({ kv, framework: frameworks[name] as typeof express })
+    kv = open()
+    site = await startSite({ kv, framework })
     addScenes(site)
   })
   beforeEach(() => {
@@ -154,22 +153,22 @@ describe.each(kinds)('sessions in %s, under %s', (store, name) => {
     const old = site.cookieOf(browser)
     await ask('/log-in')
     const stale = site.browser()
-    const late = await stale.fetchJson(`${site.url}/put/b/2`, { headers: old })
+    const late = await ask('/put/b/2', stale, old)
     expect({ json: late.json, set: cookiesOf(late) }).toEqual({ json: { b: '2' }, set: [] })
-    expect((await stale.fetchJson(`${site.url}/read`, { headers: old })).json).toEqual({})
+    expect((await ask('/read', stale, old)).json).toEqual({})
     site.now += 61
-    const anew = await stale.fetchJson(`${site.url}/put/b/2`, { headers: old })
-    expect(cookiesOf(anew)).toHaveLength(1)
+    expect(cookiesOf(await ask('/put/b/2', stale, old))).toHaveLength(1)
     expect((await ask('/read')).json).toEqual({ a: '1' })
   })
 
   test('a login while a slow page writes: the slow page neither brings the old session back nor sets a cookie', async () => {
+    site.page('/slow', async (req, res) => {
+      bag(req)['slow'] = 1
+      await ask('/log-in')
+      res.json({})
+    })
     await ask('/put/a/1')
-    const slow = ask('/slow')
-    await hear('slow')
-    await ask('/log-in')
-    tell('go')
-    expect(cookiesOf(await slow)).toEqual([])
+    expect(cookiesOf(await ask('/slow'))).toEqual([])
     expect((await ask('/read')).json).toEqual({ a: '1' })
     expect((await ask('/state')).json).toMatchObject({ state: 'live' })
   })
@@ -192,13 +191,13 @@ describe.each(kinds)('sessions in %s, under %s', (store, name) => {
     const id = site.idOf(browser)
     for (const path of [`/adopt/${id}?show=1`, `/adopt/${id}?touch=1&show=1`]) {
       const other = site.browser()
-      await other.fetchJson(`${site.url}/put/x/1`)
+      await ask('/put/x/1', other)
       site.commands.length = 0
-      const answer = await other.fetchJson(`${site.url}${path}`)
+      const answer = await ask(path, other)
       expect({ json: answer.json, id: site.idOf(other) }).toEqual({ json: { a: '1' }, id })
       expect(site.commands).not.toContain('setUnlessMarker')
     }
-    await site.browser().fetchJson(`${site.url}/adopt/${id}?touch=1&put=b`)
+    await ask(`/adopt/${id}?touch=1&put=b`, site.browser())
     expect((await ask('/read')).json).toEqual({ a: '1', b: 'put' })
   })
 
@@ -223,13 +222,14 @@ describe.each(kinds)('sessions in %s, under %s', (store, name) => {
   )
 
   test('who destroys a session that has moved on destroys nothing, and it is still known where it went', async () => {
+    site.page('/slow-destroy', async (req, res) => {
+      const { session } = req
+      await ask('/log-in')
+      session.destroy(() => res.json({}))
+    })
     await ask('/put/a/1')
-    const slow = ask('/slow-destroy')
-    await hear('slow')
     const old = site.idOf(browser)
-    await ask('/log-in')
-    tell('go')
-    expect(cookiesOf(await slow)).toEqual([])
+    expect(cookiesOf(await ask('/slow-destroy'))).toEqual([])
     const stored = await site.records.read(sessionKey(old))
     expect(stored !== 'unavailable' && site.records.successorOf(stored)).toBe(site.idOf(browser))
     expect((await ask('/read')).json).toEqual({ a: '1' })
@@ -243,17 +243,17 @@ describe.each(kinds)('sessions in %s, under %s', (store, name) => {
   })
 
   test('the first cookie lives as long as the page says, at most as long as the session, and a live one is never sent again', async () => {
-    const [line = ''] = cookiesOf(await ask('/max-age?seconds=300'))
-    const end = Date.parse(/Expires=([^;]+)/.exec(line)?.[1] ?? '')
-    expect(Math.abs(end - (site.now + 300) * 1000)).toBeLessThan(5000)
+    /** In how many seconds the cookie ends that a page sets. */
+    const lifeBy = async (path: string) => {
+      const [line = ''] = cookiesOf(await ask(path))
+      return Date.parse(/Expires=([^;]+)/.exec(line)?.[1] ?? '') / 1000 - site.now
+    }
+    expect(Math.abs((await lifeBy('/max-age?seconds=300')) - 300)).toBeLessThan(5)
     expect(Math.round((await ask('/cookie')).json.originalMaxAge / 1000)).toBe(300)
     const again = await ask('/max-age?seconds=600&cache=public')
     expect({ set: cookiesOf(again), cache: again.headers['cache-control'] }).toEqual({ set: [], cache: 'public' })
     browser = site.browser()
-    const [long = ''] = cookiesOf(await ask('/max-age?seconds=99999999'))
-    expect(Math.abs(Date.parse(/Expires=([^;]+)/.exec(long)?.[1] ?? '') - (site.now + 10_000) * 1000)).toBeLessThan(
-      5000,
-    )
+    expect(Math.abs((await lifeBy('/max-age?seconds=99999999')) - 10_000)).toBeLessThan(5)
     browser = site.browser()
     expect(cookiesOf(await ask('/browser-session'))[0]).not.toContain('Expires')
   })
@@ -276,9 +276,8 @@ describe.each(kinds)('sessions in %s, under %s', (store, name) => {
     await ask('/put/a/1')
     const id = site.idOf(browser)
     expect(browser.cookie(cookieName)).toBe(signed(id, secret))
-    const other = site.browser()
     const rotated = { cookie: `${cookieName}=${signed(id, oldSecret)}` }
-    const { json } = await other.fetchJson(`${site.url}/unreadable`, { headers: rotated })
+    const { json } = await ask('/unreadable', site.browser(), rotated)
     expect(json).toMatchObject({ isUnreadable: false, data: { a: '1' } })
   })
 
@@ -292,7 +291,7 @@ describe.each(kinds)('sessions in %s, under %s', (store, name) => {
     await ask('/put/a/1')
     const cookie = Buffer.from(header(site.idOf(browser))).toString('latin1')
     site.commands.length = 0
-    const { json } = await site.browser().fetchJson(`${site.url}/unreadable`, { headers: { cookie } })
+    const { json } = await ask('/unreadable', site.browser(), { cookie })
     expect(json).toEqual({ isUnreadable, data: {}, header: cookie })
     expect(site.commands).toEqual([])
   })
@@ -314,22 +313,9 @@ describe.each(kinds)('sessions in %s, under %s', (store, name) => {
     await ask('/put/a/1')
     site.now += 10_001
     const header = { cookie: `${cookieName}=${signed(site.idOf(browser), secret)}` }
-    expect((await ask('/read', header)).json).toEqual({})
+    expect((await ask('/read', browser, header)).json).toEqual({})
   })
 })
-
-const heard = new Map<string, () => void>()
-const told = new Set<string>()
-/** Something has happened that another request waits for. */
-function tell(event: string): void {
-  const wake = heard.get(event)
-  heard.delete(event)
-  if (wake) wake()
-  else told.add(event)
-}
-function hear(event: string): Promise<void> {
-  return told.delete(event) ? Promise.resolve() : new Promise((resolve) => heard.set(event, resolve))
-}
 
 /** Names of a session's data and record. */
 const keyNames = ({ prefix }: SessionSite, id: string) =>
@@ -349,18 +335,6 @@ function addScenes(site: SessionSite): void {
     delete bag(req)['c']
     await site.records.saveData(String(req.query['key']), String(req.query['text']), 100)
     res.json({ id: await establish(site, req, 'loggedin') })
-  })
-  page('/slow', async (req, res) => {
-    bag(req)['slow'] = 1
-    tell('slow')
-    await hear('go')
-    res.json({})
-  })
-  page('/slow-destroy', async (req, res) => {
-    const { session } = req
-    tell('slow')
-    await hear('go')
-    session.destroy(() => res.json({}))
   })
   page('/regenerate', (req, res) => {
     const old = req.session

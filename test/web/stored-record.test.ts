@@ -38,6 +38,14 @@ test('[S16] a logout in the middle of a move keeps the new session from beginnin
   expect(stored.value).toBeUndefined()
 })
 
+type Action = [name: string, act: (stored: StoredRecord) => Promise<unknown>]
+/** Writes of what is there then. */
+const conditional: Action[] = [
+  ['update', (stored) => stored.update((found) => ({ ...found, checkedAt: NOW + 100 }))],
+  ['drop', (stored) => stored.drop(() => true)],
+  ['writeMarker', async (stored) => (await stored.writeMarker(() => true, 'ended')).outcome],
+]
+
 describe('a write that another request is faster than', () => {
   /** A session whose record changes before each of the next writes, so many times. */
   async function contended(times: number) {
@@ -54,13 +62,7 @@ describe('a write that another request is faster than', () => {
     left = times
     return stored
   }
-  const actions: [string, (stored: StoredRecord) => Promise<unknown>][] = [
-    ['update', (stored) => stored.update((found) => ({ ...found, checkedAt: NOW + 100 }))],
-    ['drop', (stored) => stored.drop(() => true)],
-    ['writeMarker', async (stored) => (await stored.writeMarker(() => true, 'ended')).outcome],
-  ]
-
-  test.each(actions)('%s is made again on what is there then, four times in all', async (_name, act) => {
+  test.each(conditional)('%s is made again on what is there then, four times in all', async (_name, act) => {
     expect(await act(await contended(3))).toBe('done')
     expect(await act(await contended(4))).toBe('changed')
   })
@@ -149,16 +151,12 @@ describe('a store that does not answer', () => {
     return made
   }
 
-  const reads: [string, (stored: StoredRecord) => Promise<unknown>][] = [
+  const reads: Action[] = [
     ['reread', (stored) => stored.reread()],
     ['switchTo', (stored) => stored.switchTo(randomUUID())],
   ]
-  const writes: [string, (stored: StoredRecord) => Promise<unknown>][] = [
-    ['replace', (stored) => stored.replace(loggedInRecord({ checkedAt: NOW + 1 }))],
-    ['update', (stored) => stored.update((found) => ({ ...found, checkedAt: NOW + 1 }))],
-    ['drop', (stored) => stored.drop(() => true)],
-    ['writeMarker', async (stored) => (await stored.writeMarker(() => true, 'ended')).outcome],
-  ]
+  const replace: Action = ['replace', (stored) => stored.replace(loggedInRecord({ checkedAt: NOW + 1 }))]
+  const writes = [replace, ...conditional]
 
   test.each([...reads, ...writes])('%s says so', async (_name, act) => {
     const { stored } = await unanswered('mget', 'compareAndSet')
