@@ -39,11 +39,8 @@ describe.each([
     const url = await serve(framework())
     for (const path of ['/sso2/landing', '/SSO2/Landing/']) {
       const { status, headers } = await fetch(url + path)
-      expect([status, headers.get('referrer-policy'), headers.get('cache-control')]).toEqual([
-        400,
-        'no-referrer',
-        'no-store',
-      ])
+      const said = [status, headers.get('referrer-policy'), headers.get('cache-control')]
+      expect(said).toEqual([400, 'no-referrer', 'no-store'])
     }
   })
 })

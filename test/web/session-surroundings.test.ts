@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import net from 'node:net'
 import { inspect } from 'node:util'
-import express, { type Request, type RequestHandler } from 'express'
+import express, { type Request, type RequestHandler, type Response } from 'express'
 import session, { type SessionOptions } from 'express-session'
 import type { Kv } from '../../lib/storage/kv'
 import { MemoryKv } from '../../lib/storage/memory-kv'
@@ -17,9 +17,9 @@ import { bag, configOf, cookieName, dataOf, establish, type SessionSite, startSi
 let site: SessionSite
 let kv: Kv
 let browser: Browser
-const open = async (before: RequestHandler[] = []) => {
+const open = async (before: RequestHandler[] = [], config = configOf()) => {
   kv = new MemoryKv(Date.now)
-  site = await startSite({ kv, before })
+  site = await startSite({ kv, before, config })
   browser = site.browser()
 }
 const ask = (path: string) => browser.fetchJson(`${site.url}${path}`)
@@ -230,10 +230,7 @@ describe("what happens in the middle of a request to a site's own session", () =
   beforeEach(async () => {
     lines.length = 0
     store = new Fragile()
-    kv = new MemoryKv(Date.now)
-    const config = configOf({ logger: { warn: keep, info: keep } })
-    site = await startSite({ kv, before: [own({ store })], config })
-    browser = site.browser()
+    await open([own({ store })], configOf({ logger: { warn: keep, info: keep } }))
   })
 
   test('a login of a user who has none yet makes one', async () => {
@@ -255,13 +252,8 @@ describe("what happens in the middle of a request to a site's own session", () =
     await ask('/put/gone/1')
     await ask('/put/stays/1')
     expect((await ask('/slow-log-in')).json.id).toEqual(expect.any(String))
-    expect((await ask('/read')).json).toEqual({
-      stays: '1',
-      other: '1',
-      mine: 1,
-      both: 'mine',
-      sso2: expect.any(String),
-    })
+    const both = { stays: '1', other: '1', mine: 1, both: 'mine', sso2: expect.any(String) }
+    expect((await ask('/read')).json).toEqual(both)
   })
 
   test.each([true, false])(
@@ -287,28 +279,22 @@ describe("what happens in the middle of a request to a site's own session", () =
     store.isAway = true
     expect((await ask('/log-in')).json).toEqual({ id: 'unavailable' })
     expect((await ask('/end')).status).toBe(200)
-    expect(lines).toEqual([
-      expect.stringMatching(/The store of the site's own express-session has not deleted a session/),
-    ])
+    const line = expect.stringMatching(/The store of the site's own express-session has not deleted a session/)
+    expect(lines).toEqual([line])
   })
 
   test('it is known as such, and what is done to ours leaves it alone', async () => {
     page('/look', async (req, res) => {
-      const { isExternal: isForeign, isUnreadable } = await site.sessions.stateOf(req)
+      const { isExternal, isUnreadable } = await site.sessions.stateOf(req)
       site.commands.length = 0
       const life = site.sessions.dataLifeOf(req) ?? 'none'
       site.sessions.detach(req)
       await site.sessions.adopt(req, 'a'.repeat(43))
-      res.json({ isForeign, isUnreadable, data: dataOf(req), life, commands: site.commands })
+      res.json({ isExternal, isUnreadable, data: dataOf(req), life, commands: site.commands })
     })
     await ask('/put/a/1')
-    expect((await ask('/look')).json).toEqual({
-      isForeign: true,
-      isUnreadable: false,
-      data: { a: '1' },
-      life: 'none',
-      commands: [],
-    })
+    const untouched = { isExternal: true, isUnreadable: false, data: { a: '1' }, life: 'none', commands: [] }
+    expect((await ask('/look')).json).toEqual(untouched)
   })
 
   test('an upgrade can be given a session that follows', async () => {
@@ -321,16 +307,17 @@ describe("what happens in the middle of a request to a site's own session", () =
 test('a session that the site lays over ours is one of its own', async () => {
   await open()
   const over = own()
+  const look = async (req: Request, res: Response) => res.json((await site.sessions.stateOf(req)).isExternal)
   page('/over', (req, res) => {
     Reflect.deleteProperty(req, 'session')
-    over(req, res, async () => res.json({ isForeign: (await site.sessions.stateOf(req)).isExternal }))
+    over(req, res, () => look(req, res))
   })
-  page('/ours', async (req, res) => {
+  page('/ours', (req, res) => {
     dataOf(req)
-    res.json({ isForeign: (await site.sessions.stateOf(req)).isExternal })
+    return look(req, res)
   })
-  expect((await ask('/over')).json).toEqual({ isForeign: true })
-  expect((await ask('/ours')).json).toEqual({ isForeign: false })
+  expect((await ask('/over')).json).toBe(true)
+  expect((await ask('/ours')).json).toBe(false)
 })
 
 test.each<[string, object]>([
