@@ -85,12 +85,8 @@ describe('a Cluster', () => {
     let kv: Kv
     beforeEach(() => {
       kv = redisKv(cluster, false)
-      records = new Records(
-        kv,
-        'masters:',
-        () => [],
-        () => 0,
-      )
+      const parts = [kv, 'masters:', () => [], () => 0] as const
+      records = new Records(...parts)
     })
     afterEach(() => kv.close())
     const isBesideIndex = (id: string, sidHash: string) =>

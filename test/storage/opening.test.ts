@@ -107,20 +107,17 @@ test('an outage and its end are logged', async () => {
   await kv.close()
 })
 
-test.each<[name: string, settings: [string, string][], says: string | undefined]>([
-  ['evicts nothing', [], undefined],
-  ['has all the memory', [['maxmemory-policy', 'allkeys-lru']], undefined],
-  ['has little memory and evicts nothing', [['maxmemory', '100mb']], undefined],
+test.each<[name: string, settings: Record<string, string>, says: string | undefined]>([
+  ['evicts nothing', {}, undefined],
+  ['has all the memory', { 'maxmemory-policy': 'allkeys-lru' }, undefined],
+  ['has little memory and evicts nothing', { maxmemory: '100mb' }, undefined],
   [
     'evicts',
-    [
-      ['maxmemory', '100mb'],
-      ['maxmemory-policy', 'allkeys-lru'],
-    ],
+    { maxmemory: '100mb', 'maxmemory-policy': 'allkeys-lru' },
     'express-sso2: Redis may evict keys (maxmemory-policy allkeys-lru). Under memory pressure users are logged out, and pending logouts are lost. Check that maxmemory-policy is noeviction. See "Redis evicts keys" in docs/troubleshooting.md.',
   ],
 ])('a Redis that %s is told of once, and only where it loses something', async (_name, settings, says) => {
-  for (const [name, value] of settings) await admin.config('SET', name, value)
+  for (const [name, value] of Object.entries(settings)) await admin.config('SET', name, value)
   const { kv, client, lines } = opened(redis.url)
   await connected(client)
   await client?.info()
@@ -142,9 +139,8 @@ test('a client that is ready is looked at when the store is opened', async () =>
 
 test('a Redis that does not tell its policy may evict', async () => {
   const said: string[] = []
-  const hosted = Object.assign(Object.create(admin) as Redis, {
-    info: async () => '# Server\r\nredis_version:7.0.0\r\n',
-  })
+  const info = async () => '# Server\r\nredis_version:7.0.0\r\n'
+  const hosted = Object.assign(Object.create(admin) as Redis, { info })
   const check = evictionCheck(hosted, (text) => void said.push(text))
   for (let times = 0; times < 2; times += 1) check()
   await admin.ping()

@@ -103,12 +103,11 @@ interface SiteParts {
 export async function startSite({ kv, config = configOf(), framework = express, before = [] }: SiteParts) {
   const commands: string[] = []
   const destroyed: string[] = []
-  const now = () => site.now
   const prefix = `${randomUUID()}:`
   const counted = tapped(kv, (command) => void commands.push(command))
   const stored = [counted, prefix, config.encryptionKeys, () => site.now * 1000] as const
   const records = new Records(...stored)
-  const sessions = new SiteSessions(config, records, new SessionIndex(...stored), now)
+  const sessions = new SiteSessions(config, records, new SessionIndex(...stored), () => site.now)
   const app = framework()
   for (const handler of before) app.use(handler)
   app.use(sessions.handler)

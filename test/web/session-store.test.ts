@@ -230,14 +230,12 @@ describe('destroy', () => {
 
 describe('an answer', () => {
   const { writeHead } = ServerResponse.prototype
-  beforeEach(() => {
+
+  test('whose session is only read is left alone, that of a late request too', async () => {
     page('/head', (req, res) => {
       dataOf(req)
       res.json({ isUntouched: res.writeHead === writeHead })
     })
-  })
-
-  test('whose session is only read is left alone, that of a late request too', async () => {
     await ask('/put/a/1')
     const old = site.cookieOf(browser)
     expect((await ask('/head')).json).toEqual({ isUntouched: true })
