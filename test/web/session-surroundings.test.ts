@@ -4,13 +4,11 @@ import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import net from 'node:net'
 import { inspect } from 'node:util'
-import express, { type Request, type RequestHandler, type Response } from 'express'
+import type { Request, RequestHandler, Response } from 'express'
 import session, { type SessionOptions } from 'express-session'
 import type { Kv } from '../../lib/storage/kv'
 import { MemoryKv } from '../../lib/storage/memory-kv'
-import { SessionIndex } from '../../lib/storage/session-index'
 import { sessionKey } from '../../lib/storage/site-store'
-import { SiteSessions } from '../../lib/web/session/site-sessions'
 import type { Browser } from '../support/agent'
 import { bag, configOf, cookieName, dataOf, establish, type SessionSite, startSite, told } from './session-site'
 
@@ -142,15 +140,10 @@ test('a request with a session prints no data and no ID of it', async () => {
 
 test('without any session the error says what to mount', async () => {
   await open()
-  const index = new SessionIndex(new MemoryKv(Date.now), '', () => [], Date.now)
-  const sessions = new SiteSessions(configOf(), site.records, index, () => site.now)
-  const app = express()
-  app.get('/', (req, res) => void sessions.stateOf(req).catch((error: Error) => res.json({ message: error.message })))
-  const server = app.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { json } = await browser.fetchJson(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
-  server.close()
-  expect(json.message).toMatch(/Mount sso\.session, or your own express-session, before/)
+  const request = { headers: {} } as Request
+  await expect(site.sessions.stateOf(request)).rejects.toThrow(
+    /Mount sso\.session, or your own express-session, before/,
+  )
 })
 
 const callable = () => {}

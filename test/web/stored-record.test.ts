@@ -62,6 +62,7 @@ describe('a write that another request is faster than', () => {
     left = times
     return stored
   }
+
   test.each(conditional)('%s is made again on what is there then, four times in all', async (_name, act) => {
     expect(await act(await contended(3))).toBe('done')
     expect(await act(await contended(4))).toBe('changed')
