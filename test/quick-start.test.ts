@@ -1,21 +1,23 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
+import { type Block, blocksBelow, blocksOf } from './docs/markdown'
+import { launch, type Program, type Running, start as startProgram } from './examples/process'
 import { redisUrl } from './flows/setup'
 import { Browser } from './support/agent'
 import { freePort } from './support/ports'
 import { type Registry, startRegistry } from './support/registry'
-import { eventually, hasLandingPage } from './support/wait'
+import { readText, root } from './support/sources'
+import { hasLandingPage } from './support/wait'
 
 /*
  * The quick start as somebody follows it who has nothing but the package: in an empty folder, with the commands and the code of
  * the README and of docs/quick-start.md. Ports are others, so that nothing else on this machine is in the way.
  */
 
-const root = path.join(__dirname, '..')
 const [packed, project] = [
   mkdtempSync(path.join(tmpdir(), 'sso2-packed-')),
   mkdtempSync(path.join(tmpdir(), 'sso2-quick-')),
@@ -26,23 +28,11 @@ jest.setTimeout(180_000)
 const ports = new Map<string, string>()
 let registry: Registry
 
-interface Step {
-  readonly language: string
-  readonly code: string
-  /** The file that the line before names. */
-  readonly file: string | undefined
-}
-
-/** The blocks of a document, or of one of its sections, ports replaced. */
-function stepsOf(file: string, heading?: string): Step[] {
-  const text = readFileSync(path.join(root, file), 'utf8')
-  const sections = text.split(/^(?=## )/m)
-  const part = heading ? (sections.find((section) => section.startsWith(`## ${heading}\n`)) ?? '') : text
-  return [...part.matchAll(/(.*)\n\n```(\w+)\n([\s\S]*?)^```/gm)].map(([, before = '', language = '', code = '']) => ({
-    language,
-    code: withPorts(code),
-    file: /`([\w.]+)`:$/.exec(before)?.[1],
-  }))
+/** The blocks of a page, or of one of its sections, ports replaced. */
+function stepsOf(file: string, section?: string): Block[] {
+  const text = readText(file)
+  const blocks = section === undefined ? blocksOf(text) : blocksBelow(text, `## ${section}`)
+  return blocks.map((block) => ({ ...block, code: withPorts(block.code) }))
 }
 
 const withPorts = (text: string) =>
@@ -51,51 +41,25 @@ const withPorts = (text: string) =>
     text,
   )
 
-/** A command that goes on until it is stopped. */
-interface Running {
-  readonly output: () => string
-  stop(): Promise<void>
-}
 const running: Running[] = []
 
-/** Runs one line of a shell block, as a terminal of its own would. */
-function run(
-  line: string,
-  environment: Readonly<Record<string, string>> = {},
-): { child: ChildProcess; output: () => string; ended: Promise<number | null> } {
+/** One line of a shell block, as a terminal of its own would run it. */
+function commandOf(line: string, environment: Readonly<Record<string, string>> = {}) {
   const command = line.replace(/(express-sso2 emulator)/, `$1 --port ${ports.get('4000')}`)
-  const isOurs = (name: string) => /^(npm_|INIT_CWD$|JEST_WORKER_ID$|NODE_ENV$|NODE_OPTIONS$)/i.test(name)
-  const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOurs(name)))
   const npm = {
-    npm_config_registry: registry.url,
-    npm_config_cache: path.join(packed, 'cache'),
-    npm_config_audit: 'false',
+    ...{ npm_config_registry: registry.url, npm_config_cache: path.join(packed, 'cache'), npm_config_audit: 'false' },
+    ...{ npm_config_fund: 'false', npm_config_update_notifier: 'false' },
   }
-  const quiet = { npm_config_fund: 'false', npm_config_update_notifier: 'false' }
-  const options = { cwd: project, env: { ...inherited, ...npm, ...quiet, ...environment }, detached: true } as const
-  const child = spawn('/bin/sh', ['-c', command], { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
-  let text = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += chunk))
-  return { child, output: () => text, ended: new Promise((resolve) => child.once('close', resolve)) } // its last lines have come too
+  return { command: '/bin/sh', args: ['-c', command], cwd: project, env: { ...npm, ...environment } }
 }
 
+/** Runs a line that ends by itself. */
+const run = (line = '') => launch(commandOf(line))
+
 /** Starts what does not end, and waits until it says that it is there. */
-async function start(
-  line = '',
-  isThere: (output: string) => boolean | Promise<boolean> = isEmulator,
-): Promise<Running> {
-  const { child, output, ended } = run(line)
-  const stop = async () => {
-    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
-      process.kill(-child.pid, 'SIGTERM')
-    await ended
-  }
-  const one = { output, stop }
+async function start(line = '', isThere: Program['isThere'] = isEmulator): Promise<Running> {
+  const one = await startProgram({ ...commandOf(line), isThere })
   running.push(one)
-  await Promise.race([
-    eventually(async () => isThere(output()), 60),
-    ended.then((code) => Promise.reject(new Error(`${line} ended with ${code}:\n${output()}`))),
-  ])
   return one
 }
 
@@ -104,9 +68,7 @@ const isEmulator = (output: string) => output.includes('Ctrl+C ends it.')
 const isSite = (host: string, port: string) => hasLandingPage(`http://${host}:${ports.get(port)}`)
 
 /** Lines of a shell block. */
-const linesOf = (step: Step | undefined) => (step?.code ?? '').trim().split('\n')
-
-const here = (address: string) => withPorts(address)
+const linesOf = (step: Block | undefined) => (step?.code ?? '').trim().split('\n')
 
 beforeAll(async () => {
   for (const port of ['3000', '3001', '4000']) ports.set(port, String(await freePort()))
@@ -121,8 +83,7 @@ afterAll(async () => {
 })
 
 /** The account that the README names. */
-const [, username = '', password = ''] =
-  /log in as `(\S+)` with `(\S+)`/i.exec(readFileSync(path.join(root, 'README.md'), 'utf8')) ?? []
+const [, username = '', password = ''] = /log in as `(\S+)` with `(\S+)`/i.exec(readText('README.md')) ?? []
 
 /** A browser that has logged in at a site, asked for by its account page. */
 async function logIn(site: string): Promise<Browser> {
@@ -148,7 +109,7 @@ test('README: an empty folder becomes a site with login and logout, in ten lines
   expect(program?.code.split('\n').filter(Boolean).length).toBeLessThanOrEqual(10)
   writeFileSync(path.join(project, program?.file ?? ''), program?.code ?? '')
   await start(linesOf(run1)[0], isSite('localhost', '3000'))
-  const site = here('http://localhost:3000')
+  const site = withPorts('http://localhost:3000')
   expect((await new Browser().visit(`${site}/`)).body).toContain('Hello.')
   const browser = await logIn(site)
   const front = (await browser.visit(`${site}/`)).body
@@ -159,7 +120,7 @@ test('README: an empty folder becomes a site with login and logout, in ten lines
   expect(front).toContain('<form method="post" action="/logout">')
   await browser.submit(`${site}/logout`, {})
   expect((await browser.visit(`${site}/`)).body).toContain('Hello.')
-  expect((await fetch(here('http://127.0.0.1:4000'))).status).toBe(200)
+  expect((await fetch(withPorts('http://127.0.0.1:4000'))).status).toBe(200)
 })
 
 test('README: the same program starts in production, with a real address and PORT', async () => {
@@ -170,14 +131,13 @@ test('README: the same program starts in production, with a real address and POR
     ...{ SSO2_TOKEN_URL: 'https://id.example/token', SSO2_ORGANISATION_ID: 'press', SSO2_CLIENT_ID: 'news' },
     ...{ SSO2_CLIENT_SECRET: secret(), SSO2_SESSION_SECRET: secret() },
   }
-  const { child, output, ended } = run('exec node site.mjs', environment)
+  const isThere = (output: string) => output.includes('Open https://news.example')
+  const site = await startProgram({ ...commandOf('node site.mjs', environment), isThere })
   try {
-    await eventually(async () => output().includes('Open https://news.example'), 30)
     const response = await fetch(`http://127.0.0.1:${environment.PORT}/`)
     expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('Hello.')])
   } finally {
-    child.kill()
-    await ended
+    await site.stop()
   }
 })
 
@@ -232,9 +192,9 @@ test('docs/quick-start.md: the doctor finds nothing wrong, and a second site nee
   expect([await examined.ended, examined.output()]).toEqual([0, expect.not.stringContaining('WRONG')])
   await emulator.stop()
   await start(linesOf(both)[0])
-  const address = here('http://127.0.0.1:3001')
+  const address = withPorts('http://127.0.0.1:3001')
   await start(linesOf(second)[0], isSite('127.0.0.1', '3001'))
-  const browser = await logIn(here('http://localhost:3000'))
+  const browser = await logIn(withPorts('http://localhost:3000'))
   const { url, body, trail } = await browser.visit(`${address}/account`)
   expect([url, JSON.parse(body).username]).toEqual([`${address}/account`, username])
   expect(trail.map((hop) => new URL(hop.url).pathname)).not.toContain('/login')

@@ -1,10 +1,11 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { execFileSync } from 'node:child_process'
+import { readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { transformSync } from '@swc/core'
 import { createEmulator, type Emulator } from '../lib/emulator'
-import { blocksOf } from './docs/markdown'
+import { blocksBelow, blocksOf } from './docs/markdown'
+import { launch, type Program, type Running } from './examples/process'
+import { makeProject } from './examples/project'
 import { ada, grace, sessionSecret } from './flows/setup'
 import { Browser } from './support/agent'
 import { freePort } from './support/ports'
@@ -18,22 +19,21 @@ import { eventually, hasLandingPage } from './support/wait'
 jest.setTimeout(180_000)
 
 const folders: string[] = []
-const children: ChildProcess[] = []
+const running: Running[] = []
 let emulator: Emulator | undefined
 
 afterEach(async () => {
-  for (const child of children.splice(0)) child.kill()
+  for (const one of running.splice(0)) void one.stop() // the next test need not wait for its end
   await emulator?.close()
   emulator = undefined
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
 })
 
 /** Blocks of one language in a section of a page. */
-function blocks(page: string, heading: string, language: string): string[] {
-  const sections = readText('docs', page).split(/^(?=## )/m)
-  const section = sections.find((one) => one.startsWith(`## ${heading}\n`)) ?? ''
-  return blocksOf(section).flatMap((block) => (block.language === language ? [block.code] : []))
-}
+const blocks = (page: string, heading: string, language: string) =>
+  blocksBelow(readText('docs', page), `## ${heading}`)
+    .filter((block) => block.language === language)
+    .map(({ code }) => code)
 
 /** Programs of a page, by the file that the line before names. */
 const files = (page: string) =>
@@ -41,15 +41,10 @@ const files = (page: string) =>
 
 /** A project that has the package and what the repository has beside it. */
 function project(sources: Readonly<Record<string, string>>): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sso2-recipe-'))
-  folders.push(folder)
-  mkdirSync(path.join(folder, 'node_modules'))
-  symlinkSync(root, path.join(folder, 'node_modules', 'express-sso2'), 'dir')
   const web = ['@fastify', '@nestjs', 'express', 'express-session', 'fastify', 'serverless-http']
-  for (const name of [...web, 'reflect-metadata', 'supertest'])
-    symlinkSync(path.join(root, 'node_modules', name), path.join(folder, 'node_modules', name), 'dir')
-  writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }')
-  for (const [name, code] of Object.entries(sources)) writeFileSync(path.join(folder, name), code)
+  const files = { 'package.json': '{ "type": "module" }', ...sources }
+  const folder = makeProject(files, [...web, 'reflect-metadata', 'supertest'])
+  folders.push(folder)
   return folder
 }
 
@@ -64,40 +59,19 @@ const compiled = (code: string) =>
     swcrc: false,
   }).code
 
-const start = (folder: string, args: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
-  startProgram(process.execPath, folder, args, environment)
-
-function startProgram(
-  program: string,
-  folder: string,
-  args: readonly string[],
-  environment: Readonly<Record<string, string>> = {},
-) {
-  const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(NODE_|JEST_)/.test(name)))
-  const child = spawn(program, args, { cwd: folder, env: { ...inherited, ...environment } })
-  children.push(child)
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
-  const ended = new Promise((resolve) => child.once('close', resolve)) // its last lines have come too
-  return { output: () => output, ended, terminate: () => child.kill('SIGTERM') }
+/** Runs a program of a folder, which is stopped after the test. */
+function start(folder: string, args: readonly string[], env: Program['env'] = {}, command = process.execPath): Running {
+  const one = launch({ command, args, cwd: folder, env })
+  running.push(one)
+  return one
 }
 
-/** Runs a site of a recipe against the emulator. @returns its address */
-async function startSite(sources: Readonly<Record<string, string>>): Promise<string> {
-  return (await runSite(sources)).siteUrl
-}
-
-/** As {@link startSite}, with its process. */
-async function runSite(sources: Readonly<Record<string, string>>, environment: Readonly<Record<string, string>> = {}) {
+/** Runs a site of a recipe against the emulator. */
+async function startSite(sources: Readonly<Record<string, string>>, environment: Program['env'] = {}) {
   const siteUrl = `http://localhost:${await freePort()}`
-  const client = {
-    clientId: 'recipe',
-    clientSecret: 'client-secret-of-the-recipe-0123456789',
-    name: 'Recipe',
-    landingPage: `${siteUrl}/sso2/landing`,
-    sso2: true,
-  }
-  emulator = createEmulator({ clients: [client] })
+  const clientSecret = 'client-secret-of-the-recipe-0123456789'
+  const landingPage = `${siteUrl}/sso2/landing`
+  emulator = createEmulator({ clients: [{ clientId: 'recipe', clientSecret, name: 'Recipe', landingPage }] })
   await emulator.listen()
   const options = emulator.siteOptions()
   const site = start(project(sources), ['main.js'], {
@@ -145,7 +119,7 @@ test.each([
   ['Fastify', () => ({ 'main.js': blocks('frameworks.md', 'Fastify', 'ts') })],
 ])('docs/frameworks.md: %s', async (_name, sources) => {
   const programs = Object.entries(sources()).map(([file, [code = '']]) => [file, compiled(code)] as const)
-  const siteUrl = await startSite(Object.fromEntries(programs))
+  const { siteUrl } = await startSite(Object.fromEntries(programs))
   expect((await new Browser().visit(`${siteUrl}/`)).body).toBe('{"reader":null}')
   await walk(siteUrl)
 })
@@ -173,7 +147,7 @@ describe('docs/deployment.md: shutdown and health check', () => {
 
   test('answers its health check with 200 while Redis is down, and says so', async () => {
     const [main = ''] = blocks('deployment.md', 'Shutdown and health check', 'ts')
-    const { siteUrl } = await runSite({ 'main.js': compiled(main) }, { REDIS_URL: redis.url })
+    const { siteUrl } = await startSite({ 'main.js': compiled(main) }, { REDIS_URL: redis.url })
     redis.hang()
     await eventually(async () => {
       const response = await fetch(`${siteUrl}/healthz`)
@@ -191,7 +165,7 @@ describe('docs/deployment.md: shutdown and health check', () => {
     async (_name, hang, withinMs) => {
       const [main = ''] = blocks('deployment.md', 'Shutdown and health check', 'ts')
       const sources = { 'main.js': compiled(withSlowPage(main)) }
-      const { siteUrl, ended, output, terminate } = await runSite(sources, { REDIS_URL: redis.url })
+      const { siteUrl, ended, output, stop } = await startSite(sources, { REDIS_URL: redis.url })
       const browser = new Browser()
       await browser.visit(`${siteUrl}/login`)
       const cookie = browser.cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
@@ -199,7 +173,7 @@ describe('docs/deployment.md: shutdown and health check', () => {
       const page = fetch(`${siteUrl}/slow`, { headers: { cookie } })
       await eventually(async () => output().includes('the page is in progress'))
       hang()
-      terminate()
+      void stop()
       expect(await (await page).text()).toBe('done')
       const begun = performance.now()
       expect(await ended).toBe(0)
@@ -237,7 +211,7 @@ describe('docs/deployment.md: the rehearsal of production', () => {
     start(folder, ['--env-file=rehearsal.env', 'rehearse.mjs'], trust)
     start(folder, ['--env-file=rehearsal.env', 'site.mjs'], trust)
     const main = path.join(root, 'dist', 'cli', 'main.js')
-    const doctor = async (more: Readonly<Record<string, string>>) => {
+    const doctor = async (more: Program['env']) => {
       const run = start(folder, [main, 'doctor', '--env-file=rehearsal.env'], { ...trust, ...more })
       const code = await run.ended
       return { code, output: run.output() }
@@ -273,7 +247,7 @@ http.createServer(async (req, res) => {
 
 test('docs/frameworks.md: serverless', async () => {
   const [handler = ''] = blocks('frameworks.md', 'Serverless', 'ts')
-  await walk(await startSite({ 'handler.js': compiled(handler), 'main.js': gateway }))
+  await walk((await startSite({ 'handler.js': compiled(handler), 'main.js': gateway })).siteUrl)
 })
 
 /** Runs a line of a page in a folder, with the package as it is built and a free port for the emulator. */
@@ -284,7 +258,7 @@ function startLine(folder: string, line: string, ports: readonly (readonly [from
     .replace('npx express-sso2', `${process.execPath} ${path.join(root, 'dist', 'cli', 'main.js')}`)
     .replace(/ emulator /, ` emulator --port ${emulatorPort} `)
     .replace(/^node /, `${process.execPath} `)
-  return startProgram('/bin/sh', folder, ['-c', `exec ${command}`])
+  return start(folder, ['-c', `exec ${command}`], {}, '/bin/sh')
 }
 
 describe('docs/migration.md: a site with passport-local after the move', () => {
@@ -355,7 +329,7 @@ app.use(sso)`
   }
 
   test('shows why a login failed, and sends on a user who is logged in', async () => {
-    const siteUrl = await startSite({ 'main.js': ownPage(), 'sign-in.txt': '' })
+    const { siteUrl } = await startSite({ 'main.js': ownPage(), 'sign-in.txt': '' })
     const browser = new Browser()
     const returnTo = `${siteUrl}/account`
     const form = await browser.visit(returnTo)

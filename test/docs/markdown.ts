@@ -24,6 +24,12 @@ export function blocksOf(text: string): Block[] {
   }))
 }
 
+/** The blocks below a heading such as `## Install`, up to the next one of its level. */
+export function blocksBelow(text: string, heading: string): Block[] {
+  const sections = text.split(new RegExp(`^(?=#{2,${heading.indexOf(' ')}} )`, 'm'))
+  return blocksOf(sections.find((section) => section.startsWith(`${heading}\n`)) ?? '')
+}
+
 /** The text without what stands in blocks of code. */
 export const proseOf = (text: string) => text.replace(FENCE, '')
 

@@ -1,17 +1,24 @@
 import { spawn } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** A program that goes on until it is stopped. */
+/** A program in a process of its own. */
 export interface Running {
+  /** Everything that it has printed so far. */
   output(): string
+  /** Its exit code, once its last lines have come too. */
+  readonly ended: Promise<number | null>
   stop(): Promise<void>
 }
 
-export interface Program {
+interface Command {
   readonly command: string
   readonly args: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
+}
+
+/** A program that goes on until it is stopped. */
+export interface Program extends Command {
   /** Is it there, by what it has printed or by what answers? */
   readonly isThere: (output: string) => boolean | Promise<boolean>
 }
@@ -27,8 +34,8 @@ const isOurs = (name: string) =>
 export const cleanEnvironment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOurs(name)))
 
-/** Starts a program, and waits until it says that it is there. @throws {Error} with what it printed, when it ends before */
-export async function start({ command, args, cwd, env, isThere }: Program): Promise<Running> {
+/** Starts a program as a terminal of its own would. */
+export function launch({ command, args, cwd, env }: Command): Running {
   // a group of its own, so that what it starts ends with it
   const child = spawn(command, args, {
     cwd,
@@ -37,20 +44,31 @@ export async function start({ command, args, cwd, env, isThere }: Program): Prom
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let text = ''
-  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += chunk))
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
   const stop = async () => {
     if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
       process.kill(-child.pid, 'SIGTERM')
     await ended
   }
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += chunk))
+  return { output: () => text, ended, stop }
+}
+
+/** Starts a program, and waits until it says that it is there. @throws {Error} with what it printed, when it ends before */
+export async function start({ isThere, ...program }: Program): Promise<Running> {
+  const running = launch(program)
+  let hasEnded = false
+  void running.ended.then(() => {
+    hasEnded = true
+  })
   const deadline = Date.now() + PATIENCE_MS
-  while (child.exitCode === null && child.signalCode === null && Date.now() < deadline) {
-    if (await isThere(text)) return { output: () => text, stop }
+  while (!hasEnded && Date.now() < deadline) {
+    if (await isThere(running.output())) return running
     await pause(POLL_MS)
   }
-  await stop()
-  throw new Error(`${command} ${args.join(' ')} ended, or was not there in time:\n${text}`)
+  await running.stop()
+  const { command, args } = program
+  throw new Error(`${command} ${args.join(' ')} ended, or was not there in time:\n${running.output()}`)
 }
 
 /** Does anything answer at an address? */
