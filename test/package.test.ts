@@ -1,17 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
-import { treeOf } from './support/sources'
+import { compilerMessages, makeProject } from './examples/project'
+import { readText as read, root, sources, treeOf } from './support/sources'
 
 /* What can be said of the package without packing it; `npm run check:package` and `npm run test:matrix` say the rest. */
 
@@ -20,8 +11,6 @@ interface Locked {
   resolved?: string
 }
 
-const root = join(__dirname, '..')
-const read = (file: string) => readFileSync(join(root, file), 'utf8')
 const lock: { packages: Record<string, Locked> } = JSON.parse(read('package-lock.json'))
 const manifest = JSON.parse(read('package.json'))
 
@@ -41,11 +30,8 @@ test('connect-redis is of major version 8, the last that speaks ioredis', () => 
 })
 
 test('every dependency at run time is one that the library imports', () => {
-  const sources = filesIn('lib')
-    .filter((file) => file.endsWith('.ts'))
-    .map(read)
   const isImported = (name: string) =>
-    sources.some((text) => text.includes(`from '${name}'`) || text.includes(`require('${name}')`))
+    [...sources.values()].some((text) => text.includes(`from '${name}'`) || text.includes(`require('${name}')`))
   expect(Object.keys(manifest.dependencies).filter((name) => !isImported(name))).toEqual([])
 })
 
@@ -98,30 +84,19 @@ test('"sideEffects": false is true: no module does anything when it is loaded, b
 })
 
 test('a site in TypeScript compiles, the declarations of the package looked at too', () => {
-  const project = mkdtempSync(join(tmpdir(), 'sso2-consumer-'))
+  const settings = { module: 'nodenext', strict: true, skipLibCheck: false, noEmit: true, types: ['node'] }
+  const files = {
+    'package.json': JSON.stringify({ type: 'module' }),
+    'tsconfig.json': JSON.stringify({ compilerOptions: settings, files: ['site.ts'] }),
+    'site.ts': read('test/matrix/consumer/site.ts'),
+  }
+  const project = makeProject(files, ['@types'])
   try {
-    mkdirSync(join(project, 'node_modules'))
-    symlinkSync(root, join(project, 'node_modules', manifest.name), 'dir')
-    symlinkSync(join(root, 'node_modules', '@types'), join(project, 'node_modules', '@types'), 'dir')
-    const settings = { module: 'nodenext', strict: true, skipLibCheck: false, noEmit: true, types: ['node'] }
-    writeFileSync(join(project, 'package.json'), JSON.stringify({ type: 'module' }))
-    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions: settings, files: ['site.ts'] }))
-    writeFileSync(join(project, 'site.ts'), read('test/matrix/consumer/site.ts'))
-    expect(compile(project)).toBe('')
+    expect(compilerMessages(project)).toBe('')
   } finally {
     rmSync(project, { recursive: true, force: true })
   }
 })
-
-/** What the compiler has to say. */
-function compile(folder: string): string {
-  try {
-    return execFileSync(join(root, 'node_modules', '.bin', 'tsc'), ['-p', folder], { encoding: 'utf8' })
-  } catch (error) {
-    const { stdout, message } = error as Error & { stdout?: string } // without a word of its own it has crashed, or is not there
-    return stdout || message || 'failed'
-  }
-}
 
 test('every link of a packed page leads to something that is packed', () => {
   const isPacked = (file: string) => manifest.files.some((name: string) => file === name || file.startsWith(`${name}/`))

@@ -1,22 +1,14 @@
-import { execFileSync } from 'node:child_process'
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseSync } from '@swc/core'
 import { createEmulator, demoOptions } from '../lib/emulator'
 import { anchorsOf, type Block, blocksOf, proseOf } from './docs/markdown'
 import { mermaidProblems } from './docs/mermaid'
-import { pagesOf, root } from './docs/pages'
+import { pagesOf } from './docs/pages'
 import { linesIn, quickStart, shellLines } from './docs/shell-lines'
+import { compilerMessages } from './examples/project'
+import { readText, root } from './support/sources'
 
 /*
  * What the documentation says is so: its code compiles, its commands run, its links lead somewhere. A block of code may use the names of
@@ -180,24 +172,13 @@ describe('code', () => {
     const file = path.join(folder, `${language}.json`)
     writeFileSync(file, JSON.stringify(config))
     writeFileSync(path.join(folder, 'user.d.ts'), language === 'JavaScript' ? anyUser : '')
-    expect(compile(file)).toBe('')
+    expect(compilerMessages(file)).toBe('')
   })
 })
 
-/** What the compiler has to say. */
-function compile(project: string): string {
-  try {
-    execFileSync(path.join(root, 'node_modules', '.bin', 'tsc'), ['-p', project], { encoding: 'utf8' })
-    return ''
-  } catch (error) {
-    const { stdout, message } = error as Error & { stdout?: string } // without a word of its own it has crashed, or is not there
-    return stdout || message || 'failed'
-  }
-}
-
 test('every diagram is one that can be drawn, and a page shows it in both schemes', () => {
-  const folder = path.join(root, 'docs', 'diagrams')
-  const sources = readdirSync(folder).map((file) => [file, readFileSync(path.join(folder, file), 'utf8')] as const)
+  const names = readdirSync(path.join(root, 'docs', 'diagrams'))
+  const sources = names.map((file) => [file, readText('docs', 'diagrams', file)] as const)
   expect(sources.length).toBeGreaterThan(3)
   expect(sources.flatMap(([file, code]) => mermaidProblems(code).map((problem) => `${file}: ${problem}`))).toEqual([])
   const shown = new Set(
@@ -208,7 +189,7 @@ test('every diagram is one that can be drawn, and a page shows it in both scheme
     ),
   )
   expect([...shown].filter((file) => !existsSync(path.join(root, file)))).toEqual([])
-  const expected = [...sources.map(([file]) => path.basename(file, '.mmd')), 'two-sessions'].flatMap((name) =>
+  const expected = [...names.map((file) => path.basename(file, '.mmd')), 'two-sessions'].flatMap((name) =>
     ['light', 'dark'].map((scheme) => `docs/images/${name}-${scheme}.svg`),
   )
   expect(expected.filter((file) => !shown.has(file))).toEqual([])
@@ -271,8 +252,7 @@ function curl(line: string) {
 }
 
 test('the accounts of the quick start are those of the emulator', () => {
-  const [, rows = ''] =
-    /^\| username .*\n.*\n((?:\|.*\n)+)/m.exec(readFileSync(path.join(root, 'docs/quick-start.md'), 'utf8')) ?? []
+  const [, rows = ''] = /^\| username .*\n.*\n((?:\|.*\n)+)/m.exec(readText('docs/quick-start.md')) ?? []
   const shown = rows
     .trim()
     .split('\n')
@@ -284,33 +264,23 @@ test('the accounts of the quick start are those of the emulator', () => {
 })
 
 test('the README has at most 1,000 words of text, tables included', () => {
-  const text = proseOf(readFileSync(path.join(root, 'README.md'), 'utf8')).replace(/<!--.*?-->|(?<=\])\([^)]*\)/g, '')
+  const text = proseOf(readText('README.md')).replace(/<!--.*?-->|(?<=\])\([^)]*\)/g, '')
   const words = text.split(/\s+/).filter((word) => /\w/.test(word))
   expect(words.length).toBeGreaterThan(500)
   expect(words.length).toBeLessThanOrEqual(1000)
 })
 
-describe('links', () => {
+test('every relative link leads to a file, and to a heading that is in it', () => {
   const links = pages.flatMap(({ file, text }) =>
     [...proseOf(text).matchAll(/\]\((?!\w+:)([^)\s]*)\)/g)].map(([, target = '']) => {
       const [place = '', anchor] = target.split('#')
       return { file, target, path: place === '' ? file : path.posix.join(path.posix.dirname(file), place), anchor }
     }),
   )
-
-  test('every relative link leads to a file, and to a heading that is in it', () => {
-    expect(links.length).toBeGreaterThan(40)
-    const isThere = ({ path: to, anchor }: (typeof links)[number]) => {
-      if (!existsSync(path.join(root, to))) return false
-      return anchor === undefined || anchorsOf(readFileSync(path.join(root, to), 'utf8')).has(anchor)
-    }
-    expect(links.filter((link) => !isThere(link)).map(({ file, target }) => `${file}: ${target}`)).toEqual([])
-  })
-
-  test('what the README and the pages of docs lead to is in the package', () => {
-    const { files }: { files: string[] } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
-    const isPacked = (file: string) => files.some((one) => file === one || file.startsWith(`${one}/`))
-    const outside = links.filter(({ file, path: to }) => /^README|^docs\//.test(file) && !isPacked(to))
-    expect(outside.map(({ file, target }) => `${file}: ${target}`)).toEqual([])
-  })
+  expect(links.length).toBeGreaterThan(40)
+  const isThere = ({ path: to, anchor }: (typeof links)[number]) => {
+    if (!existsSync(path.join(root, to))) return false
+    return anchor === undefined || anchorsOf(readText(to)).has(anchor)
+  }
+  expect(links.filter((link) => !isThere(link)).map(({ file, target }) => `${file}: ${target}`)).toEqual([])
 })

@@ -1,14 +1,14 @@
 /** What the doctor makes of a platform that answers strangely, and of what stands between a site and its visitors. */
-import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import https from 'node:https'
-import net, { type AddressInfo } from 'node:net'
+import net from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Redis } from 'ioredis'
 import { refusedTokenFinding } from '../../lib/cli/doctor-sso'
 import type { Emulator } from '../../lib/emulator'
 import { built, runCommand } from '../emulator/command'
+import { makeProject } from '../examples/project'
 import { redisUrl } from '../flows/setup'
 import { makeCertificate } from '../support/certificate'
 import { startRedis } from '../support/redis'
@@ -18,11 +18,11 @@ import {
   codeFor,
   endFaults,
   examine,
+  examineByCommand,
   examined,
-  folderOfSite,
   helpOf,
+  listenLocally,
   prefix,
-  type Report,
   readReport,
   type Scene,
   startScene,
@@ -165,6 +165,12 @@ test.each<[string, Change, what: string, says: RegExp]>([
     /^WRONG: a proxy changes the cookie sso2\.b \(HttpOnly\)\n-> remove the rules of the proxy that rewrite cookies/,
   ],
   [
+    'drops our cookies',
+    ({ 'set-cookie': _dropped, ...headers }) => headers,
+    'cookies',
+    /^WRONG: the cookie sso2\.b does not arrive.*\n-> the proxy must pass Set-Cookie on$/,
+  ],
+  [
     'gives our cookies to a whole domain',
     cookies((line) => `${line}; Domain=localhost`),
     'cookies',
@@ -217,8 +223,7 @@ test('a site that answers what is no HTTP, or without end, is told', async () =>
       .resume()
       .end('220 mail.example ESMTP\r\n'),
   )
-  await once(noise.listen(0, '127.0.0.1'), 'listening')
-  const mail = await doctor({ SSO2_SITE_URL: `http://127.0.0.1:${(noise.address() as AddressInfo).port}` })
+  const mail = await doctor({ SSO2_SITE_URL: `http://127.0.0.1:${await listenLocally(noise)}` })
   noise.close()
   expect(mail.of('site')).toMatch(
     /^WRONG: GET http:\S+: .*\(HPE_\w+\)\n-> check siteUrl \(SSO2_SITE_URL\): the address at which browsers/,
@@ -356,20 +361,10 @@ test('a variables file that cannot be read is told, and nothing is examined', as
   ])
 })
 
-/** The command itself, in a folder in which a site has installed the package. */
-async function command(folder: string, args: string[], environment: Record<string, string> = {}): Promise<Report> {
-  const { code, stdout } = await runCommand(
-    built,
-    ['doctor', ...args],
-    { ...scene.environment, ...environment },
-    folder,
-  )
-  return readReport(code ?? -1, stdout)
-}
-
 describe('in a folder of its own', () => {
-  const folder = folderOfSite()
-  const file = (name: string) => path.join(folder, name)
+  const folder = makeProject()
+  const command = (args: string[], changes: Record<string, string>) =>
+    examineByCommand({ ...scene.environment, ...changes }, args, folder)
   afterAll(() => rmSync(folder, { recursive: true }))
 
   test('what a module has set by code is left to the module: its landing page, its Redis, its ticket exchange', async () => {
@@ -381,8 +376,8 @@ describe('in a folder of its own', () => {
       exports.one = sso2({ routes: { landing: false }, redis: new Redis(process.env.REDIS_URL) })
       exports.two = sso2({ exchangeTicket: lost, identify: 'on-demand', routes: { login: false } })
       exports.three = sso2({ ticketExchange: { clientAuth: 'basic' } })`
-    writeFileSync(file('sso.js'), text)
-    const report = await command(folder, ['--module', 'sso.js'], { SSO2_TOKEN_URL: `${refusing.url}/token` })
+    writeFileSync(path.join(folder, 'sso.js'), text)
+    const report = await command(['--module', 'sso.js'], { SSO2_TOKEN_URL: `${refusing.url}/token` })
     await refusing.close()
     expect(report.of('landing page')).toMatch(
       /^note: Identify redirects with .*; routes\.landing is false, so the site must serve this page itself$/m,
@@ -392,22 +387,6 @@ describe('in a folder of its own', () => {
     expect(report.of('token endpoint')).toMatch(/^WRONG: exchangeTicket of the site cannot connect: ECONNRESET$/m)
     expect(report.of('token endpoint')).toMatch(/clientAuth: 'post'/)
     expect(report.code).toBe(1)
-  })
-
-  test('a problem of an option that has no variable is told by the option', async () => {
-    writeFileSync(file('bad.js'), "require('express-sso2').sso2({ brand: { color: 'canary' } })")
-    const report = await command(folder, ['--module', 'bad.js'])
-    expect(report.of('configuration')).toMatch(/^WRONG: brand\.color must be /)
-    expect(report.code).toBe(1)
-  })
-
-  test('a module that throws what is no error is told', async () => {
-    writeFileSync(file('odd.js'), "throw 'canary'")
-    const report = await command(folder, ['--module', 'odd.js'])
-    expect([report.of('configuration'), report.code]).toEqual([
-      'WRONG: odd.js cannot be loaded: error: unknown error',
-      1,
-    ])
   })
 
   test.each([
@@ -422,9 +401,8 @@ describe('in a folder of its own', () => {
     const server = https.createServer(made, (_req, res) => {
       res.writeHead(404).end()
     })
-    await once(server.listen(0, host), 'listening')
-    const url = `https://${host}:${(server.address() as AddressInfo).port}`
-    const trusted = await command(folder, [], { SSO2_API_URL: url, NODE_EXTRA_CA_CERTS: made.file })
+    const url = `https://${host}:${await listenLocally(server, host)}`
+    const trusted = await command([], { SSO2_API_URL: url, NODE_EXTRA_CA_CERTS: made.file })
     const unknown = await doctor({ SSO2_API_URL: url })
     server.close()
     server.closeAllConnections()

@@ -1,15 +1,15 @@
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs'
 import http, { type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
+import type net from 'node:net'
 import express, { type RequestHandler } from 'express'
 import { type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { doctorCommand } from '../../lib/cli/doctor'
 import { createEmulator, demoOptions, type Emulator, type EmulatorOptions } from '../../lib/emulator'
+import { headingsOf } from '../docs/markdown'
+import { built, runCommand } from '../emulator/command'
 import { eventually, redisUrl, sessionSecret } from '../flows/setup'
 import { freePort } from '../support/ports'
+import { readText } from '../support/sources'
 
 /** A site over the Redis of the test run, its platform, and the environment that both share. */
 export interface Scene {
@@ -80,11 +80,16 @@ async function listen(app: express.Express, port: number, { proxy, answers, room
     await once(server, 'listening')
     return [server]
   }
-  const inner = app.listen(0, '127.0.0.1')
-  await once(inner, 'listening')
-  const outer = forwarding((inner.address() as AddressInfo).port, proxy, answers, room).listen(port, 'localhost')
+  const inner = http.createServer(app)
+  const outer = forwarding(await listenLocally(inner), proxy, answers, room).listen(port, 'localhost')
   await once(outer, 'listening')
   return [inner, outer]
+}
+
+/** Listens on a free port of this machine. @returns the port */
+export async function listenLocally(server: net.Server, host = '127.0.0.1'): Promise<number> {
+  await once(server.listen(0, host), 'listening')
+  return (server.address() as net.AddressInfo).port
 }
 
 export type Change = (headers: http.IncomingHttpHeaders) => http.IncomingHttpHeaders
@@ -122,9 +127,8 @@ function forwarding(
 /** The emulator at another address, where nothing shows that it is one. */
 export async function disguised(emulator: Emulator): Promise<{ url: string; close(): void }> {
   const strip: Change = ({ 'x-sso2-emulator': _mark, ...headers }) => headers
-  const server = forwarding(Number(new URL(emulator.url).port), (headers) => headers, strip).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => void server.close() }
+  const server = forwarding(Number(new URL(emulator.url).port), undefined, strip)
+  return { url: `http://127.0.0.1:${await listenLocally(server)}`, close: () => void server.close() }
 }
 
 /** What the doctor says. */
@@ -139,9 +143,7 @@ export interface Report {
 
 /** Headings of the page that explains the lines. */
 const anchors = new Set(
-  [...readFileSync(path.join(__dirname, '..', '..', 'docs', 'doctor.md'), 'utf8').matchAll(/^## (.*)$/gm)].map(
-    ([, heading = '']) => heading.toLowerCase().replaceAll(',', '').replaceAll(' ', '-'),
-  ),
+  headingsOf(readText('docs', 'doctor.md')).flatMap(({ level, anchor }) => (level === 2 ? [anchor] : [])),
 )
 
 const anchorOf = (what: string) =>
@@ -187,8 +189,21 @@ export async function examine(environment: Readonly<Record<string, string>>, arg
   return withStore(() => examineOnce(environment, args))
 }
 
+/** Runs the command itself, in a folder that may hold a module or variables. */
+export async function examineByCommand(
+  environment: Readonly<Record<string, string>>,
+  args: string[],
+  folder?: string,
+): Promise<Report> {
+  return withStore(async () => {
+    const { code, stdout, stderr } = await runCommand(built, ['doctor', ...args], environment, folder)
+    expect(stderr).toBe('')
+    return readReport(code ?? -1, stdout)
+  })
+}
+
 /** What is reported in the end, of a site whose store may be late for once. */
-export async function withStore(report: () => Promise<Report>): Promise<Report> {
+async function withStore(report: () => Promise<Report>): Promise<Report> {
   for (let left = 2; ; left -= 1) {
     const found = await report()
     if (left === 0 || !isStoreLate(found)) return found
@@ -235,14 +250,6 @@ export const helpOf = (said: string) => /^-> (.*)$/m.exec(said)?.[1]
 /** Exit 1 where something is wrong. */
 export const codeFor = (says: RegExp) => (says.source.startsWith('^WRONG') ? 1 : 0)
 
-/** A folder in which a site has installed the package. */
-export function folderOfSite(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sso2-doctor-'))
-  mkdirSync(path.join(folder, 'node_modules'))
-  symlinkSync(path.join(__dirname, '..', '..'), path.join(folder, 'node_modules', 'express-sso2'), 'dir')
-  return folder
-}
-
 /** A server that gives one answer to everything. @param status one, or one for each path */
 export async function answering(
   status: number | ((path: string, headers: http.IncomingHttpHeaders) => number),
@@ -252,12 +259,11 @@ export async function answering(
   const server = http.createServer((req, res) => {
     res.writeHead(typeof status === 'number' ? status : status(req.url ?? '', req.headers), headers).end(body)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const url = `http://127.0.0.1:${await listenLocally(server)}`
   const close = () =>
     new Promise<void>((resolve) => {
       server.close(() => resolve())
       server.closeAllConnections()
     })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close }
+  return { url, close }
 }

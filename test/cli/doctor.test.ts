@@ -1,6 +1,5 @@
-import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import cookieParser from 'cookie-parser'
@@ -9,7 +8,8 @@ import { Redis } from 'ioredis'
 import { makeConfig } from '../../lib/config'
 import { makeSignature } from '../../lib/decide/binding'
 import { makeDoctorSignature, siteReport } from '../../lib/decide/doctor-protocol'
-import { runCommand } from '../emulator/command'
+import { built, runCommand } from '../emulator/command'
+import { makeProject } from '../examples/project'
 import { eventually, sessionSecret } from '../flows/setup'
 import { browserCalls } from '../support/calls'
 import { freePort } from '../support/ports'
@@ -20,24 +20,21 @@ import {
   disguised,
   endFaults,
   examine,
+  examineByCommand,
   examined,
-  folderOfSite,
   helpOf,
+  listenLocally,
   prefix,
   type Report,
-  readReport,
   type Scene,
   type SceneOptions,
   startScene,
-  withStore,
 } from './doctor-scene'
 
 const { doubleCsrf } = require('csrf-csrf') as {
   doubleCsrf(options: object): { doubleCsrfProtection: RequestHandler }
 }
 
-const root = path.join(__dirname, '..', '..')
-const dist = path.join(root, 'dist')
 let scene: Scene
 
 beforeAll(async () => {
@@ -52,13 +49,8 @@ const doctor = (changes: Record<string, string> = {}, args: string[] = []) =>
   examine({ ...scene.environment, ...changes }, args)
 
 /** The command itself. */
-function command(args: string[], environment = scene.environment, folder?: string): Promise<Report> {
-  return withStore(async () => {
-    const { code, stdout, stderr } = await runCommand(dist, ['doctor', ...args], environment, folder)
-    expect(stderr).toBe('')
-    return readReport(code ?? -1, stdout)
-  })
-}
+const command = (args: string[], environment = scene.environment, folder?: string) =>
+  examineByCommand(environment, args, folder)
 
 /** What is wrong, and what was not looked at for that. */
 const linesOf = ({ output }: Report) => output.split('\n').filter((line) => /^WRONG|not checked/.test(line))
@@ -474,12 +466,6 @@ test('a cookie name that only the code knows is no fault of a proxy, and lets us
   expect(report.code).toBe(0)
 })
 
-test('a proxy that drops our cookies is told', async () => {
-  const report = await examined({ answers: ({ 'set-cookie': _dropped, ...headers }) => headers })
-  expect(report.of('cookies')).toMatch(/^WRONG: the cookie sso2\.b does not arrive/)
-  expect([helpOf(report.of('cookies')), report.code]).toEqual(['the proxy must pass Set-Cookie on', 1])
-})
-
 test('a site below a path that is mounted elsewhere is told where to mount it', async () => {
   const report = await doctor({ SSO2_SITE_URL: `${scene.siteUrl}/evening` })
   expect(report.of('site')).toMatch(/^WRONG: GET .*\/evening\/sso2\/landing answers HTTP 404/)
@@ -522,9 +508,8 @@ test('an SSO system alone that is down leaves token endpoint and user path to be
 })
 
 test('a platform that takes connections and never answers is one line', async () => {
-  const silent = createServer((socket) => socket.resume()).listen(0, '127.0.0.1')
-  await once(silent, 'listening')
-  const origin = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
+  const silent = createServer((socket) => socket.resume())
+  const origin = `http://127.0.0.1:${await listenLocally(silent)}`
   const report = await doctor({ SSO2_URL: `${origin}/sso`, SSO2_TOKEN_URL: `${origin}/token`, SSO2_API_URL: origin })
   silent.close()
   expect(linesOf(report)).toEqual([
@@ -556,7 +541,7 @@ test('a Redis that is away for doctor and site is one line', async () => {
 })
 
 describe('with --module', () => {
-  const folder = folderOfSite()
+  const folder = makeProject()
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   const module = (name: string, text: string) => {
@@ -615,9 +600,20 @@ describe('with --module', () => {
       "exports.sso = require('express-sso2').sso2({ graceSeconds: -1 })",
       /graceSeconds \(SSO2_GRACE_SECONDS\) must be/,
     ],
+    [
+      'with a wrong option that has no variable',
+      "require('express-sso2').sso2({ brand: { color: 'canary' } })",
+      /^WRONG: brand\.color must be /,
+    ],
+    [
+      'that throws what is no error',
+      "throw 'canary'",
+      /^WRONG: \S*no-error\.js cannot be loaded: error: unknown error$/,
+    ],
   ])('a module %s is told', async (name, text, says) => {
     const report = await command(module(`${name.replaceAll(' ', '-')}.js`, text))
     expect(report.of('configuration')).toMatch(says)
+    expect(report.output).not.toContain('canary')
     expect(report.code).toBe(1)
   })
 })
@@ -632,14 +628,14 @@ test('--env-file is read, and a .env that is not read is pointed at', async () =
   )
   expect((await command(['--env-file', '.env'], {}, folder)).code).toBe(0)
   // Node.js 20 reads the option itself, wherever it stands, and says so itself
-  const none = await runCommand(dist, ['doctor', '--env-file', 'none'], {}, folder)
+  const none = await runCommand(built, ['doctor', '--env-file', 'none'], {}, folder)
   expect(`${none.stdout}${none.stderr}`).toMatch(/none( cannot be read: ENOENT|: not found)/)
   expect(none.code).not.toBe(0)
   rmSync(folder, { recursive: true })
 })
 
 test('wrong arguments get the help and exit 2', async () => {
-  expect((await runCommand(dist, ['doctor', '--fix'])).code).toBe(2)
-  const help = await runCommand(dist, ['doctor', '--help'])
+  expect((await runCommand(built, ['doctor', '--fix'])).code).toBe(2)
+  const help = await runCommand(built, ['doctor', '--help'])
   expect([help.code, help.stdout]).toEqual([0, expect.stringContaining('Usage: express-sso2 doctor')])
 })

@@ -1,18 +1,15 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
+import { rmSync } from 'node:fs'
 import express, { type Express } from 'express'
-import { sso2 } from '../../lib'
+import { type Sso2Options, sso2 } from '../../lib'
 import { createEmulator } from '../../lib/emulator'
 import { signIn, visit } from '../../lib/testing'
+import { makeProject } from '../examples/project'
+import { ada, edsger, grace, sessionSecret } from '../flows/setup'
 
-const root = path.join(__dirname, '..', '..')
-const sessionSecret = 'a-session-secret-of-more-than-32-bytes'
 /** A runner that does not end is stopped then. On a busy machine a runner needs more than half a minute. */
 const PATIENCE_MS = 150_000
 jest.setTimeout(PATIENCE_MS + 20_000)
-const quiet = { warn: () => {}, info: () => {} }
 
 /** A test of a site, for any runner that has a global `test` or is Node.js itself. */
 const siteTest = `
@@ -39,16 +36,14 @@ const emulator = createEmulator()
 let app: Express
 let sso: ReturnType<typeof sso2>
 
+/** A site that logs nothing, at the address that the platform knows. */
+const makeSite = (options: Partial<Sso2Options>) =>
+  sso2({ siteUrl: 'http://localhost:3001', sessionSecret, logger: { warn: () => {}, info: () => {} }, ...options })
+
 beforeAll(async () => {
   await emulator.listen(0)
-  sso = sso2({
-    ...emulator.siteOptions(),
-    siteUrl: 'http://localhost:3001',
-    sessionSecret,
-    clock: emulator.clock,
-    loginLimit: false, // wrong passwords of one account come again and again
-    logger: quiet,
-  })
+  // wrong passwords of one account come again and again
+  sso = makeSite({ ...emulator.siteOptions(), clock: emulator.clock, loginLimit: false })
   app = express()
   app.use(sso)
   app.get('/', (req, res) => void res.json(req.sso2))
@@ -68,7 +63,7 @@ test('visit walks through Identify and landing and ends on the page asked for', 
 })
 
 test('signIn gives an agent that is logged in', async () => {
-  const agent = await signIn(app, { username: 'ada', password: 'correct-horse' })
+  const agent = await signIn(app, ada)
   const { body } = await agent.get('/account').expect(200)
   expect(body).toMatchObject({ username: 'ada' })
 })
@@ -81,7 +76,7 @@ test('signIn says that a login was refused, without the password', async () => {
 
 test('a visit goes on in the same browser, form and all', async () => {
   const login = await visit(app, '/login?return_to=/account')
-  const account = await login.submit('/login', { username: 'grace', password: 'battery-staple', return_to: '/account' })
+  const account = await login.submit('/login', { ...grace, return_to: '/account' })
   expect(account.url).toBe('/account')
   expect(account.body).toMatchObject({ username: 'grace' })
 })
@@ -111,7 +106,7 @@ test('signIn says where a login page that is none ended', async () => {
 })
 
 const fails = async (credentials: object = {}, site: Express = app): Promise<string> =>
-  signIn(site, { username: 'ada', password: 'correct-horse', ...credentials }).then(
+  signIn(site, { ...ada, ...credentials }).then(
     () => 'logged in',
     (error: Error) => error.message,
   )
@@ -120,7 +115,7 @@ describe('signIn names the code, and what helps', () => {
   beforeEach(() => emulator.reset())
 
   test('session_limit_reached is not a wrong password', async () => {
-    for (let count = 0; count < 5; count += 1) await signIn(app, { username: 'ada', password: 'correct-horse' })
+    for (let count = 0; count < 5; count += 1) await signIn(app, ada)
     expect(await fails()).toBe(
       'signIn: the login was refused with 401: session_limit_reached (the user has reached the maximum number of active ' +
         'sessions; emulator.reset() between tests, or limits.sessionsPerAccount)',
@@ -131,12 +126,7 @@ describe('signIn names the code, and what helps', () => {
   })
 
   test.each<[string, () => void, object, RegExp]>([
-    [
-      'an account that is not active',
-      () => {},
-      { username: 'edsger', password: 'paper-lantern' },
-      /: account_not_active \(/,
-    ],
+    ['an account that is not active', () => {}, edsger, /: account_not_active \(/],
     ['a frozen account', () => void emulator.account('ada').freeze(), {}, /: account_frozen \(.*unfreeze\(\)/],
     [
       'a token endpoint that is away',
@@ -172,17 +162,15 @@ describe('signIn names the code, and what helps', () => {
   })
 
   test('several at once, of which one is refused', async () => {
-    const all = [fails(), fails({ username: 'grace', password: 'battery-staple' }), fails({ password: 'wrong' })]
-    const [ada, grace, refused] = await Promise.all(all)
-    expect([ada, grace]).toEqual(['logged in', 'logged in'])
+    const [first, second, refused] = await Promise.all([fails(), fails(grace), fails({ password: 'wrong' })])
+    expect([first, second]).toEqual(['logged in', 'logged in'])
     expect(refused).toMatch(/refused with 401: .*invalid_credentials/)
   })
 
   test("a site without the emulator's clock", async () => {
     emulator.clock.advance(3600)
-    const late = sso2({ ...emulator.siteOptions(), siteUrl: 'http://localhost:3001', sessionSecret, logger: quiet })
-    const site = express().use(late)
-    expect(await fails({}, site)).toMatch(
+    const late = makeSite(emulator.siteOptions())
+    expect(await fails({}, express().use(late))).toMatch(
       /GET \/login ended with 400 at http:.*\/sso\/identify, which says: The request token t is not valid: exp: expired \d+ s ago\. \(give the site the emulator's clock/,
     )
     await late.close()
@@ -190,14 +178,8 @@ describe('signIn names the code, and what helps', () => {
 })
 
 test('what the platform says of a site with another secret is passed on', async () => {
-  const options = { ...emulator.siteOptions(), clientSecret: 'another-secret-that-the-platform-does-not-know' }
-  const other = sso2({
-    ...options,
-    siteUrl: 'http://localhost:3001',
-    sessionSecret,
-    clock: emulator.clock,
-    logger: quiet,
-  })
+  const clientSecret = 'another-secret-that-the-platform-does-not-know'
+  const other = makeSite({ ...emulator.siteOptions(), clientSecret, clock: emulator.clock })
   const message = await fails({}, express().use(other))
   expect(message).toMatch(
     /GET \/login ended with 400 at http:.*\/sso\/identify, which says: The request token t is not valid: signature/,
@@ -211,7 +193,7 @@ test('an emulator that is not there is named, without the token', async () => {
   await gone.listen(0)
   const platform = gone.siteOptions()
   await gone.close()
-  const lost = sso2({ ...platform, siteUrl: 'http://localhost:3001', sessionSecret, logger: quiet })
+  const lost = makeSite(platform)
   const site = express().use(lost)
   const message = `visit: ${platform.ssoUrl}/identify cannot be reached (ECONNREFUSED): does the emulator listen, and is ssoUrl its address?`
   await expect(visit(site, '/')).rejects.toThrow(new Error(message))
@@ -224,21 +206,11 @@ test.each([
   ['node:test', ['--test', 'own.test.cjs']],
   ['Jest', [require.resolve('jest/bin/jest'), '--watchman=false', '--testMatch', '**/own.test.cjs']],
 ])('a process of %s ends by itself, though nobody closes the emulator', (_runner, args) => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sso2-testing-'))
-  mkdirSync(path.join(folder, 'node_modules'))
-  symlinkSync(root, path.join(folder, 'node_modules', 'express-sso2'), 'dir')
-  for (const name of ['express', 'supertest'])
-    symlinkSync(path.join(root, 'node_modules', name), path.join(folder, 'node_modules', name), 'dir')
-  writeFileSync(path.join(folder, 'package.json'), '{}')
-  writeFileSync(path.join(folder, 'own.test.cjs'), siteTest)
+  const cwd = makeProject({ 'package.json': '{}', 'own.test.cjs': siteTest }, ['express', 'supertest'])
   const { JEST_WORKER_ID: _id, NODE_TEST_CONTEXT: _context, ...env } = process.env
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
-    cwd: folder,
-    env,
-    encoding: 'utf8',
-    timeout: PATIENCE_MS,
-  })
-  rmSync(folder, { recursive: true })
+  const settings = { cwd, env, encoding: 'utf8', timeout: PATIENCE_MS } as const
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, settings)
+  rmSync(cwd, { recursive: true })
   expect(stdout + stderr).toMatch(/# pass 1|Tests: +1 passed/)
   expect(stdout + stderr).not.toContain('did not exit')
   expect(status).toBe(0)
