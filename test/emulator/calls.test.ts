@@ -21,7 +21,21 @@ test('the log keeps the latest calls only', () => {
   expect(log.latest(1)).toEqual([{ call: call(String(2 * CALLS_KEPT + 4)), number: 2 * CALLS_KEPT + 5 }])
 })
 
+test('it counts its calls from the newest, and is empty when it is cleared', () => {
+  const log = new CallLog()
+  expect(log.list()).toEqual([])
+  for (const sid of ['s1', 's2', 's3']) log.add(call(sid))
+  expect(log.latest(2)).toEqual([
+    { call: call('s3'), number: 3 },
+    { call: call('s2'), number: 2 },
+  ])
+  log.clear()
+  log.add(call('s4'))
+  expect(log.latest(2)).toEqual([{ call: call('s4'), number: 1 }])
+})
+
 test('claims are made fit for the log', () => {
+  expect(claimsForLog({ sid: true, lks: null, aid: undefined })).toEqual({ sid: true, lks: null, aid: '[undefined]' })
   const claims = {
     pwd: 'secret',
     usr: 'u'.repeat(1000),

@@ -1,22 +1,18 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
-import { networkInterfaces } from 'node:os'
+import { networkInterfaces, tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseEnv } from 'node:util'
 import { makeConfig } from '../../lib/config'
 import { freePort } from '../support/ports'
 import { built as compiled, type Running, runCommand, startCommand } from './command'
-import { Workshop } from './compile'
 import { configuration } from './configuration'
 import { morning, Platform, token } from './platform'
 
 /* The command: what it prints, what it refuses, and how it ends. */
 
-let workshop: Workshop
-beforeAll(() => {
-  workshop = new Workshop()
-})
-afterAll(() => workshop.remove())
+const folder = mkdtempSync(path.join(tmpdir(), 'sso2-emulator-'))
+afterAll(() => rmSync(folder, { recursive: true }))
 
 const started: Running[] = []
 afterEach(() => Promise.all(started.splice(0).map((one) => one.stop())))
@@ -30,7 +26,7 @@ async function start(...args: string[]): Promise<Running> {
 const run = (...args: string[]) => runCommand(compiled, ['emulator', ...args])
 
 function file(name: string, text: string): string {
-  const full = path.join(workshop.folder, name)
+  const full = path.join(folder, name)
   writeFileSync(full, text)
   return full
 }
@@ -72,7 +68,7 @@ test('for each --site it makes a client with its landing page, and prints a comp
   const found = environments(running.output())
   expect([...found.keys()]).toEqual(['http://localhost:3000', 'http://127.0.0.1:3001/news'])
   const configs = [...found.values()].map((environment) => makeConfig({}, environment, clock))
-  const { clients } = (await new Platform(running.url).control('GET', '/export')).json
+  const { clients } = (await new Platform(running).control('GET', '/export')).json
   expect(clients).toMatchObject(
     configs.map(({ clientId, clientSecrets, siteUrl, routes }) => ({
       clientId,
@@ -88,10 +84,7 @@ test('for each --site it makes a client with its landing page, and prints a comp
 const two = ['http://localhost:3000', 'http://127.0.0.1:3001'] as const
 const bothSites = two.flatMap((site) => ['--site', site])
 
-test('what would become one .env holds one site: several are shown apart, each with the name of its own', async () => {
-  const one = await start('--site', two[0])
-  await one.stop()
-  expect(parseEnv(one.stdout())).toMatchObject({ SSO2_SITE_URL: two[0] })
+test('of several sites nothing is printed that would become one .env: they are shown apart, each with the name of its own', async () => {
   const both = await start(...bothSites)
   await both.stop()
   expect(both.stdout()).toBe('')
@@ -102,13 +95,13 @@ test('what would become one .env holds one site: several are shown apart, each w
 })
 
 test('--env-dir writes the .env of each site, and leaves one alone that is there', async () => {
-  const folder = path.join(workshop.folder, 'papers', 'env')
+  const target = path.join(folder, 'papers', 'env')
   const names = ['localhost-3000.env', '127-0-0-1-3001.env']
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(path.join(folder, names[1] ?? ''), 'MINE=1\n')
-  const running = await start(...bothSites, '--env-dir', folder)
+  mkdirSync(target, { recursive: true })
+  writeFileSync(path.join(target, names[1] ?? ''), 'MINE=1\n')
+  const running = await start(...bothSites, '--env-dir', target)
   await running.stop()
-  const [written, kept] = names.map((name) => path.join(folder, name)) as [string, string]
+  const [written, kept] = names.map((name) => path.join(target, name)) as [string, string]
   expect(makeConfig({}, parseEnv(readFileSync(written, 'utf8')), clock)).toMatchObject({
     siteUrl: two[0],
     ssoUrl: `${running.url}/sso`,
@@ -129,6 +122,7 @@ test('started again it prints the same clients, and another session secret', asy
     printed.push(...environments(running.stdout()).values())
   }
   const [first, second] = printed
+  expect(first?.['SSO2_SITE_URL']).toBe('http://localhost:3000')
   for (const variable of ['SSO2_CLIENT_ID', 'SSO2_CLIENT_SECRET'])
     expect([variable, first?.[variable]]).toEqual([variable, second?.[variable]])
   expect(first?.['SSO2_SESSION_SECRET']).toMatch(/^[0-9a-f]{64}$/)
@@ -161,7 +155,7 @@ test('with a configuration, a site that lands there is its client, and any other
   expect(own).toMatchObject({ SSO2_CLIENT_ID: morning.clientId, SSO2_CLIENT_SECRET: '' })
   expect(running.output()).not.toContain(morning.secret)
   expect(makeConfig({}, added ?? {}, clock).organisationId).toBe(configuration.organisationId)
-  const { clients } = (await new Platform(running.url).control('GET', '/export')).json
+  const { clients } = (await new Platform(running).control('GET', '/export')).json
   expect(clients).toHaveLength(configuration.clients.length + 1)
 })
 
@@ -184,14 +178,14 @@ test('it listens on loopback alone; with --host on more, and says so', async () 
   expect(closed.output()).not.toContain('=====')
   const open = await start('--host', '0.0.0.0')
   expect(open.output()).toMatch(/={20,}\n.*listens on 0\.0\.0\.0, not on this machine alone/)
-  expect((await new Platform(open.url).request('GET', '/')).body).toContain('Everyone who reaches this machine')
+  expect((await new Platform(open).request('GET', '/')).body).toContain('Everyone who reaches this machine')
   const from = (url: string, path: string) =>
     fetch(`http://${elsewhere}:${new URL(url).port}${path}`).then(({ status }) => status)
   if (elsewhere) {
     await expect(from(closed.url, '/_emulator/ready')).rejects.toThrow('fetch failed')
     expect([await from(open.url, '/_emulator/ready'), await from(open.url, '/')]).toEqual([200, 200])
   }
-  const named = (host: string) => new Platform(open.url).request('GET', '/_emulator/ready', { host })
+  const named = (host: string) => new Platform(open).request('GET', '/_emulator/ready', { host })
   expect((await named('emulator:4000')).status).toBe(200)
   expect((await named('rebound.example.com')).status).toBe(403)
 })
@@ -204,7 +198,7 @@ test('an address that is not of this machine is named', async () => {
 test("token times are the system's by default, and --production refuses debug_url", async () => {
   const { tokenTime: _, ...open } = configuration
   const running = await start('--production', '--config', file('open.json', JSON.stringify(open)))
-  const platform = new Platform(running.url)
+  const platform = new Platform(running)
   await platform.advance(3600)
   const query = `t=${token(morning)}&r=http%3A%2F%2Flocalhost%2F`
   expect((await platform.browser().go(query)).status).toBe(302)

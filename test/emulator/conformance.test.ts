@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { built, type Running, startCommand } from './command'
 import { Workshop } from './compile'
@@ -6,33 +6,53 @@ import { configuration } from './configuration'
 import { Platform } from './platform'
 import { requirements } from './requirements'
 
-/* Every requirement of the specification, over HTTP, against the command in a process of its own. */
+/* Every requirement of the specification, over HTTP, against the command in a process of its own, with each Express that a site may have. */
 
-let workshop: Workshop
-let command: Running
-let platform: Platform
+const workshop = new Workshop()
+afterAll(() => workshop.remove())
 
-beforeAll(async () => {
-  workshop = new Workshop()
-  const config = path.join(workshop.folder, 'emulator.json')
-  writeFileSync(config, JSON.stringify(configuration))
-  command = await startCommand(built, ['--config', config])
-  platform = new Platform(command.url)
-})
-
-afterAll(async () => {
-  const code = await command?.stop()
-  workshop?.remove()
-  expect(code).toBe(0)
-})
-
-beforeEach(() => platform.reset())
+/** The package with Express 4, which is found before the repository's own, since it is nearer. */
+function withExpress4(): string {
+  const compiled = path.join(workshop.folder, 'package')
+  cpSync(built, compiled, { recursive: true })
+  mkdirSync(path.join(compiled, 'node_modules'))
+  const express4 = path.dirname(require.resolve('express4/package.json'))
+  symlinkSync(express4, path.join(compiled, 'node_modules', 'express'), 'dir')
+  return compiled
+}
 
 const tables = [...new Set(requirements.map(({ table }) => table))]
 
-describe.each(tables)('%s', (table) => {
-  const checks = requirements.filter((one) => one.table === table)
-  test.each(checks.map((check) => [check.name, check] as const))('%s', (_name, check) => check.run(platform))
+describe.each([
+  ['Express 5', () => built],
+  ['Express 4', withExpress4],
+])('with %s', (_express, place) => {
+  let command: Running
+  let platform: Platform
+
+  beforeAll(async () => {
+    const config = path.join(workshop.folder, 'emulator.json')
+    writeFileSync(config, JSON.stringify(configuration))
+    command = await startCommand(place(), ['--config', config])
+    platform = new Platform(command)
+  })
+  afterAll(async () => {
+    expect(await command?.stop()).toBe(0)
+  })
+  beforeEach(() => platform.reset())
+
+  describe.each(tables)('%s', (table) => {
+    const checks = requirements.filter((one) => one.table === table)
+    test.each(checks.map((check) => [check.name, check] as const))('%s', (_name, check) => check.run(platform))
+  })
+
+  test('controls and portal work', async () => {
+    expect((await platform.control('POST', '/faults', { operation: 'me', kind: 'tired' })).status).toBe(400)
+    expect((await platform.control('PATCH', '/accounts/ada', { active: false })).json).toMatchObject({ active: false })
+    expect((await platform.control('POST', '/clock')).status).toBe(400)
+    expect((await platform.request('POST', '/sso/logout', { 'content-type': 'application/json' })).status).toBe(400)
+    expect((await platform.request('GET', '/')).body).toContain('Admin portal')
+  })
 })
 
 test('there are at least 120 requirements, each with a name of its own', () => {

@@ -1,32 +1,16 @@
 import { spawnSync } from 'node:child_process'
-import path from 'node:path'
 import supertest from 'supertest'
 import { createEmulator, type Emulator, type EmulatorOptions } from '../../lib/emulator'
 import { readJwt } from '../support/oracle'
 import { freePort } from '../support/ports'
+import { root } from '../support/sources'
 import { configuration } from './configuration'
-import { device, evening, morning, Platform, token } from './platform'
+import { device, evening, morning, token } from './platform'
+import { sharedEmulator } from './shared'
 
 /* The controls, in code and over HTTP; the clock; the log; what is kept and what is not. */
 
-let emulator: Emulator
-let platform: Platform
-
-beforeAll(async () => {
-  emulator = createEmulator(configuration)
-  platform = new Platform((await emulator.listen()).url)
-})
-beforeEach(() => emulator.reset())
-afterAll(() => emulator.close())
-
-const others: Emulator[] = []
-afterEach(() => Promise.all(others.splice(0).map((one) => one.close())))
-/** Another emulator, for one test. */
-async function another(options: EmulatorOptions) {
-  const made = createEmulator(options)
-  others.push(made)
-  return { made, there: new Platform((await made.listen()).url) }
-}
+const { emulator, platform, another } = sharedEmulator()
 
 /** The emulator's clock is ahead by so many milliseconds, read between two looks at the system's. */
 function expectAhead(ms: number): void {
@@ -182,16 +166,9 @@ describe('calls', () => {
     await platform.authenticate(sid, { pwd: 'a wrong password' })
     await platform.callRaw('authenticate', token({ ...morning, secret: 'x' }, { pwd: 'another password' }))
     const log = (await platform.control('GET', '/calls')).body
-    const secrets = [
-      'correct-horse',
-      'a wrong password',
-      'another password',
-      String(at),
-      json.access_token,
-      morning.secret,
-      'eyJ',
-    ]
-    for (const secret of secrets) expect(log).not.toContain(secret)
+    const passwords = ['correct-horse', 'a wrong password', 'another password']
+    for (const secret of [...passwords, String(at), json.access_token, morning.secret, 'eyJ'])
+      expect(log).not.toContain(secret)
   })
 
   test('can be asked for by operation, session and client', async () => {
@@ -276,14 +253,9 @@ describe('the running state', () => {
 })
 
 describe('around it', () => {
-  test('ready', async () => {
-    const { status, json } = await platform.control('GET', '/ready')
-    expect([status, json]).toEqual([200, { ready: true }])
-  })
-
   test('the application works without a port', async () => {
     const other = createEmulator(configuration)
-    await supertest(other.app).get('/_emulator/ready').expect(200).expect('x-sso2-emulator', '1')
+    await supertest(other.app).get('/_emulator/ready').expect(200, { ready: true }).expect('x-sso2-emulator', '1')
     expect(() => other.url).toThrow(/does not listen/)
     await other.close()
   })
@@ -320,12 +292,8 @@ describe('around it', () => {
         console.log(stays())
         await chosen.close()
       })`
-    const root = path.join(__dirname, '..', '..')
-    const { stdout, status } = spawnSync(process.execPath, ['-e', program], {
-      cwd: root,
-      encoding: 'utf8',
-      timeout: 30_000,
-    })
+    const settings = { cwd: root, encoding: 'utf8', timeout: 30_000 } as const
+    const { stdout, status } = spawnSync(process.execPath, ['-e', program], settings)
     expect([stdout, status]).toEqual(['false\ntrue\n', 0])
   })
 

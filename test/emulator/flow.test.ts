@@ -1,18 +1,10 @@
-import { createEmulator, type Emulator, type FlowStep } from '../../lib/emulator'
-import { configuration } from './configuration'
-import { evening, Platform } from './platform'
+import type { FlowStep } from '../../lib/emulator'
+import { evening } from './platform'
+import { sharedEmulator } from './shared'
 
 /* A session's steps between browser, sites and platform: as data, as text, over HTTP and as a diagram. */
 
-let emulator: Emulator
-let platform: Platform
-
-beforeAll(async () => {
-  emulator = createEmulator(configuration)
-  platform = new Platform((await emulator.listen()).url)
-})
-afterAll(() => emulator.close())
-beforeEach(() => emulator.reset())
+const { emulator, platform } = sharedEmulator()
 
 const page = async (path: string) => (await platform.request('GET', path, { accept: 'text/html' })).body
 const steps = (sid: string) => emulator.flow(sid).steps

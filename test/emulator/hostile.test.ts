@@ -1,22 +1,14 @@
 import net from 'node:net'
 import fc from 'fast-check'
-import { createEmulator, type Emulator } from '../../lib/emulator'
-import { configuration } from './configuration'
-import { device, morning, Platform, token } from './platform'
+import { device, morning, token } from './platform'
+import { sharedEmulator } from './shared'
 
 /* Malformed, oversized and odd requests: each gets a 4xx, and the process lives. */
 
-let emulator: Emulator
-let platform: Platform
-
-beforeAll(async () => {
-  emulator = createEmulator(configuration)
-  platform = new Platform((await emulator.listen()).url)
-})
+const { emulator, platform } = sharedEmulator()
 afterEach(async () => {
   expect((await platform.control('GET', '/ready')).status).toBe(200)
 })
-afterAll(() => emulator.close())
 
 const json = { 'content-type': 'application/json' }
 const form = { 'content-type': 'application/x-www-form-urlencoded' }

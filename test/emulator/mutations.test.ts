@@ -63,6 +63,6 @@ async function open(name: string, changed: Sources): Promise<Platform & { close(
   const folder = workshop.build(name, changed)
   const { createEmulator } = require(path.join(folder, 'emulator')) as { createEmulator: typeof Create }
   const emulator = createEmulator(configuration)
-  const { url } = await emulator.listen(0)
-  return Object.assign(new Platform(url), { close: () => emulator.close() })
+  await emulator.listen(0)
+  return Object.assign(new Platform(emulator), { close: () => emulator.close() })
 }

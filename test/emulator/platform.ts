@@ -54,9 +54,13 @@ export function token(site: Site, claims: Claims = {}, header: object = {}): str
   return signJwt({ ...common, ...claims }, site.secret, header)
 }
 
-/** One platform at an address. */
+/** One platform at an address, or at that of what listens there. */
 export class Platform {
-  constructor(readonly url: string) {}
+  constructor(private readonly place: string | { readonly url: string }) {}
+
+  get url(): string {
+    return typeof this.place === 'string' ? this.place : this.place.url
+  }
 
   async request(method: string, path: string, headers: Record<string, string> = {}, body?: string): Promise<Answer> {
     const answer = await send({ method, url: new URL(path, this.url), headers: lengthOf(body, headers), body })

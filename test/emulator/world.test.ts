@@ -1,6 +1,5 @@
 import crypto from 'node:crypto'
 import { readConfig } from '../../lib/emulator/config/schema'
-import { CallLog, claimsForLog } from '../../lib/emulator/platform/calls'
 import { checkCredentials, issueOtp } from '../../lib/emulator/platform/credentials'
 import { answerCall, contentOfRefusal, identify } from '../../lib/emulator/platform/service'
 import { endSsoSession, findSession, logInSsoSession, openSession, touch } from '../../lib/emulator/platform/sessions'
@@ -198,21 +197,4 @@ test('one address has one text, whatever its letters and spaces', () => {
   expect(addressKey({ street: 'Mill  Lane' })).toBe(addressKey({ street: 'MILL lane ' }))
   expect(addressKey({})).toBe(addressKey({ street: '' }))
   expect(addressKey({ city: 'A' })).not.toBe(addressKey({ street: 'A' }))
-})
-
-test('the log counts its calls from the newest, and is empty when it is cleared', () => {
-  const log = new CallLog()
-  expect(log.list()).toEqual([])
-  const call = (sid: string) => {
-    return { at: 1, operation: 'logout', clientId: 'c', sid, claims: {}, outcome: 'terminated' } as const
-  }
-  for (const sid of ['s1', 's2', 's3']) log.add(call(sid))
-  expect(log.latest(2)).toEqual([
-    { call: call('s3'), number: 3 },
-    { call: call('s2'), number: 2 },
-  ])
-  log.clear()
-  log.add(call('s4'))
-  expect(log.latest(2)).toEqual([{ call: call('s4'), number: 1 }])
-  expect(claimsForLog({ sid: true, lks: null, aid: undefined })).toEqual({ sid: true, lks: null, aid: '[undefined]' })
 })

@@ -1,19 +1,9 @@
-import { createEmulator, type Emulator } from '../../../lib/emulator'
-import { configuration } from '../configuration'
-import { Platform } from '../platform'
 import { requirements } from '.'
+import { sharedEmulator } from '../shared'
 
 /* The requirements of the conformance suite against an emulator in this process, where mutants of it can be tried. */
 
-let emulator: Emulator
-let platform: Platform
-
-beforeAll(async () => {
-  emulator = createEmulator(configuration)
-  platform = new Platform((await emulator.listen()).url)
-})
-beforeEach(() => platform.reset())
-afterAll(() => emulator.close())
+const { platform } = sharedEmulator()
 
 test.each(requirements.map((requirement) => [requirement.table, requirement.name, requirement] as const))(
   '%s: %s',
