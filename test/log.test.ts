@@ -3,6 +3,7 @@ import pino from 'pino'
 import winston from 'winston'
 import { Log, type Logger } from '../lib/config/log'
 import { LOG_LINES, type LogLine } from '../lib/decide/log-lines'
+import { eventually } from './support/wait'
 
 /** A line that says what happened, and the rest of it. */
 const line = (happened: string): LogLine => ({ ...LOG_LINES.viewFailed, happened })
@@ -183,29 +184,23 @@ function sink() {
   return { written, stream }
 }
 
-test('pino takes the lines, with its levels', () => {
+test.each<[name: string, warn: unknown, info: unknown, make: (stream: Writable) => Logger]>([
+  ['pino', 40, 30, (stream) => pino({}, stream)],
+  [
+    'winston',
+    'warn',
+    'info',
+    (stream) => winston.createLogger({ transports: [new winston.transports.Stream({ stream })] }),
+  ],
+])('%s takes the lines, with its levels', async (_name, warn, info, make) => {
   const { written, stream } = sink()
-  const log = new Log(pino({}, stream))
+  const log = new Log(make(stream))
   log.warn('a', line('something is wrong'))
   log.over('a', 'it is over')
+  await eventually(async () => written.length >= 2)
   expect(written).toEqual([
-    { level: 40, text: `express-sso2: something is wrong${REST}` },
-    { level: 30, text: 'express-sso2: it is over' },
-  ])
-})
-
-test('winston takes the lines, with its levels', async () => {
-  const { written, stream } = sink()
-  const logger = winston.createLogger({ transports: [new winston.transports.Stream({ stream })] })
-  const log = new Log(logger)
-  log.warn('a', line('something is wrong'))
-  log.over('a', 'it is over')
-  const ended = new Promise((resolve) => logger.once('finish', resolve))
-  logger.end()
-  await ended
-  expect(written).toEqual([
-    { level: 'warn', text: `express-sso2: something is wrong${REST}` },
-    { level: 'info', text: 'express-sso2: it is over' },
+    { level: warn, text: `express-sso2: something is wrong${REST}` },
+    { level: info, text: 'express-sso2: it is over' },
   ])
 })
 

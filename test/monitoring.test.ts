@@ -1,23 +1,23 @@
-import { readFileSync } from 'node:fs'
-import path from 'node:path'
 import { trace } from '@opentelemetry/api'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { transformSync } from '@swc/core'
 import express, { type Express } from 'express'
 import type { Sso2 } from '../lib'
+import { blocksOf } from './docs/markdown'
 import { ada, addPages, eventually, grace, logIn, type Setup, startSetup, view } from './flows/setup'
 import type { Browser, VisitedPage } from './support/agent'
+import { readText } from './support/sources'
 
 /*
  * The examples of docs/monitoring.md, taken from there and run as they are: what a Prometheus server would fetch, the series that
  * alert rules ask for, and the spans that a collector would get.
  */
-const page = readFileSync(path.join(__dirname, '..', 'docs', 'monitoring.md'), 'utf8')
-const snippets = [...page.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, code = '']) => code)
+const codeOf = (wanted: string) =>
+  blocksOf(readText('docs', 'monitoring.md')).flatMap(({ language, code }) => (language === wanted ? [code] : []))
 
 /** @returns the application that it makes, if any */
 function runSnippet(library: string, sso?: Sso2): Express | undefined {
-  const source = snippets.find((code) => code.includes(`'${library}'`)) ?? ''
+  const source = codeOf('ts').find((code) => code.includes(`'${library}'`)) ?? ''
   const jsc = { parser: { syntax: 'typescript' as const }, target: 'es2022' as const }
   const { code } = transformSync(source, { jsc, module: { type: 'commonjs' }, isModule: true, swcrc: false })
   const script = `${code}; return typeof app === 'undefined' ? undefined : app`
@@ -108,7 +108,7 @@ test('each alert rule asks for a series that these visits have made', async () =
       labels: new Map([...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, label, text = '']) => [label, text] as const)),
     }),
   )
-  const [rules = ''] = [...page.matchAll(/^```yaml\n([\s\S]*?)^```/gm)].map(([, code = '']) => code)
+  const [rules = ''] = codeOf('yaml')
   const selectors = selectorsOf(rules)
   expect(selectors).toHaveLength(5)
   const isFound = ({ name, labels }: (typeof selectors)[number]) =>

@@ -119,7 +119,7 @@ function main([flag, rule, set]) {
       continue
     }
     for (const [what, figure] of Object.entries(figuresOf(sentences))) {
-      const budget = budgets[name][what]
+      const budget = budgets[what]
       const isOver = !(figure <= budget)
       failed += isOver ? 1 : 0
       console.log(

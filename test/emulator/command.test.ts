@@ -84,7 +84,7 @@ test('for each --site it makes a client with its landing page, and prints a comp
 const two = ['http://localhost:3000', 'http://127.0.0.1:3001'] as const
 const bothSites = two.flatMap((site) => ['--site', site])
 
-test('of several sites nothing is printed that would become one .env: they are shown apart, each with the name of its own', async () => {
+test('several sites print nothing that could become one .env: each is shown with a name of its own', async () => {
   const both = await start(...bothSites)
   await both.stop()
   expect(both.stdout()).toBe('')

@@ -1,15 +1,14 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { transformSync } from '@swc/core'
-
-const root = path.join(__dirname, '..', '..')
+import { root, sources } from '../support/sources'
 
 /** The part of the package that the emulator needs: its own folder, the command with its check of addresses, decisions, the protocol, and the errors. */
 const parts = ['emulator', 'cli', 'config/validators.ts', 'decide', 'protocol', 'errors.ts']
 
 /** Sources by path below `lib`. */
-export type Sources = Map<string, string>
+export type Sources = ReadonlyMap<string, string>
 
 /** A folder of compiled packages, removed at the end. */
 export class Workshop {
@@ -22,9 +21,9 @@ export class Workshop {
   }
 
   /** Writes the sources as CommonJS into a folder of their own; a source that was compiled before is not again. */
-  build(name: string, sources: Sources): string {
+  build(name: string, changed: Sources): string {
     const target = path.join(this.folder, name)
-    for (const [file, source] of sources) {
+    for (const [file, source] of changed) {
       const output = path.join(target, file.replace(/\.ts$/, '.js'))
       mkdirSync(path.dirname(output), { recursive: true })
       writeFileSync(output, this.compile(source))
@@ -51,13 +50,5 @@ export class Workshop {
 }
 
 /** The sources as they are in the repository. */
-export function readSources(): Sources {
-  const sources: Sources = new Map()
-  const read = (file: string) => {
-    const full = path.join(root, 'lib', file)
-    if (file.endsWith('.ts')) sources.set(file, readFileSync(full, 'utf8'))
-    else for (const name of readdirSync(full).filter((entry) => !entry.endsWith('.md'))) read(path.join(file, name))
-  }
-  for (const part of parts) read(part)
-  return sources
-}
+export const readSources = (): Sources =>
+  new Map([...sources].filter(([file]) => parts.some((part) => file === part || file.startsWith(`${part}/`))))

@@ -7,8 +7,7 @@ import { sharedEmulator } from './shared'
 const { platform, another } = sharedEmulator()
 
 /** What the page shows. */
-const page = async (at = platform) =>
-  (await at.request('GET', '/', { accept: 'text/html' })).body.replace(/\s+/g, ' ')
+const page = async (at = platform) => (await at.request('GET', '/', { accept: 'text/html' })).body.replace(/\s+/g, ' ')
 
 test('an account is shown with its wrong passwords', async () => {
   const { sid } = await platform.browser().identify()
