@@ -5,7 +5,7 @@ import { parseSync } from '@swc/core'
 import { createEmulator, demoOptions } from '../lib/emulator'
 import { anchorsOf, type Block, blocksOf, proseOf } from './docs/markdown'
 import { mermaidProblems } from './docs/mermaid'
-import { pagesOf } from './docs/pages'
+import { allPages } from './docs/pages'
 import { linesIn, quickStart, shellLines } from './docs/shell-lines'
 import { compilerMessages } from './examples/project'
 import { readText, root } from './support/sources'
@@ -16,7 +16,7 @@ import { readText, root } from './support/sources'
  * before it on its page has the line <!-- continues --> above it.
  */
 
-const pages = pagesOf(root)
+const pages = allPages()
 
 interface Snippet {
   /** A folder for each page, in which a block has the name that the line before gives it, or that of its line. */

@@ -1,7 +1,7 @@
 /** Writes what the schema says of an option into the comment of its type. */
 import path from 'node:path'
 import type ts from 'typescript'
-import { root } from './pages'
+import { root } from '../support/sources'
 import type { Option } from './read-options'
 
 const WIDTH = 120

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { root } from '../support/sources'
 
 /* What is generated of the documentation is what the sources and the built declarations would give now. */
 
-const root = path.join(__dirname, '..', '..')
 /* two programs of the compiler, on a machine that may be busy */
 jest.setTimeout(120_000)
 

@@ -1,7 +1,6 @@
 /** docs/llms.txt: every page with its first sentences, for tools that read documentation. */
-import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { root } from './pages'
+import { readText } from '../support/sources'
 
 const HEAD = `# express-sso2
 
@@ -25,7 +24,7 @@ export function llmsText(contents: string): string {
 
 /** A page with its title and its first paragraph. */
 function line(file: string): string {
-  const text = readFileSync(path.join(root, file), 'utf8').replace(/<!--[\s\S]*?-->|<picture>[\s\S]*?<\/picture>/g, '')
+  const text = readText(file).replace(/<!--[\s\S]*?-->|<picture>[\s\S]*?<\/picture>/g, '')
   const [, title = file] = /^# (.+)$/m.exec(text) ?? []
   const [, first = ''] = /^# .+\n+(?:#.+\n+)*((?!#|\||```|- ).+(?:\n(?!\n|- |\||```).+)*)/m.exec(text) ?? []
   const plain = first

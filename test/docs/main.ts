@@ -1,11 +1,11 @@
 /** Writes everything in the documentation that is generated. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { readText, root } from '../support/sources'
 import { withComments } from './comments'
 import { PALETTES, sequencePicture, sessionsPicture } from './diagrams'
 import { llmsText } from './llms'
 import { optionsPage, withRequired } from './options-page'
-import { root } from './pages'
 import { makeProgram } from './program'
 import { readOptions } from './read-options'
 import { apiReference } from './reference'
@@ -17,25 +17,24 @@ const REFERENCE = 'docs/api'
 export async function main([folder = root]: readonly string[]): Promise<void> {
   const program = makeProgram()
   const options = readOptions(program)
-  writeAll(folder, withComments(options))
-  writeAll(folder, new Map([['docs/options.md', optionsPage(options)]]))
-  const readme = readFileSync(path.join(root, 'README.md'), 'utf8')
-  writeAll(folder, new Map([['README.md', withRequired(readme, options)]]))
-  writeAll(folder, new Map([['docs/internals/api-report.md', apiReport(program)]]))
-  writeAll(folder, pictures())
-  const contents = readFileSync(path.join(root, 'docs', 'README.md'), 'utf8')
-  writeAll(folder, new Map([['docs/llms.txt', llmsText(contents)]]))
-  const pages = await apiReference(root)
+  const generated = [
+    ...pictures(),
+    ['docs/options.md', optionsPage(options)],
+    ['README.md', withRequired(readText('README.md'), options)],
+    ['docs/internals/api-report.md', apiReport(program)],
+  ] as const
+  // first: the pages below are made of these
+  writeAll(folder, new Map([...withComments(options), ...generated]))
+  writeAll(folder, new Map([['docs/llms.txt', llmsText(readText('docs', 'README.md'))]]))
+  const pages = await apiReference()
   forgetOthers(path.join(folder, REFERENCE), pages)
   writeAll(folder, new Map([...pages].map(([name, text]) => [`${REFERENCE}/${name}`, text])))
 }
 
-const DIAGRAMS = path.join(root, 'docs', 'diagrams')
-
 /** Every diagram in both schemes. */
 function pictures(): Map<string, string> {
-  const names = readdirSync(DIAGRAMS).map((file) => path.basename(file, '.mmd'))
-  const sources = names.map((name) => [name, readFileSync(path.join(DIAGRAMS, `${name}.mmd`), 'utf8')] as const)
+  const names = readdirSync(path.join(root, 'docs', 'diagrams')).map((file) => path.basename(file, '.mmd'))
+  const sources = names.map((name) => [name, readText('docs', 'diagrams', `${name}.mmd`)] as const)
   return new Map(
     Object.entries(PALETTES).flatMap(([scheme, palette]) => [
       [`docs/images/two-sessions-${scheme}.svg`, sessionsPicture(palette)] as const,

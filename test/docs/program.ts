@@ -1,7 +1,7 @@
 /** What the compiler knows of the options' types, and of the declarations that the package is built with. */
 import path from 'node:path'
 import ts from 'typescript'
-import { root } from './pages'
+import { root } from '../support/sources'
 
 /** Where the type of all options is declared. */
 export const OPTIONS = path.join(root, 'lib', 'web', 'sso2-options.ts')

@@ -3,16 +3,17 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import ts from 'typescript'
+import { root } from '../support/sources'
 import { headingsOf } from './markdown'
 
 /** What needs no comment of its own: members of a type that has one, codes, and names that the interface gives without a word on them. */
 const SAYS_ITSELF = /\.__type\.|\.code \(|emulator\.(?:Address|Market|MarketplaceGroup|SiteOptions|AccountView)\./
 
 /** @returns pages by their names @throws {Error} what TypeDoc has to say of the comments, links that lead nowhere among it */
-export async function apiReference(root: string): Promise<Map<string, string>> {
+export async function apiReference(): Promise<Map<string, string>> {
   const folder = mkdtempSync(path.join(tmpdir(), 'sso2-api-'))
   try {
-    await write(root, folder)
+    await write(folder)
     const pages = Object.entries(TITLES).map(
       ([name, title]) => [name, tidied(readFileSync(path.join(folder, name), 'utf8'), title)] as const,
     )
@@ -31,7 +32,7 @@ function keepThrown(folder: string): void {
   }
 }
 
-async function write(root: string, folder: string): Promise<void> {
+async function write(folder: string): Promise<void> {
   keepThrown(path.join(root, 'lib'))
   const { Application, LogLevel } = await import('typedoc')
   const format = 'table'

@@ -1,7 +1,7 @@
 /** docs/internals/api-report.md: every exported name with its signature, from the declarations that the package is built with. */
 import path from 'node:path'
 import ts from 'typescript'
-import { root } from './pages'
+import { root } from '../support/sources'
 import { ENTRIES, sourceOf } from './program'
 
 const HEAD = `# API report
