@@ -124,6 +124,13 @@ test.each([
   await walk(siteUrl)
 })
 
+async function withFreePorts(text: string): Promise<string> {
+  let changed = text
+  for (const port of ['3000', '3443', '4443'])
+    changed = changed.replaceAll(new RegExp(`\\b${port}\\b`, 'g'), String(await freePort()))
+  return changed
+}
+
 /** The recipe with a page that takes 2.5 s, and says when it is in progress. */
 const withSlowPage = (code: string) =>
   code.replace(
@@ -135,7 +142,7 @@ const withSlowPage = (code: string) =>
 const server =`,
   )
 
-describe('docs/deployment.md: shutdown and health check', () => {
+describe('docs/deployment.md', () => {
   let redis: TestRedis
   beforeEach(async () => {
     redis = await startRedis()
@@ -145,7 +152,7 @@ describe('docs/deployment.md: shutdown and health check', () => {
     await redis.stop()
   })
 
-  test('answers its health check with 200 while Redis is down, and says so', async () => {
+  test('shutdown and health check: answers 200 while Redis is down, and says so', async () => {
     const [main = ''] = blocks('deployment.md', 'Shutdown and health check', 'ts')
     const { siteUrl } = await startSite({ 'main.js': compiled(main) }, { REDIS_URL: redis.url })
     redis.hang()
@@ -180,23 +187,8 @@ describe('docs/deployment.md: shutdown and health check', () => {
       expect(performance.now() - begun).toBeLessThan(withinMs)
     },
   )
-})
 
-async function withFreePorts(text: string): Promise<string> {
-  let changed = text
-  for (const port of ['3000', '3443', '4443'])
-    changed = changed.replaceAll(new RegExp(`\\b${port}\\b`, 'g'), String(await freePort()))
-  return changed
-}
-
-describe('docs/deployment.md: the rehearsal of production', () => {
-  let redis: TestRedis
-  beforeEach(async () => {
-    redis = await startRedis()
-  })
-  afterEach(() => redis.stop())
-
-  test('runs with https, a proxy and Redis, and the doctor finds nothing wrong until NODE_ENV is production', async () => {
+  test('rehearsal: runs with https, a proxy and Redis, and the doctor finds nothing wrong until NODE_ENV is production', async () => {
     const rehearse = files('deployment.md').get('rehearse.mjs') ?? ''
     const [shell = ''] = blocks('deployment.md', 'Rehearse production', 'sh')
     const [environment = ''] = blocks('deployment.md', 'Rehearse production', 'text')

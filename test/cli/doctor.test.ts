@@ -64,27 +64,8 @@ test('a set-up that is right has no wrong line, and exit 0', async () => {
   const report = await command([])
   expect(report.output).not.toContain('WRONG')
   expect(report.code).toBe(0)
-  expect(report.subjects).toEqual([
-    'configuration',
-    'ssoUrl',
-    'tokenUrl',
-    'apiUrl',
-    'siteUrl',
-    'client',
-    'clock',
-    'landing page',
-    'token endpoint',
-    'user path',
-    'Redis',
-    'site',
-    'proxy',
-    'first visit',
-    'return address',
-    'cookies',
-    'caches',
-    'login form',
-    'long addresses',
-  ])
+  const atFirst = 'configuration, ssoUrl, tokenUrl, apiUrl, siteUrl'
+  expect(report.subjects.join(', ')).toBe(`${atFirst}, ${platformSubjects}, Redis, site, proxy, ${siteSubjects}`)
   expect(report.of('ssoUrl')).toMatch(/^note: .* without TLS/)
   expect(report.of('client')).toMatch(/^ok: /)
   expect(report.of('clock')).toMatch(/within 1 s|[23] s ahead/) // a slow answer looks like that

@@ -3,11 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 /** A program in a process of its own. */
 export interface Running {
-  /** Everything that it has printed so far. */
+  /** Everything that it has printed so far, on one of its streams or on both. */
+  stdout(): string
+  stderr(): string
   output(): string
   /** Its exit code, once its last lines have come too. */
   readonly ended: Promise<number | null>
-  stop(): Promise<void>
+  /** Ends it with a signal, and gives its exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
 interface Command {
@@ -43,15 +46,20 @@ export function launch({ command, args, cwd, env }: Command): Running {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  let text = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += chunk))
-  const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
-  const stop = async () => {
-    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
-      process.kill(-child.pid, 'SIGTERM')
-    await ended
+  const texts = { stdout: '', stderr: '', output: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (chunk: string) => {
+      texts[name] += chunk
+      texts.output += chunk
+    })
   }
-  return { output: () => text, ended, stop }
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    const { pid, exitCode, signalCode } = child
+    if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, signal)
+    return ended
+  }
+  return { stdout: () => texts.stdout, stderr: () => texts.stderr, output: () => texts.output, ended, stop }
 }
 
 /** Starts a program, and waits until it says that it is there. @throws {Error} with what it printed, when it ends before */
