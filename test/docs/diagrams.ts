@@ -1,18 +1,8 @@
 /** docs/images: the sequence diagrams of docs/diagrams as pictures, one for light pages and one for dark ones. */
 import { parseDiagram, type Row } from './mermaid'
 
-/** Colours of one scheme. */
-interface Palette {
-  readonly text: string
-  readonly line: string
-  readonly box: string
-  readonly note: string
-  readonly frame: string
-  readonly accent: string
-  readonly page: string
-}
-
-export const PALETTES: Readonly<Record<'light' | 'dark', Palette>> = {
+/** Colours of each scheme. */
+export const PALETTES = {
   light: {
     text: '#1f2328',
     line: '#59636e',
@@ -32,6 +22,7 @@ export const PALETTES: Readonly<Record<'light' | 'dark', Palette>> = {
     page: '#0d1117',
   },
 }
+type Palette = (typeof PALETTES)['light']
 
 const [COLUMN, HEAD, STEP, MARGIN] = [196, 44, 48, 20]
 const FONT = "font-family='system-ui, sans-serif' font-size='13'"

@@ -1,7 +1,7 @@
 import type { EmulatorOptions } from '../../lib/emulator'
 import { evening, legacy, morning, organisationId } from './platform'
 
-const home = {
+export const gracesAddress = {
   first_name: 'Grace',
   last_name: 'Hill',
   street: 'Mill Lane',
@@ -10,8 +10,6 @@ const home = {
   city: 'Demoville',
   country_code: 'GB',
 }
-
-export const gracesAddress = home
 
 function client(site: typeof morning, name: string, sso2 = true) {
   return { clientId: site.clientId, clientSecret: site.secret, landingPage: site.landingPage, name, sso2 }
@@ -49,8 +47,8 @@ export const configuration = {
       scopes: ['/external/marketing/r', '/external/me/order/r'],
       groups: [],
       subscriptions: [
-        { productCode: 'DAILY', address: home, active: true },
-        { productCode: 'EVENING', address: home, active: false },
+        { productCode: 'DAILY', address: gracesAddress, active: true },
+        { productCode: 'EVENING', address: gracesAddress, active: false },
       ],
     },
     {
