@@ -1,5 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { parseSync } from '@swc/core'
 import { createEmulator, demoOptions } from '../lib/emulator'
@@ -7,7 +6,7 @@ import { anchorsOf, type Block, blocksOf, proseOf } from './docs/markdown'
 import { mermaidProblems } from './docs/mermaid'
 import { allPages } from './docs/pages'
 import { linesIn, quickStart, shellLines } from './docs/shell-lines'
-import { compilerMessages } from './examples/project'
+import { compilerMessages, makeWorkshop } from './examples/project'
 import { readText, root } from './support/sources'
 
 /*
@@ -151,11 +150,10 @@ declare module 'express-session' {
 `
 
 describe('code', () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sso2-readme-'))
+  const folder = makeWorkshop()
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   beforeAll(() => {
-    symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'), 'dir')
     const absent = ELSEWHERE.filter((name) => !existsSync(path.join(root, 'node_modules', name)))
     writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }')
     writeFileSync(path.join(folder, 'around.ts'), around)

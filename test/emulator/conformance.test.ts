@@ -1,19 +1,19 @@
-import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { makeWorkshop } from '../examples/project'
 import { built, type Running, startCommand } from './command'
-import { Workshop } from './compile'
 import { configuration } from './configuration'
 import { Platform } from './platform'
 import { requirements } from './requirements'
 
 /* Every requirement of the specification, over HTTP, against the command in a process of its own, with each Express that a site may have. */
 
-const workshop = new Workshop()
-afterAll(() => workshop.remove())
+const workshop = makeWorkshop()
+afterAll(() => rmSync(workshop, { recursive: true }))
 
 /** The package with Express 4, which is found before the repository's own, since it is nearer. */
 function withExpress4(): string {
-  const compiled = path.join(workshop.folder, 'package')
+  const compiled = path.join(workshop, 'package')
   cpSync(built, compiled, { recursive: true })
   mkdirSync(path.join(compiled, 'node_modules'))
   const express4 = path.dirname(require.resolve('express4/package.json'))
@@ -31,7 +31,7 @@ describe.each([
   let platform: Platform
 
   beforeAll(async () => {
-    const config = path.join(workshop.folder, 'emulator.json')
+    const config = path.join(workshop, 'emulator.json')
     writeFileSync(config, JSON.stringify(configuration))
     command = await startCommand(place(), ['--config', config])
     platform = new Platform(command)

@@ -1,6 +1,9 @@
+import { cpSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { createEmulator as Create } from '../../lib/emulator'
-import { readSources, type Sources, Workshop } from './compile'
+import { makeWorkshop } from '../examples/project'
+import { root } from '../support/sources'
+import { built } from './command'
 import { configuration } from './configuration'
 import { type Mutation, mutations } from './mutations'
 import { Platform } from './platform'
@@ -11,21 +14,20 @@ import { requirements } from './requirements'
  * that it breaks must fail there. The suite itself shows that the same requirement holds for the emulator as it is.
  */
 
-let workshop: Workshop
-let sources: Sources
+const { compile, weaken } = require('../security-mutations/patch.js') as {
+  compile(source: string): string
+  weaken(lib: string, mutation: Mutation): ReadonlyMap<string, string> | string
+}
 
-beforeAll(() => {
-  workshop = new Workshop()
-  sources = readSources()
-})
-afterAll(() => workshop.remove())
+const workshop = makeWorkshop()
+afterAll(() => rmSync(workshop, { recursive: true }))
 
 test('each mutation has a name of its own', () => {
   expect(new Set(mutations.map(({ name }) => name)).size).toBe(mutations.length)
 })
 
 test('an emulator that was copied and not changed breaks none of the requirements', async () => {
-  const platform = await open('unchanged', sources)
+  const platform = await open('unchanged')
   for (const name of new Set(mutations.map(({ caughtBy }) => caughtBy))) await holds(platform, name)
   await platform.close()
 })
@@ -33,7 +35,7 @@ test('an emulator that was copied and not changed breaks none of the requirement
 test.each(mutations.map((mutation, index) => [mutation.name, mutation, index] as const))(
   'caught: %s',
   async (_name, mutation, index) => {
-    const platform = await open(`mutation-${index}`, mutate(mutation))
+    const platform = await open(`mutation-${index}`, mutation)
     const broken = await holds(platform, mutation.caughtBy).then(
       () => false,
       () => true,
@@ -43,15 +45,6 @@ test.each(mutations.map((mutation, index) => [mutation.name, mutation, index] as
   },
 )
 
-function mutate({ file, find, replace }: Mutation): Sources {
-  const name = path.join('emulator', 'http', file)
-  const [before, after, ...more] = (sources.get(name) ?? '').split(find)
-  if (before === undefined || after === undefined || more.length > 0) {
-    throw new Error(`${file} does not have exactly once: ${find}`)
-  }
-  return new Map(sources).set(name, before + replace + after)
-}
-
 async function holds(platform: Platform, name: string): Promise<void> {
   const requirement = requirements.find((candidate) => candidate.name === name)
   if (!requirement) throw new Error(`no requirement is called: ${name}`)
@@ -59,9 +52,15 @@ async function holds(platform: Platform, name: string): Promise<void> {
   await requirement.run(platform)
 }
 
-async function open(name: string, changed: Sources): Promise<Platform & { close(): Promise<void> }> {
-  const folder = workshop.build(name, changed)
-  const { createEmulator } = require(path.join(folder, 'emulator')) as { createEmulator: typeof Create }
+/** Opens a copy of the built emulator and of what it needs, in which one thing may be wrong. */
+async function open(name: string, mutation?: Mutation): Promise<Platform & { close(): Promise<void> }> {
+  const copy = path.join(workshop, name)
+  for (const part of ['emulator', 'protocol', 'errors.js'])
+    cpSync(path.join(built, part), path.join(copy, part), { recursive: true })
+  const changed = mutation === undefined ? new Map<string, string>() : weaken(path.join(root, 'lib'), mutation)
+  if (typeof changed === 'string') throw new Error(changed)
+  for (const [file, text] of changed) writeFileSync(path.join(copy, file.replace(/ts$/, 'js')), compile(text))
+  const { createEmulator } = require(path.join(copy, 'emulator')) as { createEmulator: typeof Create }
   const emulator = createEmulator(configuration)
   await emulator.listen(0)
   return Object.assign(new Platform(emulator), { close: () => emulator.close() })

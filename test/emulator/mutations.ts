@@ -1,7 +1,7 @@
 /** One thing that is made wrong in `lib/emulator/http`, and the requirement whose check must notice. */
 export interface Mutation {
   name: string
-  /** Below `lib/emulator/http`. */
+  /** Below `lib`. */
   file: string
   /** Text that is there exactly once. */
   find: string
@@ -144,5 +144,5 @@ const rows: Record<string, Row[]> = {
 
 /** Everything that is made wrong, one at a time. `npm run test:mutation -- platform` does so with `lib/emulator/platform`. */
 export const mutations: Mutation[] = Object.entries(rows).flatMap(([file, changes]) =>
-  changes.map(([name, find, replace, caughtBy]) => ({ name, file, find, replace, caughtBy })),
+  changes.map(([name, find, replace, caughtBy]) => ({ name, file: `emulator/http/${file}`, find, replace, caughtBy })),
 )

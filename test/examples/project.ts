@@ -4,6 +4,13 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { root } from '../support/sources'
 
+/** A folder that finds packages as the repository does. The caller removes it. */
+export function makeWorkshop(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sso2-workshop-'))
+  symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'), 'dir')
+  return folder
+}
+
 /** A folder of a site that has installed this package, and others that the repository has. The caller removes it. */
 export function makeProject(files: Readonly<Record<string, string>> = {}, packages: readonly string[] = []): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'sso2-project-'))
