@@ -1,18 +1,18 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { type Running, start } from './examples/process'
 import { type At, walks } from './examples/walks'
 import { openBrowser } from './support/browser'
 import { freePort } from './support/ports'
+import { readText, root } from './support/sources'
 
 /* Each example by its one command, against the real emulator that the command starts. */
 
 /* the compiler, two servers and a browser, on a machine that may be busy */
 jest.setTimeout(120_000)
 
-const root = path.join(__dirname, '..')
 const folder = path.join(root, 'examples')
 const names = readdirSync(folder).filter((name) => statSync(path.join(folder, name)).isDirectory())
 
@@ -38,7 +38,7 @@ test('every folder is in the list, and has one file or two', () => {
   // what a compiler makes of nestjs is not kept
   const files = names.map((name) => readdirSync(path.join(folder, name)).filter((file) => file !== 'dist'))
   expect(files.filter(({ length }) => length < 1 || length > 2)).toEqual([])
-  const page = readFileSync(path.join(folder, 'README.md'), 'utf8')
+  const page = readText('examples', 'README.md')
   expect(names.filter((name) => !page.includes(`| [${name}](${name}/`))).toEqual([])
 })
 
@@ -46,25 +46,28 @@ test.each(Object.entries(walks))('%s', async (name, walk) => {
   await walk(await run(name))
 })
 
-describe('custom-form in a browser', () => {
+async function logIn(page: Page, password: string): Promise<void> {
+  await page.getByLabel('Username').fill('ada')
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Log in' }).click()
+}
+
+describe('in a browser', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await openBrowser()
   })
   afterAll(() => browser.close())
 
-  test('its page says what is wrong, and a user logs in and out', async () => {
+  test('custom-form: its page says what is wrong, and a user logs in and out', async () => {
     const at = await run('custom-form')
     const page = await browser.newPage()
     const errors: string[] = []
     page.on('pageerror', (error) => errors.push(error.message))
     await page.goto(at('/'))
-    await page.getByLabel('Username').fill('ada')
-    await page.getByLabel('Password').fill('not-it')
-    await page.getByRole('button', { name: 'Log in' }).click()
+    await logIn(page, 'not-it')
     await page.getByText('Wrong username or password; 4 attempts left.').waitFor()
-    await page.getByLabel('Password').fill('correct-horse')
-    await page.getByRole('button', { name: 'Log in' }).click()
+    await logIn(page, 'correct-horse')
     await page.getByRole('heading', { name: /^Good morning, Ada/ }).waitFor()
     await page.getByText('The heron is back on the weir').waitFor()
     await page.getByRole('button', { name: 'Log out' }).click()
@@ -77,9 +80,7 @@ describe('custom-form in a browser', () => {
     const page = await browser.newPage()
     await page.goto(at('/'))
     await page.getByRole('link', { name: 'Log in' }).click()
-    await page.getByLabel('Username').fill('ada')
-    await page.getByLabel('Password').fill('correct-horse')
-    await page.getByRole('button', { name: 'Log in' }).click()
+    await logIn(page, 'correct-horse')
     await page.getByText('Ada Lindqvist').waitFor()
     expect(page.url()).toBe(at('/'))
   })

@@ -1,6 +1,5 @@
 import { trace } from '@opentelemetry/api'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
-import { transformSync } from '@swc/core'
 import express, { type Express } from 'express'
 import type { Sso2 } from '../lib'
 import { blocksOf } from './docs/markdown'
@@ -12,15 +11,14 @@ import { readText } from './support/sources'
  * The examples of docs/monitoring.md, taken from there and run as they are: what a Prometheus server would fetch, the series that
  * alert rules ask for, and the spans that a collector would get.
  */
+const { compile } = require('./security-mutations/patch.js') as { compile(source: string): string }
 const codeOf = (wanted: string) =>
   blocksOf(readText('docs', 'monitoring.md')).flatMap(({ language, code }) => (language === wanted ? [code] : []))
 
 /** @returns the application that it makes, if any */
 function runSnippet(library: string, sso?: Sso2): Express | undefined {
   const source = codeOf('ts').find((code) => code.includes(`'${library}'`)) ?? ''
-  const jsc = { parser: { syntax: 'typescript' as const }, target: 'es2022' as const }
-  const { code } = transformSync(source, { jsc, module: { type: 'commonjs' }, isModule: true, swcrc: false })
-  const script = `${code}; return typeof app === 'undefined' ? undefined : app`
+  const script = `${compile(source)}; return typeof app === 'undefined' ? undefined : app`
   return new Function('require', 'exports', 'sso', script)(require, {}, sso)
 }
 

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
-import { transformSync } from '@swc/core'
 import express, { type Express } from 'express'
 import * as library from '../lib'
 import { createEmulator, type Emulator } from '../lib/emulator'
@@ -13,6 +12,7 @@ import { readText } from './support/sources'
 /* Recipes of docs/recipes.md, run as they stand there, each in a site of its own against the emulator. */
 
 const page = readText('docs', 'recipes.md')
+const { compile } = require('./security-mutations/patch.js') as { compile(source: string): string }
 
 const servers: Server[] = []
 const closing: (() => Promise<void>)[] = []
@@ -53,15 +53,9 @@ async function start(heading: string, after: (app: Express) => void = () => {}):
   const code = recipe(heading)
   const sso = makeSite({})
   if (!/app\.use\(sso\)/.test(code)) app.use(sso)
-  const { code: script } = transformSync(code, {
-    jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
-    module: { type: 'commonjs' },
-    isModule: true,
-    swcrc: false,
-  })
   const load = (name: string) => (name === 'express-sso2' ? { ...library, sso2: makeSite } : require(name))
   const own = /const sso = /.test(code) ? ['require', 'exports', 'app'] : ['require', 'exports', 'app', 'sso']
-  new Function(...own, script)(load, {}, app, sso)
+  new Function(...own, compile(code))(load, {}, app, sso)
   after(app)
   const server = app.listen(Number(new URL(siteUrl).port))
   servers.push(server)

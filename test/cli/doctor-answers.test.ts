@@ -16,7 +16,6 @@ import {
   answering,
   type Change,
   codeFor,
-  endFaults,
   examine,
   examineByCommand,
   examined,
@@ -24,18 +23,10 @@ import {
   listenLocally,
   prefix,
   readReport,
-  type Scene,
-  startScene,
+  sharedScene,
 } from './doctor-scene'
 
-let scene: Scene
-beforeAll(async () => {
-  scene = await startScene()
-})
-afterAll(() => scene.close())
-afterEach(() => endFaults(scene))
-
-const doctor = (changes: Record<string, string> = {}) => examine({ ...scene.environment, ...changes })
+const { scene, doctor } = sharedScene()
 
 type Fault = Parameters<Emulator['faults']['add']>[0]
 

@@ -178,8 +178,19 @@ export function readReport(code: number, output: string): Report {
   return { code, output, of: (what) => (lines.get(what) ?? []).join('\n'), subjects: [...lines.keys()] }
 }
 
+/** One site for all tests of a suite, and what the doctor says of it. Faults of its platform end with each test. */
+export function sharedScene() {
+  const scene = {} as Scene // is there before the first test
+  beforeAll(async () => void Object.assign(scene, await startScene()))
+  afterEach(() => endFaults(scene))
+  afterAll(() => scene.close())
+  const doctor = (changes: Readonly<Record<string, string>> = {}, args: string[] = []) =>
+    examine({ ...scene.environment, ...changes }, args)
+  return { scene, doctor }
+}
+
 /** Ends all faults of the platform, and waits until the site has noticed: its probes may have met them. */
-export async function endFaults({ emulator, sso }: Scene): Promise<void> {
+async function endFaults({ emulator, sso }: Scene): Promise<void> {
   emulator.faults.clear()
   await eventually(async () => (await sso.health()).sso === 'ok')
 }

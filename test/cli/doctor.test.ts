@@ -19,7 +19,6 @@ import {
   type Change,
   codeFor,
   disguised,
-  endFaults,
   examine,
   examineByCommand,
   examined,
@@ -29,6 +28,7 @@ import {
   type Report,
   type Scene,
   type SceneOptions,
+  sharedScene,
   startScene,
 } from './doctor-scene'
 
@@ -36,18 +36,7 @@ const { doubleCsrf } = require('csrf-csrf') as {
   doubleCsrf(options: object): { doubleCsrfProtection: RequestHandler }
 }
 
-let scene: Scene
-
-beforeAll(async () => {
-  scene = await startScene()
-})
-afterAll(async () => {
-  await scene.close()
-})
-afterEach(() => endFaults(scene))
-
-const doctor = (changes: Record<string, string> = {}, args: string[] = []) =>
-  examine({ ...scene.environment, ...changes }, args)
+const { scene, doctor } = sharedScene()
 
 /** The command itself. */
 const command = (args: string[], environment = scene.environment, folder?: string) =>

@@ -64,11 +64,13 @@ test.each([...takingBodies, '/_emulator/faults'])('%s: a body of a megabyte', as
   expect([status, body.error.code]).toEqual([413, 'bad_request'])
 })
 
+/** A request without a body, after which the connection ends. */
+const request = (line: string, host = 'localhost') => `${line} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`
+
 test('a body of 40 kB in chunks of undeclared length is refused, and the connection stays usable', async () => {
   const chunk = `2000\r\n${'a'.repeat(0x2000)}\r\n`
   const post = `POST /sso/logout HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n${chunk.repeat(5)}0\r\n\r\n`
-  const get = 'GET /_emulator/ready HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n'
-  const answer = await raw(post + get)
+  const answer = await raw(post + request('GET /_emulator/ready'))
   expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200'])
 })
 
@@ -89,25 +91,17 @@ test.each([
   ['no Host', 'GET /_emulator/ready HTTP/1.1\r\nconnection: close\r\n\r\n', 400],
   ['a control byte in a header', 'GET / HTTP/1.1\r\nhost: localhost\r\nx: \u0000\r\n\r\n', 400],
   ['headers of 20 kB', `GET / HTTP/1.1\r\nhost: localhost\r\nx: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
-  ['an odd method', 'BREW /sso/identify HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n', 400],
+  ['an odd method', request('BREW /sso/identify'), 400],
   [
     'length and chunks at once',
     'POST /sso/logout HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
     400,
   ],
-  [
-    'a path with a bad encoding',
-    'GET /_emulator/sessions/%E0%A4%A HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n',
-    4,
-  ],
-  ['a path that climbs', 'GET /../../etc/passwd HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n', 404],
-  [
-    'an absolute address',
-    'GET http://evil.example/sso/identify?x HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n',
-    4,
-  ],
-] as const)('%s', async (_what, request, status) => {
-  expect(await raw(request)).toMatch(new RegExp(`^HTTP/1\\.1 ${status}`))
+  ['a path with a bad encoding', request('GET /_emulator/sessions/%E0%A4%A'), 4],
+  ['a path that climbs', request('GET /../../etc/passwd'), 404],
+  ['an absolute address', request('GET http://evil.example/sso/identify?x', 'evil.example'), 4],
+])('%s', async (_what, bytes, status) => {
+  expect(await raw(bytes)).toMatch(new RegExp(`^HTTP/1\\.1 ${status}`))
 })
 
 test('cookies of any shape open a session of their own at most', async () => {
