@@ -1,6 +1,6 @@
 import net from 'node:net'
 import fc from 'fast-check'
-import { device, morning, token } from './platform'
+import { device, formOf, morning, token } from './platform'
 import { sharedEmulator } from './shared'
 
 /* Malformed, oversized and odd requests: each gets a 4xx, and the process lives. */
@@ -116,7 +116,7 @@ test('cookies of any shape open a session of their own at most', async () => {
 })
 
 test('the token endpoint takes forms only, each field once', async () => {
-  const right = { grant_type: 'client_credentials', client_id: morning.clientId, client_secret: morning.secret }
+  const right = formOf(morning)
   const good = new URLSearchParams(right).toString()
   for (const [headers, body, status, error] of [
     [json, '{}', 401, 'invalid_client'],

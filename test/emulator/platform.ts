@@ -54,6 +54,13 @@ export function token(site: Site, claims: Claims = {}, header: object = {}): str
   return signJwt({ ...common, ...claims }, site.secret, header)
 }
 
+/** What a client sends to the token endpoint, without what it asks for. */
+export const formOf = (site: Site, grant_type = 'client_credentials') => ({
+  grant_type,
+  client_id: site.clientId,
+  client_secret: site.secret,
+})
+
 /** One platform at an address, or at that of what listens there. */
 export class Platform {
   constructor(private readonly place: string | { readonly url: string }) {}
@@ -117,18 +124,12 @@ export class Platform {
 
   /** Exchanges a ticket in the usual way. */
   exchangeTicket(ticket: unknown, site: Site = morning): Promise<Answer> {
-    return this.exchange({
-      grant_type: 'authorization_code',
-      code: String(ticket),
-      client_id: site.clientId,
-      client_secret: site.secret,
-    })
+    return this.exchange({ ...formOf(site, 'authorization_code'), code: String(ticket) })
   }
 
   /** A service token, without an identity. */
   async serviceToken(scope?: string, site: Site = morning): Promise<string> {
-    const fields = { grant_type: 'client_credentials', client_id: site.clientId, client_secret: site.secret }
-    const answer = await this.exchange(scope === undefined ? fields : { ...fields, scope })
+    const answer = await this.exchange({ ...formOf(site), ...(scope === undefined ? {} : { scope }) })
     return answer.json.access_token
   }
 

@@ -1,5 +1,5 @@
 import { configuration, gracesAddress } from '../configuration'
-import { evening, morning, type Platform } from '../platform'
+import { evening, formOf, morning, type Platform } from '../platform'
 import { type Check, requirementsOf } from './check'
 
 const exchange = requirementsOf('Authentication, SSO2, 3: the ticket')
@@ -14,6 +14,11 @@ const paths = {
   gift: '/external/api/v1/me/order/validate_gift_receiver',
   administrators: '/external/api/v1/admin',
 }
+
+/** The header by which a client says who it is. */
+const basic = (secret: string) => ({
+  authorization: `Basic ${Buffer.from(`${morning.clientId}:${secret}`).toString('base64')}`,
+})
 
 const tickets: Check[] = [
   exchange.loggedIn('a ticket becomes a bearer token', async (platform, { at }) => {
@@ -55,38 +60,34 @@ const tickets: Check[] = [
     expect((await platform.exchangeTicket(at)).status).toBe(200)
   }),
   exchange.loggedIn('the client may say who it is in the header', async (platform, { at }) => {
-    const pair = `${morning.clientId}:${encodeURIComponent(morning.secret)}`
-    const authorization = `Basic ${Buffer.from(pair).toString('base64')}`
-    const answer = await platform.exchange({ grant_type: 'authorization_code', code: String(at) }, { authorization })
+    const fields = { grant_type: 'authorization_code', code: String(at) }
+    const answer = await platform.exchange(fields, basic(encodeURIComponent(morning.secret)))
     expect(answer.status).toBe(200)
   }),
   exchange('a secret in header and form is refused', async (platform) => {
-    const authorization = `Basic ${Buffer.from(`${morning.clientId}:x`).toString('base64')}`
-    const fields = { grant_type: 'client_credentials', client_id: morning.clientId, client_secret: morning.secret }
-    expect((await platform.exchange(fields, { authorization })).status).toBe(401)
+    expect((await platform.exchange(formOf(morning), basic('x'))).status).toBe(401)
   }),
   exchange('a request with an unknown grant type, with none, or without a ticket is refused', async (platform) => {
-    const client = { client_id: morning.clientId, client_secret: morning.secret }
-    const unknown = await platform.exchange({ ...client, grant_type: 'password' })
+    const unknown = await platform.exchange(formOf(morning, 'password'))
     expect(unknown.json.error).toBe('unsupported_grant_type')
-    for (const fields of [client, { ...client, grant_type: 'authorization_code' }])
+    const { grant_type: _none, ...client } = formOf(morning)
+    for (const fields of [client, formOf(morning, 'authorization_code')])
       expect((await platform.exchange(fields)).json.error).toBe('invalid_request')
   }),
   exchange('a client ID in the form has to be that of the header', async (platform) => {
-    const authorization = `Basic ${Buffer.from(`${morning.clientId}:${encodeURIComponent(morning.secret)}`).toString('base64')}`
+    const header = basic(encodeURIComponent(morning.secret))
     const fields = { grant_type: 'client_credentials', client_id: morning.clientId }
-    expect((await platform.exchange(fields, { authorization })).status).toBe(200)
-    expect((await platform.exchange({ ...fields, client_id: evening.clientId }, { authorization })).status).toBe(401)
+    expect((await platform.exchange(fields, header)).status).toBe(200)
+    expect((await platform.exchange({ ...fields, client_id: evening.clientId }, header)).status).toBe(401)
     expect((await platform.exchange(fields, { authorization: 'Basic' })).status).toBe(401)
   }),
   exchange('a service token has the scopes that were asked for', async (platform) => {
-    const fields = { grant_type: 'client_credentials', client_id: morning.clientId, client_secret: morning.secret }
-    const { json } = await platform.exchange({ ...fields, scope: '/external/marketing/r' })
+    const { json } = await platform.exchange({ ...formOf(morning), scope: '/external/marketing/r' })
     expect(json.scope).toBe('/external/marketing/r')
   }),
   exchange('a service token cannot have a scope that its client lacks', async (platform) => {
-    const fields = { grant_type: 'client_credentials', client_id: evening.clientId, client_secret: evening.secret }
-    expect((await platform.exchange({ ...fields, scope: '/external/admin/r' })).json.error).toBe('invalid_scope')
+    const { json } = await platform.exchange({ ...formOf(evening), scope: '/external/admin/r' })
+    expect(json.error).toBe('invalid_scope')
   }),
   exchange('the access token identifies the user', async (platform) => {
     const { json } = await platform.api('GET', paths.me, await platform.accessToken())
