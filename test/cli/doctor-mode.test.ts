@@ -51,12 +51,7 @@ test('NODE_ENV=production is what such a site needs', async () => {
     SSO2_API_URL: 'https://api.invalid',
     SSO2_TOKEN_URL: 'https://id.invalid/token',
   }
-  const report = await examine({
-    ...environment,
-    ...addresses,
-    NODE_ENV: 'production',
-    REDIS_URL: redisUrl(),
-  })
+  const report = await examine({ ...environment, ...addresses, NODE_ENV: 'production', REDIS_URL: redisUrl() })
   expect(report.of('configuration')).toBe('ok: complete, for https://news.invalid')
 })
 
@@ -64,13 +59,12 @@ test('NODE_ENV=production is what such a site needs', async () => {
 async function findingsInProduction(url: string): Promise<Finding[]> {
   const addresses = { SSO2_URL: `${url}/sso`, SSO2_API_URL: url, SSO2_TOKEN_URL: `${url}/oauth/token` }
   const { sites } = readEnvironment({ ...environment, ...addresses })
-  const before = process.env['NODE_ENV']
-  process.env['NODE_ENV'] = 'production'
+  const env = jest.replaceProperty(process, 'env', { ...process.env, NODE_ENV: 'production' })
   const findings: Finding[] = []
   try {
     for (const site of sites) for await (const finding of checkDoctorTarget(site)) findings.push(finding)
   } finally {
-    process.env['NODE_ENV'] = before
+    env.restore()
   }
   return findings
 }

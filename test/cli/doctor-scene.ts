@@ -229,21 +229,19 @@ function isStoreLate({ of, subjects }: Report): boolean {
 
 /** With an environment of its own. */
 async function examineOnce(environment: Readonly<Record<string, string>>, args: string[]): Promise<Report> {
-  const before = { ...process.env }
+  const others = Object.entries(process.env).filter(([name]) => !/^(SSO2_|REDIS_URL$)/.test(name))
+  const env = jest.replaceProperty(process, 'env', { ...Object.fromEntries(others), ...environment })
   let output = ''
   const write = jest.spyOn(process.stdout, 'write').mockImplementation((text) => {
     output += String(text)
     return true
   })
-  for (const name of Object.keys(process.env)) if (/^(SSO2_|REDIS_URL$)/.test(name)) delete process.env[name]
-  Object.assign(process.env, environment)
   try {
     const code = await doctorCommand(args)
     return readReport(code, output)
   } finally {
     write.mockRestore()
-    for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name]
-    Object.assign(process.env, before)
+    env.restore()
   }
 }
 
