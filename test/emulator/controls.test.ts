@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
+import path from 'node:path'
 import supertest from 'supertest'
 import { createEmulator, type Emulator, type EmulatorOptions } from '../../lib/emulator'
 import { readJwt } from '../support/oracle'
 import { freePort } from '../support/ports'
-import { root } from '../support/sources'
 import { configuration } from './configuration'
 import { device, evening, morning, token } from './platform'
 import { sharedEmulator } from './shared'
@@ -292,7 +292,7 @@ describe('around it', () => {
         console.log(stays())
         await chosen.close()
       })`
-    const settings = { cwd: root, encoding: 'utf8', timeout: 30_000 } as const
+    const settings = { cwd: path.join(__dirname, '..', '..'), encoding: 'utf8', timeout: 30_000 } as const
     const { stdout, status } = spawnSync(process.execPath, ['-e', program], settings)
     expect([stdout, status]).toEqual(['false\ntrue\n', 0])
   })
