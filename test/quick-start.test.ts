@@ -67,7 +67,6 @@ const isEmulator = (output: string) => output.includes('Ctrl+C ends it.')
 
 const isSite = (host: string, port: string) => hasLandingPage(`http://${host}:${ports.get(port)}`)
 
-/** Lines of a shell block. */
 const linesOf = (step: Block | undefined) => (step?.code ?? '').trim().split('\n')
 
 beforeAll(async () => {

@@ -1,6 +1,5 @@
 /** As much of Mermaid's sequence diagrams as the documentation uses. Any other line is a problem. */
 
-/** One line of a diagram. */
 export type Row =
   | {
       readonly kind: 'arrow'
@@ -20,7 +19,6 @@ interface Person {
   readonly title: string
 }
 
-/** A diagram as data. */
 export interface Diagram {
   readonly people: readonly Person[]
   readonly rows: readonly Row[]
@@ -33,7 +31,6 @@ const OPENS = /^(alt|opt|loop) (\S.*)$/
 const ELSE = /^else (\S.*)$/
 const NOTE = /^Note over (\w+): (\S.*)$/
 
-/** Reads one diagram. */
 export function parseDiagram(source: string): Diagram {
   const [kind, ...lines] = source
     .trim()

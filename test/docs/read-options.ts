@@ -18,7 +18,6 @@ export interface Option {
   readonly defaultText: string | undefined
   /** Its type as the source has it; `object` where its members are options of their own. */
   readonly type: string
-  /** Where it is declared. */
   readonly declaration: ts.PropertySignature
 }
 

@@ -12,7 +12,6 @@ All exported names with their signatures. A test compares this page with the bui
 A change of this page belongs into CHANGELOG.md. The [API reference](../api/README.md) explains the names.
 `
 
-/** The page. */
 export function apiReport(program: ts.Program): string {
   const checker = program.getTypeChecker()
   const dist = path.join(root, 'dist')

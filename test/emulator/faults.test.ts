@@ -15,7 +15,6 @@ const all = [...sso2, ...rest]
 
 interface Prepared {
   sid: string
-  /** Makes the call. */
   call(): Promise<{ status: number; body: string; headers: Record<string, unknown>; json: unknown }>
 }
 
@@ -36,7 +35,6 @@ async function prepare(operation: (typeof all)[number]): Promise<Prepared> {
   return { sid, call: () => platform.api('POST', '/external/api/v1/me/order/validate_gift_receiver', bearer, body) }
 }
 
-/** A call that meets a fault. */
 async function prepareWith(operation: (typeof all)[number], fault: FaultKind & { times?: number }): Promise<Prepared> {
   const prepared = await prepare(operation)
   emulator.faults.add({ operation, ...fault })

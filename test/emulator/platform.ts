@@ -7,7 +7,6 @@ import { readJwt, signJwt } from '../support/oracle'
  * one that is broken on purpose.
  */
 
-/** Claims of a token, as they came. */
 export type Claims = Record<string, unknown>
 
 /** An answer with whatever JSON it holds. */
@@ -116,13 +115,11 @@ export class Platform {
     return this.call('logout', { sid }, site)
   }
 
-  /** Sends a form to the token endpoint. */
   exchange(fields: Record<string, string>, headers: Record<string, string> = {}): Promise<Answer> {
     const form = { 'content-type': 'application/x-www-form-urlencoded', ...headers }
     return this.request('POST', '/oauth/token', form, new URLSearchParams(fields).toString())
   }
 
-  /** Exchanges a ticket in the usual way. */
   exchangeTicket(ticket: unknown, site: Site = morning): Promise<Answer> {
     return this.exchange({ ...formOf(site, 'authorization_code'), code: String(ticket) })
   }
@@ -140,7 +137,6 @@ export class Platform {
     return (await this.exchangeTicket(at, site)).json.access_token
   }
 
-  /** Calls the REST API with a bearer token. */
   api(method: string, path: string, accessToken: string, body?: unknown): Promise<Answer> {
     const headers: Record<string, string> = { authorization: `Bearer ${accessToken}`, accept: 'application/json' }
     if (body !== undefined) headers['content-type'] = 'application/json'

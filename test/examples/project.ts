@@ -22,7 +22,6 @@ export function makeProject(files: Readonly<Record<string, string>> = {}, packag
   return folder
 }
 
-/** What the compiler has to say of a project. */
 export function compilerMessages(project: string): string {
   try {
     return execFileSync(path.join(root, 'node_modules', '.bin', 'tsc'), ['-p', project], { encoding: 'utf8' })

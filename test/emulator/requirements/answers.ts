@@ -70,5 +70,4 @@ const tickets: Check[] = [
   }),
 ]
 
-/** The requirements of Session Tokens. */
 export const answerRequirements: Check[] = [...claims, ...tickets]

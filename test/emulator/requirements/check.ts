@@ -10,7 +10,6 @@ export interface Check {
 
 type Login = Awaited<ReturnType<Platform['login']>>
 
-/** Makes checks of one table. */
 export function requirementsOf(table: string) {
   const check = (name: string, run: Check['run']): Check => ({ table, name, run })
   /** Of the anonymous session of a new browser. */

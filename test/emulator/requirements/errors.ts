@@ -205,5 +205,4 @@ const oneTimePasswords: Check[] = [
   }),
 ]
 
-/** The requirements of errors. */
 export const errorRequirements: Check[] = [...sessions, ...passwords, ...oneTimePasswords]

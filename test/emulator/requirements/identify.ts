@@ -72,5 +72,4 @@ const methods: Check[] = (['HEAD', 'POST', 'PUT', 'DELETE'] as const).map((metho
   }),
 )
 
-/** The requirements of Identify. */
 export const identifyRequirements: Check[] = [...landing, ...refusals, ...methods]

@@ -136,7 +136,6 @@ const types: Check[] = [
   }),
 ]
 
-/** The requirements of request tokens. */
 export const requestTokenRequirements: Check[] = [
   ...refusals,
   ...headers,

@@ -228,5 +228,4 @@ const administrators: Check[] = [
   }),
 ]
 
-/** The requirements of token endpoint and REST API. */
 export const restRequirements: Check[] = [...tickets, ...bearers, ...groups, ...gifts, ...administrators]

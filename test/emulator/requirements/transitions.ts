@@ -165,5 +165,4 @@ const pruning: Check[] = [
   }),
 ]
 
-/** The requirements of session states. */
 export const transitionRequirements: Check[] = [...beginnings, ...logins, ...ends, ...pruning]
