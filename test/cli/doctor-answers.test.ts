@@ -7,7 +7,7 @@ import path from 'node:path'
 import { Redis } from 'ioredis'
 import { refusedTokenFinding } from '../../lib/cli/doctor-sso'
 import type { Emulator } from '../../lib/emulator'
-import { built, runCommand } from '../emulator/command'
+import { runCommand } from '../emulator/command'
 import { makeProject } from '../examples/project'
 import { redisUrl } from '../flows/setup'
 import { makeCertificate } from '../support/certificate'
@@ -101,7 +101,7 @@ test('a token that the SSO system refuses because this machine is ahead is told 
   const ahead = path.join(folder, 'ahead.cjs')
   writeFileSync(ahead, 'const { now } = Date\nDate.now = () => now() + 8_000')
   const environment = { ...scene.environment, NODE_OPTIONS: `--require ${ahead}`, SSO2_CLOCK_TOLERANCE_SECONDS: '30' }
-  const { code, stdout } = await runCommand(built, ['doctor'], environment)
+  const { code, stdout } = await runCommand(['doctor'], environment)
   rmSync(folder, { recursive: true })
   expect(readReport(code ?? -1, stdout).of('client')).toMatch(
     /^WRONG: the SSO system refuses the token of the doctor \(invalid_token\): this machine's clock is (?:[789]|1[01]) s ahead\n-> sudo timedatectl/,

@@ -6,7 +6,7 @@ import { type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { doctorCommand } from '../../lib/cli/doctor'
 import { createEmulator, demoOptions, type Emulator, type EmulatorOptions } from '../../lib/emulator'
 import { headingsOf } from '../docs/markdown'
-import { built, runCommand } from '../emulator/command'
+import { runCommand } from '../emulator/command'
 import { eventually, redisUrl, sessionSecret } from '../flows/setup'
 import { freePort } from '../support/ports'
 import { readText } from '../support/sources'
@@ -207,7 +207,7 @@ export async function examineByCommand(
   folder?: string,
 ): Promise<Report> {
   return withStore(async () => {
-    const { code, stdout, stderr } = await runCommand(built, ['doctor', ...args], environment, folder)
+    const { code, stdout, stderr } = await runCommand(['doctor', ...args], environment, folder)
     expect(stderr).toBe('')
     return readReport(code ?? -1, stdout)
   })

@@ -8,7 +8,7 @@ import { Redis } from 'ioredis'
 import { makeConfig } from '../../lib/config'
 import { makeSignature } from '../../lib/decide/binding'
 import { makeDoctorSignature, siteReport } from '../../lib/decide/doctor-protocol'
-import { built, runCommand } from '../emulator/command'
+import { runCommand } from '../emulator/command'
 import { makeProject } from '../examples/project'
 import { eventually, sessionSecret } from '../flows/setup'
 import { browserCalls } from '../support/calls'
@@ -595,14 +595,14 @@ test('--env-file is read, and a .env that is not read is pointed at', async () =
   )
   expect((await command(['--env-file', '.env'], {}, folder)).code).toBe(0)
   // Node.js 20 reads the option itself, wherever it stands, and says so itself
-  const none = await runCommand(built, ['doctor', '--env-file', 'none'], {}, folder)
+  const none = await runCommand(['doctor', '--env-file', 'none'], {}, folder)
   expect(`${none.stdout}${none.stderr}`).toMatch(/none( cannot be read: ENOENT|: not found)/)
   expect(none.code).not.toBe(0)
   rmSync(folder, { recursive: true })
 })
 
 test('wrong arguments get the help and exit 2', async () => {
-  expect((await runCommand(built, ['doctor', '--fix'])).code).toBe(2)
-  const help = await runCommand(built, ['doctor', '--help'])
+  expect((await runCommand(['doctor', '--fix'])).code).toBe(2)
+  const help = await runCommand(['doctor', '--help'])
   expect([help.code, help.stdout]).toEqual([0, expect.stringContaining('Usage: express-sso2 doctor')])
 })

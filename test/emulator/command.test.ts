@@ -5,7 +5,7 @@ import path from 'node:path'
 import { parseEnv } from 'node:util'
 import { makeConfig } from '../../lib/config'
 import { freePort } from '../support/ports'
-import { built as compiled, type Running, runCommand, startCommand } from './command'
+import { type Running, runCommand, startCommand } from './command'
 import { configuration } from './configuration'
 import { morning, Platform, token } from './platform'
 
@@ -18,12 +18,12 @@ const started: Running[] = []
 afterEach(() => Promise.all(started.splice(0).map((one) => one.stop())))
 /** Starts the emulator, which ends with the test. */
 async function start(...args: string[]): Promise<Running> {
-  const running = await startCommand(compiled, args)
+  const running = await startCommand(args)
   started.push(running)
   return running
 }
 /** Runs `emulator` to its end. */
-const run = (...args: string[]) => runCommand(compiled, ['emulator', ...args])
+const run = (...args: string[]) => runCommand(['emulator', ...args])
 
 function file(name: string, text: string): string {
   const full = path.join(folder, name)
@@ -242,17 +242,17 @@ test.each([
 test('--help ends with 0', async () => {
   const { code, stdout } = await run('--help')
   expect([code, stdout.includes('--config <file>')]).toEqual([0, true])
-  expect((await runCommand(compiled, ['--help'])).code).toBe(0)
+  expect((await runCommand(['--help'])).code).toBe(0)
 })
 
 test.each([[[]], [['teleport']], [['constructor']]])('no such command %j: usage and 2', async (args) => {
-  const { code, stderr } = await runCommand(compiled, args)
+  const { code, stderr } = await runCommand(args)
   expect(code).toBe(2)
   expect(stderr).toContain('Usage: express-sso2 <command>')
 })
 
 test('NODE_ENV=production: refused with 1', async () => {
-  const { code, stderr } = await runCommand(compiled, ['emulator', '--port', '0'], { NODE_ENV: 'production' })
+  const { code, stderr } = await runCommand(['emulator', '--port', '0'], { NODE_ENV: 'production' })
   expect(code).toBe(1)
   expect(stderr).toContain('NODE_ENV=production')
 })

@@ -10,29 +10,24 @@ export interface Running extends Launched {
   readonly url: string
 }
 
-const commandOf = (compiled: string, args: readonly string[], env: Readonly<Record<string, string>>, cwd = root) => ({
+const commandOf = (args: readonly string[], env: Readonly<Record<string, string>>, cwd = root, dist = built) => ({
   command: process.execPath,
-  args: [path.join(compiled, 'cli', 'main.js'), ...args],
+  args: [path.join(dist, 'cli', 'main.js'), ...args],
   env,
   cwd,
 })
 
 const urlIn = (output: string) => /Admin portal\s+(\S+)\//.exec(output)?.[1]
 
-/** Starts a compiled command and waits until it says where it listens. */
-export async function startCommand(compiled: string, args: readonly string[]): Promise<Running> {
+/** Starts the command and waits until it says where it listens. @param dist where its package is built */
+export async function startCommand(args: readonly string[], dist = built): Promise<Running> {
   const isThere = (output: string) => urlIn(output) !== undefined && output.includes('Ctrl+C')
-  const running = await start({ ...commandOf(compiled, ['emulator', '--port', '0', ...args], {}), isThere })
+  const running = await start({ ...commandOf(['emulator', '--port', '0', ...args], {}, root, dist), isThere })
   return { ...running, url: urlIn(running.output()) ?? '' }
 }
 
-/** Runs a compiled command to its end. */
-export async function runCommand(
-  compiled: string,
-  args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-  cwd?: string,
-) {
-  const { ended, stdout, stderr } = launch(commandOf(compiled, args, env, cwd))
+/** Runs a command of the package to its end. */
+export async function runCommand(args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd?: string) {
+  const { ended, stdout, stderr } = launch(commandOf(args, env, cwd))
   return { code: await ended, stdout: stdout(), stderr: stderr() }
 }

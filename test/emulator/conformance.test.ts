@@ -33,7 +33,7 @@ describe.each([
   beforeAll(async () => {
     const config = path.join(workshop, 'emulator.json')
     writeFileSync(config, JSON.stringify(configuration))
-    command = await startCommand(place(), ['--config', config])
+    command = await startCommand(['--config', config], place())
     platform = new Platform(command)
   })
   afterAll(async () => {
