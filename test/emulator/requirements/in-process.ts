@@ -1,5 +1,5 @@
-import { requirements } from '.'
 import { sharedEmulator } from '../shared'
+import { requirements } from '.'
 
 /* The requirements of the conformance suite against an emulator in this process, where mutants of it can be tried. */
 
