@@ -17,16 +17,16 @@ test('a figure that is worse than its budget fails, and a figure without a budge
   try {
     const { 'words a sentence': _words, ...others } = budgets
     const file = path.join(folder, 'budgets.json')
-    writeFileSync(file, JSON.stringify({ ...others, semicolon: 0.01 }))
+    writeFileSync(file, JSON.stringify({ ...others, 'it, this, one in 1,000 words': 0.01 }))
     const { status, stdout } = run('--budgets', file)
     const over = stdout.split('\n').filter((line) => line.startsWith('OVER'))
     expect([status, over.map((line) => line.split(/ {2,}/).slice(1, 3))]).toEqual([
       1,
       [
         ['documents', 'words a sentence'],
-        ['documents', 'semicolon'],
+        ['documents', 'it, this, one in 1,000 words'],
         ['comments', 'words a sentence'],
-        ['comments', 'semicolon'],
+        ['comments', 'it, this, one in 1,000 words'],
       ],
     ])
   } finally {
