@@ -62,13 +62,16 @@ export const after = (user: string | undefined, basket = ['book'], more: Partial
 })
 
 interface Told extends Partial<Omit<History, 'scenario' | 'world' | 'landed'>> {
+  /** Who its one browser is shown when all is over, and with what in the basket; by default nobody, and the book. */
+  readonly user?: string
+  readonly basket?: string[]
   readonly calls?: PlatformCall[]
   readonly landed?: string[]
 }
 
 /** What was done, and what all browsers saw. */
 export function history(scenario: string, while_: Seen[], told: Told = {}): History {
-  const { calls = [], landed = [], aftermath = [], ...more } = told
+  const { user, basket, calls = [], landed = [], aftermath = [after(user, basket)], ...more } = told
   const looked = aftermath.flatMap(({ direct, walked, later }) => [direct, walked, ...(later ? [later] : [])])
   return {
     scenario: readScenario(scenario),
@@ -81,6 +84,3 @@ export function history(scenario: string, while_: Seen[], told: Told = {}): Hist
     ...more,
   }
 }
-
-/** What its one browser sees when all is over. */
-export const inEnd = (user: string | undefined, basket?: string[]) => ({ aftermath: [after(user, basket)] })
