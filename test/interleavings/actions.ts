@@ -139,107 +139,72 @@ async function prepareOtherLandings(world: World): Promise<void> {
 
 const isSession = ({ name }: { name: string }) => name.endsWith('.sid')
 
-const basket: Action = async (world) => {
-  await navigate(world, home, '/')
-  await ask(world, home, '/put?item=book')
+/** Makes a state, one thing after the other. */
+const inTurn =
+  (...steps: readonly ((world: World) => unknown)[]) =>
+  async (world: World): Promise<void> => {
+    for (const step of steps) await step(world)
+  }
+const open = (tab: Tab) => (world: World) => navigate(world, tab, '/')
+const logIn = (tab: Tab) => (world: World) => submit(world, tab, '/login', ada)
+const put = (item: string) => (world: World) => ask(world, home, `/put?item=${item}`)
+const growStale = ({ scheduler }: World) => {
+  scheduler.now += 360_000
 }
-const basketForgotten: Action = async (world) => {
-  await basket(world, home, '')
-  const { emulator } = world.setup
+const forgetSessions = ({ setup: { emulator } }: World) => {
   for (const { sid } of emulator.sessions()) emulator.prune(sid)
-  world.scheduler.now += 360_000
 }
-const loggedIn: Action = async (world) => {
-  await basket(world, home, '')
-  await submit(world, home, '/login', ada)
+const prepareApart = (world: World) => {
+  const { hostname } = new URL(SITE)
+  return prepareLandings(world, () => world.jar('b1').drop((cookie) => cookie.host !== hostname))
 }
-const loggedInTwice: Action = async (world) => {
-  await loggedIn(world, home, '')
-  await navigate(world, other, '/')
-  await submit(world, other, '/login', ada)
+const logOutUnconfirmed = async (world: World) => {
+  const { faults } = world.setup.emulator
+  faults.add({ operation: 'logout', kind: 'down' })
+  await submit(world, home, '/logout', {})
+  faults.clear()
 }
+
+const basket = inTurn(open(home), put('book'))
+const basketForgotten = inTurn(basket, forgetSessions, growStale)
+const loggedIn = inTurn(basket, logIn(home))
+const loggedInTwice = inTurn(loggedIn, open(other), logIn(other))
 
 /** Where executions begin. */
 export const states = {
   /** Nobody yet, but two tabs on their ways back from Identify. */
-  stranger: (world) => prepareLandings(world),
+  stranger: inTurn(prepareLandings),
   /** Anonymous, with something in the basket. */
   basket,
   /** Nobody, with something in the basket all the same; two tabs come back from Identify. */
-  basketAlone: async (world) => {
-    await prepareLandings(world)
-    await ask(world, home, '/put?item=alone')
-  },
+  basketAlone: inTurn(prepareLandings, put('alone')),
   /** As `basketAlone`, but both tabs went to Identify at once: it has made a session for each. */
-  basketApart: async (world) => {
-    const { hostname } = new URL(SITE)
-    await prepareLandings(world, () => world.jar('b1').drop((cookie) => cookie.host !== hostname))
-    await ask(world, home, '/put?item=book')
-  },
+  basketApart: inTurn(prepareApart, put('book')),
   /** Logged out, which the platform has not confirmed; then something was put into the basket. */
-  basketPending: async (world) => {
-    await loggedIn(world, home, '')
-    world.setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
-    await submit(world, home, '/logout', {})
-    world.setup.emulator.faults.clear()
-    await ask(world, home, '/put?item=alone')
-  },
+  basketPending: inTurn(loggedIn, logOutUnconfirmed, put('alone')),
   /** As `basket`, and two tabs that went to Identify before there was a session come back now. */
-  basketLandings: async (world) => {
-    await prepareLandings(world)
-    await basket(world, home, '')
-  },
+  basketLandings: inTurn(prepareLandings, basket),
   /** As `basket`, but the platform has forgotten the session, and the session is stale. */
   basketForgotten,
   /** As `basketForgotten`, and two tabs that went to Identify without their session cookie come back now. */
-  basketForgottenLandings: async (world) => {
-    await basketForgotten(world, home, '')
-    await prepareOtherLandings(world)
-  },
+  basketForgottenLandings: inTurn(basketForgotten, prepareOtherLandings),
   loggedIn,
   /** Logged in, and two tabs that went to Identify without their session cookie come back now. */
-  loggedInLandings: async (world) => {
-    await loggedIn(world, home, '')
-    await prepareOtherLandings(world)
-  },
+  loggedInLandings: inTurn(loggedIn, prepareOtherLandings),
   /** As `loggedInLandings`, and the store has lost the session. */
-  lostLandings: async (world) => {
-    await loggedIn(world, home, '')
-    await prepareOtherLandings(world)
-    await expire(world)
-  },
+  lostLandings: inTurn(loggedIn, prepareOtherLandings, expire),
   /** Logged in at the platform, not here; two tabs on their ways back. */
-  known: async (world) => {
-    await loggedIn(world, home, '')
-    loseSession(world)
-    await prepareLandings(world)
-  },
-  stale: async (world) => {
-    await loggedIn(world, home, '')
-    world.scheduler.now += 360_000
-  },
+  known: inTurn(loggedIn, loseSession, prepareLandings),
+  stale: inTurn(loggedIn, growStale),
   /** Logged in here, ended at the platform. */
-  ended: async (world) => {
-    await loggedIn(world, home, '')
-    terminate(world)
-  },
-  staleEnded: async (world) => {
-    await loggedIn(world, home, '')
-    terminate(world)
-    world.scheduler.now += 360_000
-  },
+  ended: inTurn(loggedIn, terminate),
+  staleEnded: inTurn(loggedIn, terminate, growStale),
   /** The same account in two browsers. */
   two: loggedInTwice,
-  twoStale: async (world) => {
-    await loggedInTwice(world, home, '')
-    world.scheduler.now += 360_000
-  },
+  twoStale: inTurn(loggedInTwice, growStale),
   /** Logged in with one browser, anonymous with the other. */
-  oneOfTwo: async (world) => {
-    await loggedIn(world, home, '')
-    await navigate(world, other, '/')
-  },
-} satisfies Record<string, (world: World, tab: Tab, item: string) => Promise<void>>
+  oneOfTwo: inTurn(loggedIn, open(other)),
+} satisfies Record<string, (world: World) => Promise<void>>
 
 /** Name of a state. */
 export type StateName = keyof typeof states

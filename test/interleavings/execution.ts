@@ -69,7 +69,7 @@ export async function execute(
 
 async function act(world: World, scenario: Scenario, choose: (options: readonly Option[]) => Choice): Promise<History> {
   const { scheduler, setup } = world
-  await states[scenario.state](world, { browser: 'b1', process: 0 }, '')
+  await states[scenario.state](world)
   const landed = new Set<string>()
   const kept = doings(scenario).includes('save') ? await dataKeys(world, scenario.isOwnSession) : []
   for (const client of setup.clients) client.isReadOnly = scenario.isReadOnly

@@ -41,32 +41,30 @@ function logoutsOf({ world, scenario }: History, browser: string): Seen[] {
   return world.seen.filter((seen) => isDone(seen) && hasSession(seen) && isIts(seen))
 }
 
+/** Calls by which the platform took a password of this form's actor. */
+const takenFor = ({ world }: History, form: Seen) =>
+  world.calls.filter(
+    ({ operation, sts, actor }) => operation === 'authenticate' && sts === 'loggedin' && actor === form.actor,
+  )
+
 /** Did the platform take this form's password after it had ended all sessions of the account? Then it is a new login. */
-function isTakenAfter({ world }: History, form: Seen, logout: Seen): boolean {
-  const all = world.calls.find(
+function isTakenAfter(history: History, form: Seen, logout: Seen): boolean {
+  const all = history.world.calls.find(
     ({ operation, asked }) => operation === 'logoutall' && asked > logout.left && asked < logout.arrived,
   )
-  const isTaken = ({ operation, sts, actor, asked }: PlatformCall) =>
-    operation === 'authenticate' && sts === 'loggedin' && actor === form.actor && all !== undefined && asked > all.asked
-  return isForm(form, '/login') && world.calls.some(isTaken)
+  return isForm(form, '/login') && all !== undefined && takenFor(history, form).some(({ asked }) => asked > all.asked)
 }
 
 /**
  * Was this form sent after the logout, and has the platform taken its password in an SSO session that nobody has logged out since? Then
  * it is a new login, though the logout was still in progress.
  */
-function isTakenElsewhere({ world }: History, form: Seen, logout: Seen): boolean {
+function isTakenElsewhere(history: History, form: Seen, logout: Seen): boolean {
   if (!isForm(form, '/login') || logout.path !== '/logout' || form.left < logout.left) return false
-  const isTaken = ({ operation, sts, actor, asked }: PlatformCall) =>
-    operation === 'authenticate' &&
-    sts === 'loggedin' &&
-    actor === form.actor &&
-    asked > form.left &&
-    asked < form.arrived
-  const taken = world.calls.find(isTaken)
+  const taken = takenFor(history, form).find(({ asked }) => asked > form.left && asked < form.arrived)
   const isItsEnd = ({ operation, sid, asked }: PlatformCall) =>
     operation === 'logout' && sid === taken?.sid && asked > (taken?.asked ?? 0)
-  return taken !== undefined && !world.calls.some(isItsEnd)
+  return taken !== undefined && !history.world.calls.some(isItsEnd)
 }
 
 /**
@@ -297,23 +295,11 @@ const hasLanded = (scenario: Scenario) =>
   scenario.state === 'known' &&
   scenario.parts.some(({ tab, acts }) => tab.browser === 'b1' && acts[0]?.startsWith('landing'))
 
-const WITH_BOOK = new Set([
-  'basket',
-  'basketApart',
-  'basketLandings',
-  'basketForgotten',
-  'basketForgottenLandings',
-  'loggedIn',
-  'loggedInLandings',
-  'stale',
-  'two',
-  'twoStale',
-  'oneOfTwo',
-])
+const WITHOUT_BOOK = new Set(['stranger', 'basketAlone', 'basketPending', 'lostLandings', 'known'])
 
 const dataKept: Promised = (history) => {
   const { scenario, landed, aftermath } = history
-  if (!endsNothing(history) || !WITH_BOOK.has(scenario.state) || isStoredElsewhere(scenario)) return []
+  if (!endsNothing(history) || WITHOUT_BOOK.has(scenario.state) || isStoredElsewhere(scenario)) return []
   if (isApart(history, 'b1')) return []
   const last = aftermath.find(({ browser }) => browser === 'b1')?.walked.view?.basket ?? []
   const saves = doings(scenario).filter((name) => name === 'save').length
