@@ -1,18 +1,14 @@
 import { parseArgs } from 'node:util'
 import { execute } from './execution'
-import { follow, type Limits, nameOf, readChoices, wander } from './explore'
-import { readScenario, type Scenario } from './scenario'
+import { type Limits, nameOf, wander } from './explore'
+import { readScenario } from './scenario'
 import { faulty, morePairs, pairs, triples } from './scenarios'
 import { openSetup, type Setup } from './setup'
-import { Findings, tryOrders, type Violation } from './try'
+import { Findings, runSchedule, tryOrders, type Violation } from './try'
 
-/*
- * npm run orders -- --seconds 600 --seed 7             the long run
- * npm run orders -- --only 'basket:login|save'         one scenario, all of its orders
- * npm run orders -- --replay 'basket:login|save A3B2'  one order, step by step
- */
+/* `npm run orders`: README.md shows its options. */
 
-const HELP = {
+const OPTIONS = {
   seconds: { type: 'string', default: '600' },
   seed: { type: 'string', default: '1' },
   only: { type: 'string' },
@@ -28,8 +24,8 @@ const WALKS = 20
 const PAIR_EXECUTIONS = 1500
 const TRIPLE_EXECUTIONS = 300
 
-async function main(): Promise<number> {
-  const { values } = parseArgs({ options: HELP })
+export async function main(): Promise<number> {
+  const { values } = parseArgs({ options: OPTIONS })
   const setup = await openSetup()
   try {
     if (values.replay !== undefined) return await replay(setup, values.replay)
@@ -81,12 +77,12 @@ class Tour {
     for (const name of names) {
       if (isOver()) return console.log('the time of this part is over')
       const tried = await tryOrders(this.setup, readScenario(name), { ...limits, isOver })
-      this.#scenarios += 1
-      this.#executions += tried.executions
-      this.#orders += tried.orders
-      this.#complete += Number(tried.isComplete)
-      this.#astray += tried.astray
       const { executions, orders, isComplete, violations, astray } = tried
+      this.#scenarios += 1
+      this.#executions += executions
+      this.#orders += orders
+      this.#complete += Number(isComplete)
+      this.#astray += astray
       const lost = astray > 0 ? `, ${astray} astray` : ''
       const bound = limits.maxPreemptions < 99 ? `, up to ${limits.maxPreemptions} preemptions` : ''
       console.log(
@@ -135,10 +131,7 @@ const scenarioOf = ({ schedule }: Violation) => schedule.split(' ')[0]
 
 /** Follows one schedule and shows every step. */
 async function replay(setup: Setup, schedule: string): Promise<number> {
-  const [name = '', choices = ''] = schedule.split(' ')
-  const scenario: Scenario = readScenario(name)
-  const order = scenario.parts.map((_part, index) => index)
-  const { steps, broken } = await execute(setup, scenario, follow({ prefix: readChoices(choices), order }))
+  const { scenario, steps, broken } = await runSchedule(setup, schedule)
   for (const { actor, label, mode } of steps) {
     const act = scenario.parts[actor]?.acts.join('+')
     console.log(`${String.fromCharCode(65 + actor)} (${act}): ${label}${mode === 'ok' ? '' : `, ${mode}`}`)
@@ -147,13 +140,3 @@ async function replay(setup: Setup, schedule: string): Promise<number> {
   for (const { promise, text } of broken) console.log(`BROKEN ${promise}: ${text}`)
   return broken.length > 0 ? 1 : 0
 }
-
-main().then(
-  (code) => {
-    process.exitCode = code
-  },
-  (error: unknown) => {
-    console.error(error)
-    process.exitCode = 2
-  },
-)

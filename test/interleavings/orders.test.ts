@@ -1,9 +1,9 @@
 import { execute } from './execution'
-import { follow, nameOf, readChoices } from './explore'
+import { follow, nameOf } from './explore'
 import { readScenario } from './scenario'
 import { executionsOf, faulty, pairs } from './scenarios'
 import { openSetup, type Setup } from './setup'
-import { tryOrders } from './try'
+import { runSchedule, tryOrders } from './try'
 
 /*
  * A part of what `npm run orders` tries, always the same: of each pair the orders with the fewest preemptions. A test
@@ -45,11 +45,7 @@ const broken = [
 ]
 
 test.each(broken)('[S6] %s keeps all promises', async (schedule) => {
-  const [name = '', choices = ''] = schedule.split(' ')
-  const scenario = readScenario(name)
-  const order = scenario.parts.map((_part, index) => index)
-  const ran = await execute(setup, scenario, follow({ prefix: readChoices(choices), order }))
-  expect(ran.broken).toEqual([])
+  expect((await runSchedule(setup, schedule)).broken).toEqual([])
 })
 
 test('a schedule runs the same way each time', async () => {

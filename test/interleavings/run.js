@@ -1,4 +1,4 @@
-/** Runs main.ts without a build; see the head of it. */
-require('../support/typescript.js')
+/** Runs main.ts without a build. */
+const { exitWith } = require('../support/typescript.js')
 
-require('./main.ts')
+exitWith(require('./main.ts').main())

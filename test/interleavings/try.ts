@@ -1,7 +1,7 @@
 import { type Execution, execute } from './execution'
-import { type Explored, explore, type Limits, nameOf } from './explore'
+import { type Explored, explore, follow, type Limits, nameOf, readChoices } from './explore'
 import type { Broken } from './promises'
-import type { Scenario } from './scenario'
+import { readScenario, type Scenario } from './scenario'
 import type { Setup } from './setup'
 
 /** A broken promise with the first schedule that breaks it: paste it behind `--replay`. */
@@ -36,4 +36,12 @@ export async function tryOrders(setup: Setup, scenario: Scenario, limits: Omit<L
   const run = (choose: Parameters<typeof execute>[2]) => execute(setup, scenario, choose)
   const explored = await explore(run, { actors: scenario.parts.length, ...limits }, findings.take)
   return { ...explored, violations: findings.all }
+}
+
+/** Follows one schedule: the name of a scenario, and whose step comes when. */
+export async function runSchedule(setup: Setup, schedule: string): Promise<Execution & { readonly scenario: Scenario }> {
+  const [name = '', choices = ''] = schedule.split(' ')
+  const scenario = readScenario(name)
+  const order = scenario.parts.map((_part, index) => index)
+  return { scenario, ...(await execute(setup, scenario, follow({ prefix: readChoices(choices), order }))) }
 }

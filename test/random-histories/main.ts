@@ -7,10 +7,7 @@ import { play } from './play'
 import { judge } from './promises'
 import { tell } from './report'
 
-/*
- * npm run history -- --steps 10000 --seed 7    one history; `--runs 10` plays ten, with the seeds that follow
- * npm run history -- --bugs                    the deliberate bugs of bug-list.js, each of which must be found
- */
+/* `npm run history`: README.md shows its options. */
 
 const OPTIONS = {
   steps: { type: 'string', default: '10000' },
@@ -21,7 +18,7 @@ const OPTIONS = {
   bugs: { type: 'boolean', default: false },
 } as const
 
-async function main(): Promise<number> {
+export async function main(): Promise<number> {
   const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true })
   if (values.bugs) return (await findBugs(positionals, Number(values.seed ?? 1))) > 0 ? 1 : 0
   const first = Number(values.seed ?? Math.floor(Math.random() * 1_000_000))
@@ -45,11 +42,3 @@ function fileFor(name: string | undefined, seed: number, runs: number, isBroken:
   if (name === undefined) return isBroken ? path.join(tmpdir(), `express-sso2-history-${seed}.json`) : undefined
   return runs > 1 ? name.replace(/(?:\.json)?$/, `-${seed}.json`) : name
 }
-
-main().then(
-  (code) => process.exit(code),
-  (error: unknown) => {
-    console.error(error)
-    process.exit(2)
-  },
-)

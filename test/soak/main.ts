@@ -14,9 +14,7 @@ import { judgeCourse, tellCourse } from './flat'
 import { Sampler, tableHead, tableLine } from './samples'
 import { accounts, Traffic } from './traffic'
 
-/*
- * npm run soak -- --minutes 10 --rate 200 --seed 1     README.md of this folder
- */
+/* `npm run soak`: README.md shows its options. */
 
 const OPTIONS = {
   minutes: { type: 'string', default: '10' },
@@ -37,7 +35,7 @@ const LOSS = 3
 /** Readers that are looked at in the end, one by one. */
 const SETTLED = 20
 
-async function main(): Promise<number> {
+export async function main(): Promise<number> {
   const { values } = parseArgs({ options: OPTIONS })
   const begin = performance.now()
   const setup = await openSetup({ accounts, dist: values.dist, site })
@@ -108,11 +106,3 @@ async function sample(sampler: Sampler, isOver: () => boolean): Promise<void> {
 async function pause(ms: number, isOver: () => boolean): Promise<void> {
   for (const end = performance.now() + ms; !isOver() && performance.now() < end; ) await sleep(100)
 }
-
-main().then(
-  (code) => process.exit(code),
-  (error: unknown) => {
-    console.error(error)
-    process.exit(2)
-  },
-)

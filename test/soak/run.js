@@ -1,3 +1,4 @@
-/** Runs main.ts without a build of it; see the head of it. The package under test is the built one. */
-require('../support/typescript.js')
-require('./main.ts')
+/** Runs main.ts without a build of it. The package under test is the built one. */
+const { exitWith } = require('../support/typescript.js')
+
+exitWith(require('./main.ts').main())
