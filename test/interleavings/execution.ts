@@ -3,7 +3,7 @@ import type { Ran } from './explore'
 import type { PlatformCall } from './platform-gate'
 import { type Broken, judge } from './promises'
 import { doings, type Scenario } from './scenario'
-import { type Choice, type Option, Scheduler } from './scheduler'
+import { type Choose, Scheduler } from './scheduler'
 import type { Setup } from './setup'
 import { type Seen, World } from './world'
 
@@ -43,11 +43,7 @@ export interface History {
 }
 
 /** Runs a scenario once, from a clean state, under somebody's choices. */
-export async function execute(
-  setup: Setup,
-  scenario: Scenario,
-  choose: (options: readonly Option[]) => Choice,
-): Promise<Execution> {
+export async function execute(setup: Setup, scenario: Scenario, choose: Choose): Promise<Execution> {
   const calls: PlatformCall[] = []
   const site = await setup.begin(calls, scenario)
   const names = scenario.parts.map(({ acts }) => acts.join('+'))
@@ -60,14 +56,12 @@ export async function execute(
     return { steps, broken: judge(history) }
   } catch (error) {
     await setup.retire()
-    return {
-      steps,
-      broken: [{ promise: 'I1 serves', text: error instanceof Error ? String(error.stack) : String(error) }],
-    }
+    const text = error instanceof Error ? String(error.stack) : String(error)
+    return { steps, broken: [{ promise: 'I1 serves', text }] }
   }
 }
 
-async function act(world: World, scenario: Scenario, choose: (options: readonly Option[]) => Choice): Promise<History> {
+async function act(world: World, scenario: Scenario, choose: Choose): Promise<History> {
   const { scheduler, setup } = world
   await states[scenario.state](world)
   const landed = new Set<string>()

@@ -1,6 +1,6 @@
 import { dice } from './dice'
 import { explore, nameOf, readChoices } from './explore'
-import { type Choice, isDependent, type Option, type Step } from './scheduler'
+import { type Choose, isDependent, type Option, type Step } from './scheduler'
 
 /** Programs of some actors: each step reads or writes one of a few variables. */
 type Program = readonly (readonly { readonly key: string; readonly isWrite: boolean }[])[]
@@ -14,43 +14,30 @@ function someProgram(seed: number): Program {
   )
 }
 
-const optionsOf = (program: Program, done: readonly number[]): Option[] =>
+const optionsOf = (program: Program, steps: readonly Step[]): Option[] =>
   program.flatMap((touches, actor) => {
-    const touch = touches[done[actor] ?? 0]
+    const touch = touches[steps.filter((step) => step.actor === actor).length]
     return touch ? [{ actor, label: touch.key, touches: [touch], canFail: false }] : []
   })
 
-/** Lets a program run under somebody's choices. */
-async function run(program: Program, choose: (options: readonly Option[]) => Choice): Promise<{ steps: Step[] }> {
+/** Lets what can happen happen under somebody's choices, until nothing is left. */
+async function run(optionsAfter: (steps: readonly Step[]) => Option[], choose: Choose): Promise<{ steps: Step[] }> {
   const steps: Step[] = []
-  const done = program.map(() => 0)
-  for (let options = optionsOf(program, done); options.length > 0; options = optionsOf(program, done)) {
+  for (let options = optionsAfter(steps); options.length > 0; options = optionsAfter(steps)) {
     const choice = choose(options)
     const option = options.find(({ actor }) => actor === choice.actor)
     if (!option) throw new Error('nobody may choose what cannot happen')
-    done[choice.actor] = (done[choice.actor] ?? 0) + 1
     steps.push({ ...option, mode: choice.mode })
   }
   return { steps }
 }
+const runProgram = (program: Program) => (choose: Choose) => run((steps) => optionsOf(program, steps), choose)
 
 /** Every order there is, one by one. */
-function everyOrder(program: Program): Step[][] {
-  const found: Step[][] = []
-  const go = (steps: Step[], done: readonly number[]) => {
-    const options = optionsOf(program, done)
-    if (options.length === 0) found.push(steps)
-    for (const option of options)
-      go(
-        [...steps, { ...option, mode: 'ok' }],
-        done.map((count, actor) => count + Number(actor === option.actor)),
-      )
-  }
-  go(
-    [],
-    program.map(() => 0),
-  )
-  return found
+function everyOrder(program: Program, steps: readonly Step[] = []): (readonly Step[])[] {
+  const options = optionsOf(program, steps)
+  if (options.length === 0) return [steps]
+  return options.flatMap((option) => everyOrder(program, [...steps, { ...option, mode: 'ok' }]))
 }
 
 /** What an order comes to: for each two steps that touch each other, which of them came first. */
@@ -74,41 +61,31 @@ test.each(Array.from({ length: 40 }, (_, seed) => seed))(
     const program = someProgram(seed)
     const met = new Set<string>()
     const take = ({ steps }: { steps: Step[] }) => void met.add(meaningOf(steps))
-    const explored = await explore((choose) => run(program, choose), { actors: program.length, ...limits }, take)
-    const all = new Set(everyOrder(program).map(meaningOf))
+    const explored = await explore(runProgram(program), { actors: program.length, ...limits }, take)
+    const all = new Set(everyOrder(program).map((steps) => meaningOf(steps)))
     expect(met).toEqual(all)
     expect(explored).toMatchObject({ orders: all.size, astray: 0, isComplete: true })
   },
 )
 
 /** One actor writes twice; the other one reads, and looks again when a write has come since, or when nothing else is left to happen. */
-async function runPause(choose: (options: readonly Option[]) => Choice): Promise<{ steps: Step[] }> {
-  const steps: Step[] = []
+function optionsOfPause(steps: readonly Step[]): Option[] {
   const touch = (isWrite: boolean) => [{ key: 'x', isWrite }]
-  const optionsNow = (): Option[] => {
-    const [written, read] = [0, 1].map((actor) => steps.filter((step) => step.actor === actor).length)
-    const write = { actor: 0, label: 'write', touches: touch(true), canFail: false }
-    const look = { actor: 1, label: 'look again', touches: touch(false), canFail: false }
-    const isWoken = steps.findLastIndex(({ actor }) => actor === 0) > steps.findIndex(({ actor }) => actor === 1)
-    const writes = written === 2 ? [] : [write]
-    if (read === 0) return [...writes, { ...look, label: 'read' }]
-    if (read === 2) return writes
-    if (isWoken) return [...writes, { ...look, wokenBy: 'write' }]
-    return writes.length > 0 ? writes : [{ ...look, label: 'time', wokenBy: 'time' }]
-  }
-  for (let options = optionsNow(); options.length > 0; options = optionsNow()) {
-    const choice = choose(options)
-    const option = options.find(({ actor }) => actor === choice.actor)
-    if (!option) throw new Error('nobody may choose what cannot happen')
-    steps.push({ ...option, mode: choice.mode })
-  }
-  return { steps }
+  const [written, read] = [0, 1].map((actor) => steps.filter((step) => step.actor === actor).length)
+  const write = { actor: 0, label: 'write', touches: touch(true), canFail: false }
+  const look = { actor: 1, label: 'look again', touches: touch(false), canFail: false }
+  const isWoken = steps.findLastIndex(({ actor }) => actor === 0) > steps.findIndex(({ actor }) => actor === 1)
+  const writes = written === 2 ? [] : [write]
+  if (read === 0) return [...writes, { ...look, label: 'read' }]
+  if (read === 2) return writes
+  if (isWoken) return [...writes, { ...look, wokenBy: 'write' }]
+  return writes.length > 0 ? writes : [{ ...look, label: 'time', wokenBy: 'time' }]
 }
 
 test('a pause ends after the write that it waits for, in every order that there is', async () => {
   const met = new Set<string>()
   const take = ({ steps }: { steps: Step[] }) => void met.add(nameOf(steps))
-  const explored = await explore(runPause, { actors: 2, ...limits }, take)
+  const explored = await explore((choose) => run(optionsOfPause, choose), { actors: 2, ...limits }, take)
   expect([...met].sort()).toEqual(['A2B2', 'ABAB', 'BA2B', 'BABA'])
   expect(explored).toMatchObject({ orders: 4, astray: 0, isComplete: true })
 })
@@ -116,7 +93,7 @@ test('a pause ends after the write that it waits for, in every order that there 
 test('orders with few preemptions are run first', async () => {
   const lengths: number[] = []
   const take = ({ steps }: { steps: Step[] }) => void lengths.push(nameOf(steps).length)
-  await explore((choose) => run(someProgram(2), choose), { actors: 2, ...limits }, take)
+  await explore(runProgram(someProgram(2)), { actors: 2, ...limits }, take)
   expect(lengths.slice(0, 2)).toEqual([Math.min(...lengths), Math.min(...lengths)])
 })
 

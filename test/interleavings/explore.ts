@@ -1,5 +1,5 @@
 import { dice } from './dice'
-import type { Choice, Mode, Option, Step } from './scheduler'
+import type { Choice, Choose, Mode, Option, Step } from './scheduler'
 import { Trace } from './trace'
 
 /*
@@ -15,7 +15,7 @@ export interface Ran {
 }
 
 /** Runs one execution under somebody's choices. */
-export type Run<R extends Ran> = (choose: (options: readonly Option[]) => Choice) => Promise<R>
+export type Run<R extends Ran> = (choose: Choose) => Promise<R>
 
 /** How far to go. */
 export interface Limits {

@@ -46,6 +46,9 @@ export interface Option extends StepInfo {
   readonly actor: number
 }
 
+/** Says which step happens next. */
+export type Choose = (options: readonly Option[]) => Choice
+
 interface Gate extends StepInfo {
   open(mode: Mode): void
 }
@@ -162,11 +165,7 @@ export class Scheduler {
   }
 
   /** Runs all actors to their ends. @param choose which step happens next @param look is called after each step */
-  async play(
-    acts: readonly (() => Promise<void>)[],
-    choose: (options: readonly Option[]) => Choice,
-    look: () => Promise<void>,
-  ): Promise<void> {
+  async play(acts: readonly (() => Promise<void>)[], choose: Choose, look: () => Promise<void>): Promise<void> {
     for (const [index, actor] of this.actors.entries()) this.#start(actor, acts[index])
     await this.#settle()
     for (let options = this.#options(); options.length > 0; options = this.#options()) {

@@ -2,6 +2,7 @@ import { type Execution, execute } from './execution'
 import { type Explored, explore, follow, type Limits, nameOf, readChoices } from './explore'
 import type { Broken } from './promises'
 import { readScenario, type Scenario } from './scenario'
+import type { Choose } from './scheduler'
 import type { Setup } from './setup'
 
 /** A broken promise with the first schedule that breaks it: paste it behind `--replay`. */
@@ -33,13 +34,13 @@ export class Findings {
 /** Tries the orders of one scenario. */
 export async function tryOrders(setup: Setup, scenario: Scenario, limits: Omit<Limits, 'actors'>): Promise<Tried> {
   const findings = new Findings(scenario)
-  const run = (choose: Parameters<typeof execute>[2]) => execute(setup, scenario, choose)
+  const run = (choose: Choose) => execute(setup, scenario, choose)
   const explored = await explore(run, { actors: scenario.parts.length, ...limits }, findings.take)
   return { ...explored, violations: findings.all }
 }
 
 /** Follows one schedule: the name of a scenario, and whose step comes when. */
-export async function runSchedule(setup: Setup, schedule: string): Promise<Execution & { readonly scenario: Scenario }> {
+export async function runSchedule(setup: Setup, schedule: string): Promise<Execution & { scenario: Scenario }> {
   const [name = '', choices = ''] = schedule.split(' ')
   const scenario = readScenario(name)
   const order = scenario.parts.map((_part, index) => index)
