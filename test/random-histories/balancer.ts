@@ -4,8 +4,6 @@ import net, { type AddressInfo, type Socket } from 'node:net'
 /** What stands in front of the site's processes: connections go to them in turn, and past one that takes none. */
 export interface Balancer {
   readonly port: number
-  /** So many connections are open. */
-  readonly open: number
   close(): void
 }
 
@@ -24,9 +22,6 @@ export async function startBalancer(ports: () => readonly number[]): Promise<Bal
   await once(server, 'listening')
   return {
     port: (server.address() as AddressInfo).port,
-    get open() {
-      return sockets.size
-    },
     close: () => {
       server.close()
       for (const socket of sockets) socket.destroy()

@@ -27,20 +27,22 @@ const between = (roll: Dice, [least, most]: readonly [number, number]) => least 
 
 /** Breaks one thing or two, mends them, and so on until it is over. */
 export async function nemesis(setup: Setup, roll: Dice, doings: Doings, isOver: () => boolean): Promise<void> {
-  const pause = async (ms: number) => {
-    for (const end = performance.now() + ms; !isOver() && performance.now() < end; ) await sleep(50)
-  }
   while (!isOver()) {
     const { lasts, calm } = pickBy(roll, rounds)
     const isLong = lasts[0] > 1000
     const chosen = [isLong ? pick(roll, platformAway) : pick(roll, faults)]
     if (roll() < 0.4) chosen.push(pick(roll, faults))
     if (roll() < 0.3) chosen.splice(Math.floor(roll() * (chosen.length + 1)), 0, pick(roll, times))
-    await suffer(setup, chosen, roll, doings, () => pause(between(roll, lasts)))
-    await pause(between(roll, calm))
+    await suffer(setup, chosen, roll, doings, () => pause(between(roll, lasts), isOver))
+    await pause(between(roll, calm), isOver)
     if (roll() < 0.6) endElsewhere(setup, roll, doings)
-    if (roll() < 0.5) await suffer(setup, [pick(roll, times)], roll, doings, () => pause(between(roll, QUIET)))
+    if (roll() < 0.5) await suffer(setup, [pick(roll, times)], roll, doings, () => pause(between(roll, QUIET), isOver))
   }
+}
+
+/** Waits so many milliseconds, or until it is over. */
+export async function pause(ms: number, isOver: () => boolean): Promise<void> {
+  for (const end = performance.now() + ms; !isOver() && performance.now() < end; ) await sleep(50)
 }
 
 /** Some faults, for a while. */

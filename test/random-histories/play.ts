@@ -47,8 +47,7 @@ async function playOn(setup: Setup, seed: number, steps: number): Promise<Histor
   const entries: Entry[] = []
   const note = (entry: Entry) => void entries.push(entry)
   const isOver = () => entries.length >= steps
-  const known = [...doers.map((number) => ({ number, accounts: ofDoer(number) }))]
-  const agents = known.map(({ number, accounts }) => new Agent(setup, number, accounts, note))
+  const agents = doers.map((number) => new Agent(setup, number, ofDoer(number), note))
   const quiet = readers.map((number) => new Agent(setup, number, ofReader(number), note))
   const thief = new Agent(setup, THIEF, [], note)
   const doings: Doings = { troubles: [], ends: [] }

@@ -15,8 +15,8 @@ export interface Figures {
   readonly files: number
   readonly sockets: number
   readonly timers: number
+  /** How late the event loop was, in milliseconds. */
   readonly loopMs: number
-  readonly kinds: Readonly<Record<string, number>>
 }
 
 /** What a process is told at its start. */

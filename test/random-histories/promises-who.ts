@@ -38,12 +38,16 @@ function isAnswerOfAnother(view: HistoryView, wrong: Entry): boolean {
   return !isOut && view.isTroubled(wrong, ['platform', 'process'])
 }
 
-const logoutIsFinal: Promised = (view) =>
+/** Pages that show somebody after a logout, and no login since. @param logoutBefore the last logout that counts for a page */
+const shownAfter = (view: HistoryView, logoutBefore: (page: Entry, user: string) => Entry | undefined) =>
   [...shown(view)].flatMap(({ page, user }) => {
-    const last = view.of(page.agent).logouts.findLast((logout) => isDone(logout) && logout.end < page.begin)
+    const last = logoutBefore(page, user)
     const isNew = loginsBefore(view, page, user).some(({ end }) => last && end > last.begin)
     return last === undefined || isNew ? [] : [`${name(page)} shows ${user} after ${name(last)}`]
   })
+
+const logoutIsFinal: Promised = (view) =>
+  shownAfter(view, ({ agent, begin }) => view.of(agent).logouts.findLast((one) => isDone(one) && one.end < begin))
 
 /** Whoever came with a cookie of before a logout: what the store could not be told then is done when the browser is back. */
 const oldCookieIsDead: Promised = (view) =>
@@ -76,11 +80,7 @@ const logoutAllIsForAll: Promised = (view) => {
       !view.isTroubled(entry, ['store', 'loss', 'process', 'clock'], 1000) &&
       isOfAll(view, entry),
   )
-  return [...shown(view)].flatMap(({ page, user }) => {
-    const last = all.findLast(({ account, end }) => account === user && end < page.begin)
-    const isNew = loginsBefore(view, page, user).some(({ end }) => last && end > last.begin)
-    return last === undefined || isNew ? [] : [`${name(page)} shows ${user} after ${name(last)}`]
-  })
+  return shownAfter(view, (page, user) => all.findLast(({ account, end }) => account === user && end < page.begin))
 }
 
 /** The last time that a reader's sessions ended elsewhere after the reader's last login. */

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { Redis } from 'ioredis'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
 import { type Front, startFront } from '../support/front'
-import { type Balancer, startBalancer } from './balancer'
+import { startBalancer } from './balancer'
 import { CallTap } from './call-tap'
 import type { Asked, Bounds } from './entries'
 import { type LastingRedis, startLastingRedis } from './lasting-redis'
@@ -40,7 +40,6 @@ export interface Setup {
   /** A connection past all fronts. */
   readonly redis: Redis
   readonly processes: readonly SiteProcess[]
-  readonly balancer: Balancer
   readonly bounds: Bounds
   /** What must be seen nowhere. */
   readonly secrets: Secrets
@@ -111,7 +110,6 @@ export async function openSetup({ accounts, dist, site = {} }: SetupOptions): Pr
     store,
     redis,
     processes,
-    balancer,
     bounds,
     secrets,
     mishaps,

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { dice } from '../random-histories/dice'
 import { platformAway, storeRestarts } from '../random-histories/faults'
-import { type Doings, suffer } from '../random-histories/nemesis'
+import { type Doings, pause, suffer } from '../random-histories/nemesis'
 import { lookBack } from '../random-histories/play'
 import { judge } from '../random-histories/promises'
 import { tell } from '../random-histories/report'
@@ -101,8 +101,4 @@ async function sample(sampler: Sampler, isOver: () => boolean): Promise<void> {
     const taken = await sampler.take()
     if (taken) console.log(tableLine(taken))
   }
-}
-
-async function pause(ms: number, isOver: () => boolean): Promise<void> {
-  for (const end = performance.now() + ms; !isOver() && performance.now() < end; ) await sleep(100)
 }

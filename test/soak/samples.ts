@@ -2,18 +2,12 @@ import type { Entry } from '../random-histories/entries'
 import type { Figures } from '../random-histories/processes'
 import type { Setup } from '../random-histories/setup'
 
-/** What was measured at one moment, of all processes of the site together, and of the seconds since the moment before. */
-export interface Sample {
+/**
+ * What was measured at one moment, of all processes together, and of the seconds since the moment before. Memory is in megabytes, and the
+ * event loop that of the slower process.
+ */
+export interface Sample extends Figures {
   readonly seconds: number
-  readonly rss: number
-  readonly heap: number
-  readonly external: number
-  readonly handles: number
-  readonly files: number
-  readonly sockets: number
-  readonly timers: number
-  /** Event loop, the slower process, in milliseconds. */
-  readonly loopMs: number
   readonly perSecond: number
   /** Answers of the site, in milliseconds. */
   readonly p50: number
@@ -45,15 +39,15 @@ export class Sampler {
     const found = await Promise.all(this.#setup.processes.map((one) => one.figures()))
     const all = found.filter((figures): figures is Figures => figures !== undefined)
     if (all.length < found.length) return undefined
-    const sum = (what: (figures: Figures) => number) => all.reduce((total, figures) => total + what(figures), 0)
+    const sum = (name: keyof Figures) => all.reduce((total, figures) => total + figures[name], 0)
     const sample = {
-      rss: sum(({ rss }) => rss) / MEGABYTE,
-      heap: sum(({ heap }) => heap) / MEGABYTE,
-      external: sum(({ external }) => external) / MEGABYTE,
-      handles: sum(({ handles }) => handles),
-      files: sum(({ files }) => files),
-      sockets: sum(({ sockets }) => sockets),
-      timers: sum(({ timers }) => timers),
+      rss: sum('rss') / MEGABYTE,
+      heap: sum('heap') / MEGABYTE,
+      external: sum('external') / MEGABYTE,
+      handles: sum('handles'),
+      files: sum('files'),
+      sockets: sum('sockets'),
+      timers: sum('timers'),
       loopMs: Math.max(...all.map(({ loopMs }) => loopMs)),
       ...this.#answers(),
       ...(await storeFigures(this.#setup)),
