@@ -148,20 +148,25 @@ export const commonPages: Readonly<Record<string, Page>> = {
 
 type More = Partial<Omit<Scenario, 'name' | 'pages'>>
 
-/** The browser asks for one page, and the next request reads the session. */
-export const firstPage = (name: string, page: Page, more: More = {}): Scenario => ({
+/** The browser asks for `/page`, and for the pages that every scenario has. */
+export const onPage = (name: string, steps: readonly Step[], page: Page, more: More = {}): Scenario => ({
   name,
   pages: { '/page': page },
-  steps: ['GET /page', 'GET /read'],
+  steps,
   ...more,
 })
 
+/** The browser asks for one page, and the next request reads the session. */
+export const firstPage = (name: string, page: Page, more?: More): Scenario =>
+  onPage(name, ['GET /page', 'GET /read'], page, more)
+
 /** As {@link firstPage}, in a session that an earlier request has written into. */
-export const laterPage = (name: string, page: Page, more: More = {}): Scenario => ({
-  ...firstPage(name, page),
-  steps: ['GET /write', 'GET /page', 'GET /read'],
-  ...more,
-})
+export const laterPage = (name: string, page: Page, more?: More): Scenario =>
+  onPage(name, ['GET /write', 'GET /page', 'GET /read'], page, more)
+
+/** One page in a session that is empty, and again when a request has written into it. */
+export const everyPage = (name: string, page: Page): Scenario =>
+  onPage(name, ['GET /page', 'GET /write', 'GET /page'], page)
 
 type Handlers = (kit: Kit) => readonly (RequestHandler | ErrorRequestHandler)[]
 

@@ -1,5 +1,5 @@
 /** What a site calls on `req.session`. */
-import { bag, dataOf, ending, firstPage, laterPage, type Scenario } from '../scenario'
+import { bag, dataOf, ending, everyPage, firstPage, laterPage, onPage, type Scenario } from '../scenario'
 
 export const calls: readonly Scenario[] = [
   firstPage('save without a callback saves', (req, res) => {
@@ -13,29 +13,25 @@ export const calls: readonly Scenario[] = [
     bag(req)['b'] = 2
     res.json({ saved })
   }),
-  {
-    name: 'save calls back and saves, twice and at once too',
-    pages: {
-      '/save': async (req, res) => {
-        bag(req)['a'] = 1
-        const once = () => ending((done) => req.session.save(done))
-        res.json(await Promise.all([once(), once()]))
-      },
+  onPage(
+    'save calls back and saves, twice and at once too',
+    ['GET /page', 'GET /page', 'GET /read'],
+    async (req, res) => {
+      bag(req)['a'] = 1
+      const once = () => ending((done) => req.session.save(done))
+      res.json(await Promise.all([once(), once()]))
     },
-    steps: ['GET /save', 'GET /save', 'GET /read'],
-  },
-  {
-    name: 'saving before a redirect lets the next page see it',
-    pages: {
-      '/go': async (req, res) => {
-        bag(req)['a'] = 1
-        await ending((done) => req.session.save(done))
-        res.redirect(303, '/read')
-      },
+  ),
+  onPage(
+    'saving before a redirect lets the next page see it',
+    ['POST /page', 'GET /read'],
+    async (req, res) => {
+      bag(req)['a'] = 1
+      await ending((done) => req.session.save(done))
+      res.redirect(303, '/read')
     },
-    steps: ['POST /go', 'GET /read'],
-    headers: ['location'],
-  },
+    { headers: ['location'] },
+  ),
   firstPage('saving what cannot be written as JSON throws, and the session goes on', async (req, res) => {
     const circle: Record<string, unknown> = {}
     circle['self'] = circle
@@ -80,32 +76,22 @@ export const calls: readonly Scenario[] = [
     bag(req)['b'] = 2
     res.json(dataOf(req.session))
   }),
-  {
-    name: 'reload of a session that was never saved is an error',
-    pages: {
-      '/reload': async (req, res) => res.json({ reloaded: await ending((done) => req.session.reload(done)) }),
+  onPage(
+    'reload of a session that was never saved is an error',
+    ['GET /page'],
+    async (req, res) => res.json({ reloaded: await ending((done) => req.session.reload(done)) }),
+    { visitors: ['stranger'] },
+  ),
+  onPage(
+    'touch and resetMaxAge can be chained and change nothing',
+    ['GET /page', 'GET /write', 'GET /page', 'GET /read'],
+    (req, res) => {
+      const { session } = req
+      res.json([session.touch() === session, session.resetMaxAge() === session, session.touch().id === req.sessionID])
     },
-    steps: ['GET /reload'],
-    visitors: ['stranger'],
-  },
-  {
-    name: 'touch and resetMaxAge can be chained and change nothing',
-    pages: {
-      '/touch': (req, res) => {
-        const { session } = req
-        res.json([session.touch() === session, session.resetMaxAge() === session, session.touch().id === req.sessionID])
-      },
-    },
-    steps: ['GET /touch', 'GET /write', 'GET /touch', 'GET /read'],
-  },
-  {
-    name: 'the methods are there, and are no data',
-    pages: {
-      '/methods': (req, res) => {
-        const names = ['save', 'reload', 'regenerate', 'destroy', 'touch', 'resetMaxAge'] as const
-        res.json(names.map((name) => [typeof req.session[name], Object.keys(req.session).includes(name)]))
-      },
-    },
-    steps: ['GET /methods', 'GET /write', 'GET /methods'],
-  },
+  ),
+  everyPage('the methods are there, and are no data', (req, res) => {
+    const names = ['save', 'reload', 'regenerate', 'destroy', 'touch', 'resetMaxAge'] as const
+    res.json(names.map((name) => [typeof req.session[name], Object.keys(req.session).includes(name)]))
+  }),
 ]

@@ -4,17 +4,19 @@ import {
   bag,
   type Deviation,
   dataOf,
+  everyPage,
   firstPage,
   laterPage,
+  onPage,
   type Page,
   type Scenario,
   type SetSession,
+  usual,
   type Visitor,
 } from '../scenario'
 
 const HOUR = 3_600_000
-const attributes = 'HttpOnly; Path=/; SameSite=Lax'
-const lives = (life: string): SetSession[] => [{ life, attributes }]
+const lives = (life: string): SetSession[] => [{ ...usual, life }]
 
 /** Sets something of the cookie and writes into the session. */
 const setCookie =
@@ -45,9 +47,13 @@ const notAgain = (at: number, visitor: Visitor): Deviation => ({
   ours: { cookies: [] },
 })
 
-const hour = setCookie((cookie) => {
-  cookie.maxAge = HOUR
-})
+const livesLong: Deviation = {
+  row: 'a cookie lives as long as its session may',
+  at: 0,
+  ours: { cookies: lives('90 days') },
+}
+
+const hour = setCookie((cookie) => Object.assign(cookie, { maxAge: HOUR }))
 
 export const cookies: readonly Scenario[] = [
   {
@@ -55,50 +61,29 @@ export const cookies: readonly Scenario[] = [
     steps: ['GET /write', 'GET /write'],
     lives: true,
     visitors: ['stranger'],
-    differs: [{ row: 'a cookie lives as long as its session may', at: 0, ours: { cookies: lives('90 days') } }],
+    differs: [livesLong],
   },
-  {
-    name: 'the ages of a cookie that nobody has set are null',
-    pages: { '/ages': ages },
-    steps: ['GET /ages', 'GET /write', 'GET /ages'],
-  },
-  {
-    name: 'maxAge set by every request is what the cookie of a new session says, once',
-    pages: { '/hour': hour },
-    steps: ['GET /hour', 'GET /hour', 'GET /read'],
-    lives: true,
-    differs: [notAgain(1, 'stranger'), notAgain(0, 'reader'), notAgain(1, 'reader')],
-  },
+  everyPage('the ages of a cookie that nobody has set are null', ages),
+  onPage(
+    'maxAge set by every request is what the cookie of a new session says, once',
+    ['GET /page', 'GET /page', 'GET /read'],
+    hour,
+    { lives: true, differs: [notAgain(1, 'stranger'), notAgain(0, 'reader'), notAgain(1, 'reader')] },
+  ),
   firstPage(
     'expires set on a new session is what its cookie says',
-    setCookie((cookie) => {
-      cookie.expires = new Date(Date.now() + 2 * HOUR)
-    }),
+    setCookie((cookie) => Object.assign(cookie, { expires: new Date(Date.now() + 2 * HOUR) })),
     { lives: true, differs: [notAgain(0, 'reader')] },
   ),
   firstPage(
     'expires set to false makes a cookie that ends with the browser',
-    setCookie((cookie) => {
-      Object.assign(cookie, { expires: false })
-    }),
+    setCookie((cookie) => Object.assign(cookie, { expires: false })),
     { lives: true, differs: [notAgain(0, 'reader')] },
   ),
   firstPage(
     'expires set to null is as if nobody had set it',
-    setCookie((cookie) => {
-      cookie.expires = null
-    }),
-    {
-      lives: true,
-      differs: [
-        {
-          row: 'a cookie lives as long as its session may',
-          visitor: 'stranger',
-          at: 0,
-          ours: { cookies: lives('90 days') },
-        },
-      ],
-    },
+    setCookie((cookie) => Object.assign(cookie, { expires: null })),
+    { lives: true, differs: [{ ...livesLong, visitor: 'stranger' }] },
   ),
   {
     name: 'the next request reads the maxAge that was set on the session',
@@ -106,35 +91,26 @@ export const cookies: readonly Scenario[] = [
     steps: ['GET /hour', 'GET /ages'],
     differs: [notAgain(0, 'reader')],
   },
-  {
-    name: 'originalMaxAge is what resetMaxAge goes back to',
-    pages: {
-      '/reset': (req, res) => {
-        bag(req)['a'] = 1
-        const { cookie } = req.session
-        cookie.originalMaxAge = HOUR
-        req.session.resetMaxAge()
-        res.json({ maxAge: inMinutes(cookie.maxAge), originalMaxAge: inMinutes(cookie.originalMaxAge) })
-      },
+  onPage(
+    'originalMaxAge is what resetMaxAge goes back to',
+    ['GET /page'],
+    (req, res) => {
+      bag(req)['a'] = 1
+      const { cookie } = req.session
+      cookie.originalMaxAge = HOUR
+      req.session.resetMaxAge()
+      res.json({ maxAge: inMinutes(cookie.maxAge), originalMaxAge: inMinutes(cookie.originalMaxAge) })
     },
-    steps: ['GET /reset'],
-    lives: true,
-    differs: [notAgain(0, 'reader')],
-  },
-  {
-    name: 'a maxAge that is no number is refused',
-    pages: {
-      '/bad': (req, res) => {
-        try {
-          Object.assign(req.session.cookie, { maxAge: 'an hour' })
-          res.json('taken')
-        } catch (error) {
-          res.json((error as Error).name)
-        }
-      },
-    },
-    steps: ['GET /bad', 'GET /write', 'GET /bad'],
-  },
+    { lives: true, differs: [notAgain(0, 'reader')] },
+  ),
+  everyPage('a maxAge that is no number is refused', (req, res) => {
+    try {
+      Object.assign(req.session.cookie, { maxAge: 'an hour' })
+      res.json('taken')
+    } catch (error) {
+      res.json((error as Error).name)
+    }
+  }),
   firstPage('maxAge set on a session that nobody writes into sets no cookie', (req, res) => {
     req.session.cookie.maxAge = HOUR
     res.json(dataOf(req.session))
@@ -188,45 +164,31 @@ export const cookies: readonly Scenario[] = [
       ],
     },
   ),
-  {
-    name: 'SameSite, HttpOnly and Path of the cookie are not for handlers to change',
-    pages: {
-      '/weaken': (req, res) => {
-        bag(req)['a'] = 1
-        Object.assign(req.session.cookie, { sameSite: 'none', httpOnly: false, path: '/shop', domain: 'example.com' })
-        res.json({})
-      },
+  onPage(
+    'SameSite, HttpOnly and Path of the cookie are not for handlers to change',
+    ['GET /page'],
+    (req, res) => {
+      bag(req)['a'] = 1
+      Object.assign(req.session.cookie, { sameSite: 'none', httpOnly: false, path: '/shop', domain: 'example.com' })
+      res.json({})
     },
-    steps: ['GET /weaken'],
-    visitors: ['stranger'],
-    differs: [
-      {
-        row: 'security attributes of the cookie cannot be changed',
-        at: 0,
-        ours: { cookies: [{ life: 'usual', attributes }] },
-      },
-    ],
-  },
-  {
-    name: 'the cookie tells its attributes',
-    pages: {
-      '/attributes': (req, res) => {
-        const { path, httpOnly, sameSite } = req.session.cookie
-        res.json({ path, httpOnly, sameSite, secure: Boolean(req.session.cookie.secure) })
-      },
+    {
+      visitors: ['stranger'],
+      differs: [{ row: 'security attributes of the cookie cannot be changed', at: 0, ours: { cookies: [usual] } }],
     },
-    steps: ['GET /attributes', 'GET /write', 'GET /attributes'],
-  },
-  {
-    name: 'a cookie that the page sets itself stands beside ours',
-    pages: {
-      '/own': (req, res) => {
-        bag(req)['a'] = 1
-        res.cookie('own', 'x', { maxAge: HOUR })
-        res.append('set-cookie', 'other=y')
-        res.json({})
-      },
+  ),
+  everyPage('the cookie tells its attributes', (req, res) => {
+    const { path, httpOnly, sameSite } = req.session.cookie
+    res.json({ path, httpOnly, sameSite, secure: Boolean(req.session.cookie.secure) })
+  }),
+  onPage(
+    'a cookie that the page sets itself stands beside ours',
+    ['GET /page', 'GET /page', 'GET /read'],
+    (req, res) => {
+      bag(req)['a'] = 1
+      res.cookie('own', 'x', { maxAge: HOUR })
+      res.append('set-cookie', 'other=y')
+      res.json({})
     },
-    steps: ['GET /own', 'GET /own', 'GET /read'],
-  },
+  ),
 ]
