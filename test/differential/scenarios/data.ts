@@ -1,21 +1,14 @@
 /** What a site puts into `req.session`, and what it finds there. */
 import { inspect } from 'node:util'
 import session from 'express-session'
-import { bag, dataOf, firstPage, laterPage, type Page, type Scenario, usual } from '../scenario'
+import { bag, dataOf, everyPage, firstPage, laterPage, onPage, type Scenario, usual } from '../scenario'
 
-const put =
-  (name: string, value: unknown): Page =>
-  (req, res) => {
-    bag(req)[name] = value
-    res.json({ put: name })
-  }
-
-/** One request writes a value, the next one reads it. */
-const kept = (name: string, value: unknown): Scenario => ({
-  name: `${name} is found again by the next request`,
-  pages: { '/put': put('value', value) },
-  steps: ['GET /put', 'GET /read', 'GET /read'],
-})
+/** One request writes a value, the next ones read it. */
+const kept = (name: string, value: unknown): Scenario =>
+  onPage(`${name} is found again by the next request`, ['GET /page', 'GET /read', 'GET /read'], (req, res) => {
+    bag(req)['value'] = value
+    res.json({})
+  })
 
 export const data: readonly Scenario[] = [
   { name: 'a session that nobody writes into is empty', steps: ['GET /read', 'GET /read'] },
@@ -57,12 +50,12 @@ export const data: readonly Scenario[] = [
     },
     steps: ['GET /two', 'GET /delete', 'GET /read'],
   },
-  {
-    name: 'a session whose last key is deleted begins anew',
-    pages: { '/delete': (req, res) => res.json({ was: delete bag(req)['a'] }) },
-    steps: ['GET /write', 'GET /delete', 'GET /read', 'GET /write', 'GET /read'],
-    differs: [{ row: 'an empty session is not stored', visitor: 'stranger', at: 3, ours: { cookies: [usual] } }],
-  },
+  onPage(
+    'a session whose last key is deleted begins anew',
+    ['GET /write', 'GET /page', 'GET /read', 'GET /write', 'GET /read'],
+    (req, res) => res.json({ was: delete bag(req)['a'] }),
+    { differs: [{ row: 'an empty session is not stored', visitor: 'stranger', at: 3, ours: { cookies: [usual] } }] },
+  ),
   firstPage('what is written and deleted in one request leaves nothing', (req, res) => {
     bag(req)['a'] = 1
     delete bag(req)['a']
@@ -91,67 +84,43 @@ export const data: readonly Scenario[] = [
     })
     res.json({ tried, isText: typeof req.session.id === 'string' })
   }),
-  {
-    name: 'a session shows its keys in every way that an object does',
-    pages: {
-      '/keys': (req, res) => {
-        const session = bag(req)
-        const inLoop: string[] = []
-        for (const name in session) inLoop.push(name)
-        res.json({
-          keys: Object.keys(session).sort(), // the cookie may stand before the data or after it
-          spread: Object.keys({ ...session }).sort(),
-          entries: Object.entries(session).length,
-          names: Object.getOwnPropertyNames(session).sort(),
-          inLoop: inLoop.sort(),
-          has: ['a' in session, 'b' in session, 'save' in session],
-          own: [Object.hasOwn(session, 'a'), Object.hasOwn(session, 'a'), Object.hasOwn(session, 'save')],
-        })
-      },
-    },
-    steps: ['GET /keys', 'GET /write', 'GET /keys'],
-  },
-  {
-    name: 'a session is written as JSON with its data and its cookie',
-    pages: {
-      '/json': (req, res) => {
-        const { cookie, ...rest } = JSON.parse(JSON.stringify(req.session))
-        res.json({ rest, cookie: [cookie.path, cookie.httpOnly, cookie.sameSite] })
-      },
-    },
-    steps: ['GET /json', 'GET /write', 'GET /json'],
-  },
-  {
-    name: 'a session is printed as a session',
-    pages: {
-      '/inspect': (req, res) => {
-        const text = inspect(req.session)
-        res.json({
-          name: req.session.constructor.name,
-          begins: text.slice(0, text.indexOf('{') + 1),
-          hasData: text.includes('a: 1'),
-          is: req.session instanceof (session as unknown as { Session: new () => object }).Session,
-        })
-      },
-    },
-    steps: ['GET /write', 'GET /inspect'],
-  },
+  everyPage('a session shows its keys in every way that an object does', (req, res) => {
+    const session = bag(req)
+    const inLoop: string[] = []
+    for (const name in session) inLoop.push(name)
+    res.json({
+      keys: Object.keys(session).sort(), // the cookie may stand before the data or after it
+      spread: Object.keys({ ...session }).sort(),
+      entries: Object.entries(session).length,
+      names: Object.getOwnPropertyNames(session).sort(),
+      inLoop: inLoop.sort(),
+      has: ['a' in session, 'b' in session, 'save' in session],
+      own: [Object.hasOwn(session, 'a'), Object.hasOwn(session, 'b'), Object.hasOwn(session, 'save')],
+    })
+  }),
+  everyPage('a session is written as JSON with its data and its cookie', (req, res) => {
+    const { cookie, ...rest } = JSON.parse(JSON.stringify(req.session))
+    res.json({ rest, cookie: [cookie.path, cookie.httpOnly, cookie.sameSite] })
+  }),
+  onPage('a session is printed as a session', ['GET /write', 'GET /page'], (req, res) => {
+    const text = inspect(req.session)
+    res.json({
+      name: req.session.constructor.name,
+      begins: text.slice(0, text.indexOf('{') + 1),
+      hasData: text.includes('a: 1'),
+      is: req.session instanceof (session as unknown as { Session: new () => object }).Session,
+    })
+  }),
   laterPage('a copy of the data can be made and does not follow the session', (req, res) => {
     const copy = structuredClone(dataOf(req.session))
     bag(req)['a'] = 2
     res.json(copy)
   }),
-  {
-    name: 'req.session stands on the request as a property of its own, and is the same each time',
-    pages: {
-      '/property': (req, res) => {
-        const before = ['session' in req, Object.hasOwn(req, 'session'), Object.keys(req).includes('session')]
-        const [first, second] = [req.session, req.session]
-        res.json({ before, same: first === second, both: Reflect.get(req, 'session') === first })
-      },
-    },
-    steps: ['GET /property', 'GET /write', 'GET /property'],
-  },
+  everyPage('req.session stands on the request as a property of its own, and is the same each time', (req, res) => {
+    const before = ['session' in req, Object.hasOwn(req, 'session'), Object.keys(req).includes('session')]
+    const [first, second] = [req.session, req.session]
+    res.json({ before, same: first === second, both: Reflect.get(req, 'session') === first })
+  }),
   firstPage('assigning many keys at once works as one write', (req, res) =>
     res.json(dataOf(Object.assign(req.session, { x: 1, y: { z: [2] } }))),
   ),

@@ -1,5 +1,5 @@
 /** How a session gives way to a new one, or ends. */
-import { bag, dataOf, ending, firstPage, laterPage, type Page, type Scenario } from '../scenario'
+import { bag, dataOf, ending, firstPage, laterPage, onPage, type Page, type Scenario } from '../scenario'
 
 /** passport's `keepSessionInfo`: a new ID, and everything of the old session copied over. */
 const copyOver: Page = async (req, res) => {
@@ -37,11 +37,11 @@ export const endings: readonly Scenario[] = [
     bag(req)['kept'] = true
     res.json([first, second])
   }),
-  {
-    name: 'a session copied over regenerate keeps all its data',
-    pages: { '/copy': copyOver },
-    steps: ['GET /write', 'GET /copy', 'GET /read', 'GET /read'],
-  },
+  onPage(
+    'a session copied over regenerate keeps all its data',
+    ['GET /write', 'GET /page', 'GET /read', 'GET /read'],
+    copyOver,
+  ),
   laterPage('a session copied over regenerate and saved keeps all its data', async (req, res) => {
     const old = req.session
     await ending((done) => req.session.regenerate(done))
@@ -49,36 +49,22 @@ export const endings: readonly Scenario[] = [
     Object.assign(req.session, rest, { user: 'someone' })
     res.json({ saved: await ending((done) => req.session.save(done)) })
   }),
-  {
-    name: 'the ID of before a regenerate leads to nothing',
-    pages: {
-      '/old': async (req, res) => {
-        const { id, sessionStore } = { id: req.sessionID, sessionStore: req.sessionStore }
-        await ending((done) => req.session.regenerate(done))
-        sessionStore.get(id, (error, found) => res.json({ error: Boolean(error), found: Boolean(found) }))
-      },
-    },
-    steps: ['GET /write', 'GET /old'],
-  },
-  laterPage(
+  onPage('the ID of before a regenerate leads to nothing', ['GET /write', 'GET /page'], async (req, res) => {
+    const { sessionID, sessionStore } = req
+    await ending((done) => req.session.regenerate(done))
+    sessionStore.get(sessionID, (error, found) => res.json({ error: Boolean(error), found: Boolean(found) }))
+  }),
+  onPage(
     'destroy takes the session from the request and from the store, and the next write begins a new one',
+    ['GET /write', 'GET /page', 'GET /read', 'GET /write', 'GET /read'],
     destroy,
-    {
-      steps: ['GET /write', 'GET /page', 'GET /read', 'GET /write', 'GET /read'],
-    },
   ),
   firstPage('destroy of a session that was never saved calls back', destroy),
-  {
-    name: 'destroy without a callback works too',
-    pages: {
-      '/destroy': (req, res) => {
-        const { session } = req
-        const same = Reflect.apply(session.destroy, session, []) === session
-        res.json({ same, after: typeof req.session })
-      },
-    },
-    steps: ['GET /write', 'GET /destroy'],
-  },
+  onPage('destroy without a callback works too', ['GET /write', 'GET /page'], (req, res) => {
+    const { session } = req
+    const same = Reflect.apply(session.destroy, session, []) === session
+    res.json({ same, after: typeof req.session })
+  }),
   laterPage('destroying twice is no error', async (req, res) => {
     const { session } = req
     const first = await ending((done) => session.destroy(done))
@@ -111,18 +97,12 @@ export const endings: readonly Scenario[] = [
     bag(req)['b'] = 2
     res.json({ old: dataOf(old), isSame: old.id === req.session.id })
   }),
-  {
-    name: 'regenerate right after destroy, through the store, gives a new session',
-    pages: {
-      '/again': async (req, res) => {
-        await ending((done) => req.session.destroy(done))
-        const made = await ending((done) => {
-          req.sessionStore.regenerate(req, done)
-        })
-        bag(req)['b'] = 2
-        res.json({ made, data: dataOf(req.session) })
-      },
-    },
-    steps: ['GET /write', 'GET /again', { ask: 'GET /read' }],
-  },
+  laterPage('regenerate right after destroy, through the store, gives a new session', async (req, res) => {
+    await ending((done) => req.session.destroy(done))
+    const made = await ending((done) => {
+      req.sessionStore.regenerate(req, done)
+    })
+    bag(req)['b'] = 2
+    res.json({ made, data: dataOf(req.session) })
+  }),
 ]
