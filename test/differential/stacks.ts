@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import http, { type IncomingMessage, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, RequestListener } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { RedisStore } from 'connect-redis'
 import express, { type RequestHandler } from 'express'
@@ -9,7 +8,7 @@ import session from 'express-session'
 import { Redis } from 'ioredis'
 import { sso2 } from '../../lib'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
-import { ada, eventually, logIn, sessionSecret } from '../flows/setup'
+import { ada, eventually, logIn, openPort, type Port, sessionSecret } from '../flows/setup'
 import { Browser } from '../support/agent'
 import { type Front, startFront } from '../support/front'
 import { startRedis, type TestRedis } from '../support/redis'
@@ -46,12 +45,6 @@ export interface World {
   close(): Promise<void>
 }
 
-interface Place {
-  readonly name: string
-  readonly url: string
-  readonly server: http.Server
-}
-
 interface Surroundings {
   readonly emulator: Emulator
   readonly redis: TestRedis
@@ -61,7 +54,7 @@ const names = ['plain', 'memory', 'redis', 'full'] as const
 
 /** One Redis, one emulator, and every stack on it twice. */
 export async function startWorld(): Promise<World> {
-  const places = await Promise.all([...names, ...names.map((name) => `${name}-fragile`)].map(openPlace))
+  const places = await Promise.all([...names, ...names.map((name) => `${name}-fragile`)].map(openPort))
   const clients = places.map(({ name, url }) => ({
     clientId: name,
     clientSecret: `client-secret-of-the-${name}-site-0123456789`,
@@ -70,7 +63,7 @@ export async function startWorld(): Promise<World> {
   const emulator = createEmulator(demoOptions({ clients, limits: { sessionsPerAccount: 100_000 } }))
   const [redis] = await Promise.all([startRedis(), emulator.listen(0)])
   const front = await startFront(redis.port)
-  const open = async (places: readonly Place[], front?: Front) =>
+  const open = async (places: readonly Port[], front?: Front) =>
     Object.fromEntries(
       await Promise.all(
         places.map(async (place, index) => {
@@ -92,13 +85,6 @@ export async function startWorld(): Promise<World> {
   }
 }
 
-/** The address comes first: the platform must know it before the site can be made. */
-async function openPlace(name: string): Promise<Place> {
-  const server = http.createServer({ keepAliveTimeout: 60_000 }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return { name, server, url: `http://${name}.localhost:${(server.address() as AddressInfo).port}` }
-}
-
 interface Parts {
   readonly mounted: RequestHandler
   readonly session: RequestHandler
@@ -106,7 +92,7 @@ interface Parts {
   close(): Promise<void>
 }
 
-async function openStack(name: StackName, place: Place, around: Surroundings, front?: Front): Promise<Stack> {
+async function openStack(name: StackName, place: Port, around: Surroundings, front?: Front): Promise<Stack> {
   const { server, url } = place
   const address = front ? `redis://127.0.0.1:${front.port}` : around.redis.url
   const make = () => (name === 'plain' ? plainParts(address) : ourParts(name, place, around, address))
@@ -228,7 +214,7 @@ async function plainParts(address: string): Promise<Parts> {
 
 async function ourParts(
   name: StackName,
-  { name: clientId, url }: Place,
+  { name: clientId, url }: Port,
   { emulator }: Surroundings,
   address: string,
 ): Promise<Parts> {

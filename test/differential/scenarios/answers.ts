@@ -1,6 +1,6 @@
 /** How an answer is given, and when the session is saved in the course of it. */
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
-import { around, bag, dataOf, ending, firstPage, laterPage, type Scenario } from '../scenario'
+import { around, bag, dataOf, ending, firstPage, laterPage, onPage, type Scenario } from '../scenario'
 
 const readError = (error: Error, req: Request, res: Response, _next: NextFunction) =>
   void res.status(503).json({ message: error.message, data: dataOf(req.session) })
@@ -114,38 +114,33 @@ export const answers: readonly Scenario[] = [
     headers: ['content-length'],
   },
   { name: 'OPTIONS and DELETE have a session', steps: ['OPTIONS /write', 'DELETE /read', 'PUT /read'] },
-  {
-    name: 'an answer that has not changed since is 304 and saves the session',
-    pages: {
-      '/etag': (req, res) => {
-        bag(req)['reads'] = Number(bag(req)['reads'] ?? 0) + 1
-        res.set('etag', '"one"').send('page')
-      },
+  onPage(
+    'an answer that has not changed since is 304 and saves the session',
+    ['GET /page', { ask: 'GET /page', headers: { 'if-none-match': '"one"' } }, 'GET /read'],
+    (req, res) => {
+      bag(req)['reads'] = Number(bag(req)['reads'] ?? 0) + 1
+      res.set('etag', '"one"').send('page')
     },
-    steps: ['GET /etag', { ask: 'GET /etag', headers: { 'if-none-match': '"one"' } }, 'GET /read'],
-    headers: ['etag'],
-  },
+    { headers: ['etag'] },
+  ),
   firstPage('an error thrown after a write does not lose it', (req) => {
     bag(req)['a'] = 1
     throw Object.assign(new Error('thrown'), { status: 418 })
   }),
-  {
-    name: 'an error handler reads and writes the session',
-    build: around({ behindPages: () => [readError] }),
-    pages: {
-      '/fail': (req, _res, _tools, next) => {
-        bag(req)['a'] = 1
-        next(new Error('told'))
-      },
+  firstPage(
+    'an error handler reads and writes the session',
+    (req, _res, _tools, next) => {
+      bag(req)['a'] = 1
+      next(new Error('told'))
     },
-    steps: ['GET /fail', 'GET /read'],
-  },
-  {
-    name: 'an error handler is the first to ask for the session',
-    build: around({ behindPages: () => [readError] }),
-    pages: { '/fail': () => Promise.reject(new Error('rejected')) },
-    steps: ['GET /write', 'GET /fail'],
-  },
+    { build: around({ behindPages: () => [readError] }) },
+  ),
+  onPage(
+    'an error handler is the first to ask for the session',
+    ['GET /write', 'GET /page'],
+    () => Promise.reject(new Error('rejected')),
+    { build: around({ behindPages: () => [readError] }) },
+  ),
   {
     name: 'a page that is not found keeps what was written before',
     build: around({ after: () => [noteThePath] }),

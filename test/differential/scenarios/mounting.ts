@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream'
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import session from 'express-session'
 import onHeaders from 'on-headers'
-import { around, bag, dataOf, firstPage, type Page, type Scenario } from '../scenario'
+import { around, bag, dataOf, firstPage, type Kit, laterPage, onPage, type Page, type Scenario } from '../scenario'
 
 const takeBody: Page = (req, res) => {
   bag(req)['body'] = req.body
@@ -56,35 +56,21 @@ const files = around({
   after: ({ express }) => [express.Router().use('/files', noteFiles, express.static(__dirname, { maxAge: 1000 }))],
 })
 
-const json = { ask: 'POST /body', json: { a: [1, 'ä'] } }
+const json = { ask: 'POST /page', json: { a: [1, 'ä'] } }
+const places = ['before', 'after'] as const
 
 export const mounting: readonly Scenario[] = [
-  {
-    name: 'a body parser before the session',
-    build: around({ before: ({ express }) => [express.json()] }),
-    pages: { '/body': takeBody },
-    steps: [json, 'GET /read'],
-  },
-  {
-    name: 'a body parser after the session',
-    build: around({ after: ({ express }) => [express.json()] }),
-    pages: { '/body': takeBody },
-    steps: [json, 'GET /read'],
-  },
-  {
-    name: 'a wrapper of write and end before the session',
-    build: around({ before: () => [throughStream] }),
-    pages: { '/parts': inParts },
-    steps: ['GET /write', 'GET /parts', 'GET /read'],
-    headers: ['vary'],
-  },
-  {
-    name: 'a wrapper of write and end after the session',
-    build: around({ after: () => [throughStream] }),
-    pages: { '/parts': inParts },
-    steps: ['GET /write', 'GET /parts', 'GET /read'],
-    headers: ['vary'],
-  },
+  ...places.map((place) =>
+    onPage(`a body parser ${place} the session`, [json, 'GET /read'], takeBody, {
+      build: around({ [place]: ({ express }: Kit) => [express.json()] }),
+    }),
+  ),
+  ...places.map((place) =>
+    laterPage(`a wrapper of write and end ${place} the session`, inParts, {
+      build: around({ [place]: () => [throughStream] }),
+      headers: ['vary'],
+    }),
+  ),
   {
     name: 'pages in an application that is mounted below a path',
     build: (kit) => {

@@ -1,6 +1,6 @@
 /** A store that is away, or refuses to write. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { answer, bag, dataOf, ending, type Page, type Scenario } from '../scenario'
+import { answer, bag, dataOf, ending, onPage, type Page, type Scenario } from '../scenario'
 
 type Call = 'save' | 'reload' | 'regenerate' | 'destroy'
 
@@ -13,6 +13,13 @@ const callWithoutStore =
     await setStore('away')
     await nextTurn()
     res.json({ [name]: await ending((done) => session[name](done)) })
+  }
+
+const save =
+  (name: string, value: number): Page =>
+  async (req, res) => {
+    bag(req)[name] = value
+    res.json({ saved: await ending((done) => req.session.save(done)) })
   }
 
 /** The page is made as if its session were new, and what it writes is not kept. */
@@ -58,44 +65,39 @@ const scenarios: readonly Scenario[] = [
       },
     ],
   },
-  ...(['save', 'reload', 'destroy'] as const).map((call) => ({
-    name: `${call} tells its callback that the store went away under the page`,
-    pages: { '/call': callWithoutStore(call) },
-    steps: ['GET /write', 'GET /call'],
-  })),
-  {
-    name: 'regenerate tells its callback that the store went away under the page, and the browser keeps its cookie',
-    pages: { '/call': callWithoutStore('regenerate') },
-    steps: ['GET /write', 'GET /call', { store: 'there' }, 'GET /read'],
-    visitors: ['reader'],
-    differs: [
-      { row: 'an empty session is not stored', at: 1, ours: { cookies: [] } },
-      { row: 'an empty session is not stored', at: 2, ours: { body: { a: 1 } } },
-    ],
-  },
-  {
-    name: 'a stranger whose page saves while the store is away is told',
-    pages: {
-      '/save': async (req, res) => {
-        bag(req)['a'] = 1
-        const saved = await ending((done) => req.session.save(done))
-        res.json({ saved })
-      },
+  ...(['save', 'reload', 'destroy'] as const).map((call) =>
+    onPage(
+      `${call} tells its callback that the store went away under the page`,
+      ['GET /write', 'GET /page'],
+      callWithoutStore(call),
+    ),
+  ),
+  onPage(
+    'regenerate tells its callback that the store went away under the page, and the browser keeps its cookie',
+    ['GET /write', 'GET /page', { store: 'there' }, 'GET /read'],
+    callWithoutStore('regenerate'),
+    {
+      visitors: ['reader'],
+      differs: [
+        { row: 'an empty session is not stored', at: 1, ours: { cookies: [] } },
+        { row: 'an empty session is not stored', at: 2, ours: { body: { a: 1 } } },
+      ],
     },
-    steps: [{ store: 'away' }, 'GET /save', { store: 'there' }],
-    visitors: ['stranger'],
-    differs: [{ row: 'a page is served while the store is away', at: 0, ours: { cookies: [] } }],
-  },
-  {
-    name: 'save tells its callback that the store refused',
-    pages: {
-      '/save': async (req, res) => {
-        bag(req)['b'] = 2
-        res.json({ saved: await ending((done) => req.session.save(done)) })
-      },
+  ),
+  onPage(
+    'a stranger whose page saves while the store is away is told',
+    [{ store: 'away' }, 'GET /page', { store: 'there' }],
+    save('a', 1),
+    {
+      visitors: ['stranger'],
+      differs: [{ row: 'a page is served while the store is away', at: 0, ours: { cookies: [] } }],
     },
-    steps: ['GET /write', { store: 'refusing writes' }, 'GET /save', { store: 'there' }, 'GET /read'],
-  },
+  ),
+  onPage(
+    'save tells its callback that the store refused',
+    ['GET /write', { store: 'refusing writes' }, 'GET /page', { store: 'there' }, 'GET /read'],
+    save('b', 2),
+  ),
 ]
 
 export const outages: readonly Scenario[] = scenarios.map((scenario) => ({

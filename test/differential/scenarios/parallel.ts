@@ -1,5 +1,5 @@
 /** Several requests of one session at a time. */
-import { bag, dataOf, ending, type Page, type Scenario } from '../scenario'
+import { bag, type Deviation, dataOf, ending, type Page, type Scenario } from '../scenario'
 
 /** Has its session, waits for the quick one, then does its part. */
 const slowly =
@@ -40,80 +40,62 @@ const saveAfter: Page = async (req, res) => {
   res.json({ saved: await ending((done) => req.session.save(done)) })
 }
 
-const steps = ['GET /write', { together: ['GET /slow', 'GET /quick'] }, 'GET /read'] as const
+/** Two requests of one session at once. @param slow does its part when the quick one is done */
+const race = (name: string, slow: Page, quick: Page, differs: readonly Deviation[] = []): Scenario => ({
+  name,
+  pages: { '/slow': slow, '/quick': quickly(quick) },
+  steps: ['GET /write', { together: ['GET /slow', 'GET /quick'] }, 'GET /read'],
+  differs,
+})
+const staysDead = (at: number, body: unknown): Deviation => ({
+  row: 'a destroyed session ID cannot be used again',
+  at,
+  ours: { body },
+})
 
 export const parallel: readonly Scenario[] = [
-  {
-    name: 'of two requests that write, the one that ends last wins',
-    pages: { '/slow': slowly(write('slow')), '/quick': quickly(write('quick')) },
-    steps,
-  },
-  {
-    name: 'a request that only reads does not undo what another one writes',
-    pages: { '/slow': slowly((req, res) => res.json(dataOf(req.session))), '/quick': quickly(write('quick')) },
-    steps,
-  },
-  {
-    name: 'a request that asks for its session late does not undo what another one writes',
-    pages: {
-      '/slow': async (_req, res, { tell, hear }) => {
-        tell('the slow one has begun')
-        await hear('the quick one is done')
-        res.json({})
-      },
-      '/quick': quickly(write('quick')),
+  race('of two requests that write, the one that ends last wins', slowly(write('slow')), write('quick')),
+  race(
+    'a request that only reads does not undo what another one writes',
+    slowly((req, res) => res.json(dataOf(req.session))),
+    write('quick'),
+  ),
+  race(
+    'a request that asks for its session late does not undo what another one writes',
+    async (_req, res, { tell, hear }) => {
+      tell('the slow one has begun')
+      await hear('the quick one is done')
+      res.json({})
     },
-    steps,
-  },
-  {
-    name: 'a late write does not bring a destroyed session back',
-    pages: { '/slow': slowly(write('late')), '/quick': quickly(destroy) },
-    steps,
-    differs: [{ row: 'a destroyed session ID cannot be used again', at: 3, ours: { body: {} } }],
-  },
-  {
-    name: 'a late save does not bring a destroyed session back',
-    pages: { '/slow': slowly(saveAfter), '/quick': quickly(destroy) },
-    steps,
-    differs: [{ row: 'a destroyed session ID cannot be used again', at: 3, ours: { body: {} } }],
-  },
-  {
-    name: 'a late write with the old ID does not reach the session of after a regenerate',
-    pages: { '/slow': slowly(write('late')), '/quick': quickly(regenerate) },
-    steps,
-  },
-  {
-    name: 'a late write to an ID of before a regenerate is dropped',
-    pages: {
-      '/slow': async (req, res, tools) => {
-        const { sessionID, sessionStore } = req
-        dataOf(req.session)
-        tools.tell('the slow one has begun')
-        await tools.hear('the quick one is done')
-        bag(req)['late'] = true
-        await ending((done) => req.session.save(done))
-        sessionStore.get(sessionID, (_error, found) => res.json({ found: Boolean(found) }))
-      },
-      '/quick': quickly(regenerate),
+    write('quick'),
+  ),
+  race('a late write does not bring a destroyed session back', slowly(write('late')), destroy, [staysDead(3, {})]),
+  race('a late save does not bring a destroyed session back', slowly(saveAfter), destroy, [staysDead(3, {})]),
+  race(
+    'a late write with the old ID does not reach the session of after a regenerate',
+    slowly(write('late')),
+    regenerate,
+  ),
+  race(
+    'a late write to an ID of before a regenerate is dropped',
+    async (req, res, tools) => {
+      const { sessionID, sessionStore } = req
+      dataOf(req.session)
+      tools.tell('the slow one has begun')
+      await tools.hear('the quick one is done')
+      bag(req)['late'] = true
+      await ending((done) => req.session.save(done))
+      sessionStore.get(sessionID, (_error, found) => res.json({ found: Boolean(found) }))
     },
-    steps,
-    differs: [{ row: 'a destroyed session ID cannot be used again', at: 1, ours: { body: { found: false } } }],
-  },
-  {
-    name: 'reload of a session that another request destroyed is an error',
-    pages: {
-      '/slow': slowly(async (req, res) => {
-        res.json({ reloaded: await ending((done) => req.session.reload(done)) })
-      }),
-      '/quick': quickly(destroy),
-    },
-    steps,
-  },
-  {
-    name: 'two requests that destroy one session both succeed',
-    pages: { '/slow': slowly(destroy), '/quick': quickly(destroy) },
-    steps,
-  },
+    regenerate,
+    [staysDead(1, { found: false })],
+  ),
+  race(
+    'reload of a session that another request destroyed is an error',
+    slowly(async (req, res) => res.json({ reloaded: await ending((done) => req.session.reload(done)) })),
+    destroy,
+  ),
+  race('two requests that destroy one session both succeed', slowly(destroy), destroy),
   {
     name: 'twenty readers of one session at once see the same',
     steps: ['GET /write', { together: Array.from({ length: 20 }, () => 'GET /read') }],
