@@ -1,9 +1,9 @@
-import type { RequestListener } from 'node:http'
 import { createRequire } from 'node:module'
 import express5, { type Express } from 'express'
 import { Browser, type ScriptAnswer } from '../support/agent'
 import {
   type Ask,
+  around,
   commonPages,
   type Deviation,
   type Kit,
@@ -72,23 +72,16 @@ function startSite(scenario: Scenario, stack: Stack, framework: Framework): Runn
     express: frameworks[framework],
     mounted: stack.mounted,
     session: stack.session,
-    cookieName: stack.cookieName,
     tools,
     addPages: (app) => addPages(app, { ...commonPages, ...scenario.pages }, tools),
   }
   return {
-    app: (scenario.build ?? usualSite)(kit),
+    app: (scenario.build ?? around({}))(kit),
     upgrade: (req, socket) => {
       socket.on('error', () => {})
       scenario.upgrade?.(req, socket, kit)
     },
   }
-}
-
-function usualSite(kit: Kit): RequestListener {
-  const app = kit.express()
-  app.use(kit.mounted)
-  return kit.addPages(app)
 }
 
 function addPages(app: Express, pages: Readonly<Record<string, Page>>, tools: Tools): Express {

@@ -30,8 +30,6 @@ export interface Kit {
   /** The session alone. */
   readonly session: RequestHandler
   readonly tools: Tools
-  /** Name of the session's cookie. */
-  readonly cookieName: string
   /** Mounts the scenario's pages, and those that all have. */
   addPages(app: express.Express): express.Express
 }

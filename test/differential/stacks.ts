@@ -41,7 +41,6 @@ export interface World {
   readonly stacks: Readonly<Record<StackName, Stack>>
   /** The same behind something that can take their store away. */
   readonly fragile: Readonly<Record<StackName, Stack>>
-  readonly emulator: Emulator
   close(): Promise<void>
 }
 
@@ -77,7 +76,6 @@ export async function startWorld(): Promise<World> {
   return {
     stacks,
     fragile,
-    emulator,
     close: async () => {
       await Promise.all([...Object.values(stacks), ...Object.values(fragile)].map((stack) => stack.close()))
       await Promise.all([emulator.close(), redis.stop(), front.down()])

@@ -97,7 +97,6 @@ export const actions = {
   }),
 } satisfies Record<string, Action>
 
-/** Name of an action. */
 export type ActionName = keyof typeof actions
 
 const landings = new WeakMap<World, string[]>()
@@ -206,5 +205,4 @@ export const states = {
   oneOfTwo: inTurn(loggedIn, open(other)),
 } satisfies Record<string, (world: World) => Promise<void>>
 
-/** Name of a state. */
 export type StateName = keyof typeof states

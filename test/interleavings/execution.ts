@@ -7,7 +7,6 @@ import { type Choose, Scheduler } from './scheduler'
 import type { Setup } from './setup'
 import { type Seen, World } from './world'
 
-/** One execution and what it broke. */
 export interface Execution extends Ran {
   readonly broken: readonly Broken[]
 }

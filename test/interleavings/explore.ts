@@ -9,17 +9,13 @@ import { Trace } from './trace'
  * Without a bound on preemptions, and not stopped by the number of executions, this is exhaustive.
  */
 
-/** What one execution came to. */
 export interface Ran {
   readonly steps: readonly Step[]
 }
 
-/** Runs one execution under somebody's choices. */
 export type Run<R extends Ran> = (choose: Choose) => Promise<R>
 
-/** How far to go. */
 export interface Limits {
-  /** Number of actors. */
   readonly actors: number
   readonly maxExecutions: number
   /** Switches away from an actor that could have gone on. */

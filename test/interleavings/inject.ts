@@ -2,7 +2,6 @@ import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 
-/** A request as it reaches a server. */
 export interface Injected {
   readonly method: string
   /** Path and query. */
@@ -11,7 +10,6 @@ export interface Injected {
   readonly body?: string | undefined
 }
 
-/** The whole answer. */
 export interface InjectedAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>

@@ -13,7 +13,6 @@ export interface Broken {
 
 type Promised = (history: History) => (string | undefined)[]
 
-/** Judges one execution. */
 export function judge(history: History): Broken[] {
   return Object.entries(promises).flatMap(([promise, find]) =>
     [...new Set(find(history))].flatMap((text) => (text === undefined ? [] : [{ promise, text }])),

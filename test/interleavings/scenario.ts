@@ -1,4 +1,5 @@
 import { type ActionName, actions, type StateName, states } from './actions'
+import type { SiteKind } from './site'
 import type { Tab } from './world'
 
 /** What one actor does, one action after the other. */
@@ -8,15 +9,11 @@ interface Part {
 }
 
 /** A state, and what is done at once. */
-export interface Scenario {
+export interface Scenario extends SiteKind {
   /** As it is written: `known:landing2|landing1+logout`. */
   readonly name: string
   readonly state: StateName
   readonly parts: readonly Part[]
-  /** The site keeps an express-session of its own. */
-  readonly isOwnSession: boolean
-  /** The site counts attempts at user names. */
-  readonly hasLimits: boolean
   /** Redis takes no writes while the actors act. */
   readonly isReadOnly: boolean
 }
@@ -31,16 +28,15 @@ const isAction = (name: string): name is ActionName => Object.hasOwn(actions, na
  */
 export function readScenario(name: string): Scenario {
   const words = name.split('/')
+  const has = (word: string) => words.includes(word)
   const [state = '', list = ''] = (words.at(-1) ?? '').split(':')
-  const isOneProcess = words.includes('one')
   if (!isState(state)) throw new Error(`there is no state ${state}`)
   const parts = list.split('|').map((text, index) => {
     const browser = text.startsWith('b2.') ? 'b2' : 'b1'
     const acts = text.replace(/^b2\./, '').split('+')
     for (const act of acts) if (!isAction(act)) throw new Error(`there is no action ${act}`)
-    return { tab: { browser, process: isOneProcess ? 0 : index % 2 }, acts: acts.filter(isAction) }
+    return { tab: { browser, process: has('one') ? 0 : index % 2 }, acts: acts.filter(isAction) }
   })
-  const has = (word: string) => words.includes(word)
   return { name, state, parts, isOwnSession: has('own'), hasLimits: has('limits'), isReadOnly: has('readonly') }
 }
 

@@ -30,7 +30,6 @@ export interface StepInfo {
 
 /** A step that has happened. */
 export interface Step extends StepInfo {
-  /** Index of the actor. */
   readonly actor: number
   readonly mode: Mode
 }
@@ -46,7 +45,6 @@ export interface Option extends StepInfo {
   readonly actor: number
 }
 
-/** Says which step happens next. */
 export type Choose = (options: readonly Option[]) => Choice
 
 interface Gate extends StepInfo {

@@ -32,7 +32,6 @@ export interface Site {
   begins: number
 }
 
-/** One process of a site. */
 interface Process {
   readonly app: Express
   readonly sso: Sso2

@@ -22,7 +22,6 @@ const FRAME = new Set(['multi', 'exec'])
 const REFUSAL = 'NOREPLICAS Not enough good replicas to write.'
 const LOST = 'Connection is closed.'
 
-/** One process's client. */
 export interface GatedClient {
   readonly redis: Redis
   /** While true every write is refused. */

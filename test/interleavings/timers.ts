@@ -27,18 +27,14 @@ export function installTime(): () => void {
     [globalThis, 'setTimeout', virtualSetTimeout],
     [globalThis, 'clearTimeout', virtualClearTimeout],
     [promises, 'setTimeout', virtualSleep],
-    [Date, 'now', (original: () => number) => () => contexts.getStore()?.scheduler.now ?? original()],
-    [
-      performance,
-      'now',
-      (original: () => number) => () => contexts.getStore()?.scheduler.now ?? original.call(performance),
-    ],
+    [Date, 'now', virtualNow],
+    [performance, 'now', virtualNow],
     [Math, 'random', (original: () => number) => () => contexts.getStore()?.scheduler.random() ?? original()],
     [
       AbortSignal,
       'timeout',
       (original: (ms: number) => AbortSignal) => (ms: number) =>
-        contexts.getStore() ? new AbortController().signal : original.call(AbortSignal, ms),
+        contexts.getStore() ? new AbortController().signal : original(ms),
     ],
   ]
   const undo = patches.map(([target, name, make]) => patch(target, name, make as (original: unknown) => unknown))
@@ -49,13 +45,15 @@ export function installTime(): () => void {
 
 function patch(target: object, name: string, make: (original: unknown) => unknown): () => void {
   const before = Object.getOwnPropertyDescriptor(target, name)
-  const value = make(Reflect.get(target, name))
+  const value = make(Reflect.get(target, name).bind(target))
   Object.defineProperty(target, name, { value, configurable: true, writable: true })
   return () => {
     if (before) Object.defineProperty(target, name, before)
     else Reflect.deleteProperty(target, name)
   }
 }
+
+const virtualNow = (original: () => number) => () => contexts.getStore()?.scheduler.now ?? original()
 
 function virtualSetTimeout(original: typeof setTimeout) {
   return (work: (...args: unknown[]) => void, ms = 1, ...args: unknown[]): unknown => {

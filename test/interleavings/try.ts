@@ -10,7 +10,6 @@ export interface Violation extends Broken {
   readonly schedule: string
 }
 
-/** What trying a scenario has shown. */
 export interface Tried extends Explored {
   readonly violations: readonly Violation[]
 }
@@ -31,7 +30,6 @@ export class Findings {
   }
 }
 
-/** Tries the orders of one scenario. */
 export async function tryOrders(setup: Setup, scenario: Scenario, limits: Omit<Limits, 'actors'>): Promise<Tried> {
   const findings = new Findings(scenario)
   const run = (choose: Choose) => execute(setup, scenario, choose)

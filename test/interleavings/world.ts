@@ -97,7 +97,6 @@ export class World {
   }
 }
 
-/** A request of a browser. */
 export interface Sent {
   readonly method: string
   readonly url: URL

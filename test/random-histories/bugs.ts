@@ -1,5 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { play } from './play'
 import { judge, type Violation } from './promises'
@@ -23,7 +22,8 @@ interface Patching {
 }
 const { compile, weaken }: Patching = require('../security-mutations/patch.js')
 
-const root = path.join(__dirname, '..', '..')
+const { makeCopy }: { makeCopy(prefix: string): string } = require('../support/copy.js')
+
 /** A bug has so many runs of so many steps to be found in. */
 const RUNS = 3
 const STEPS = 4000
@@ -59,12 +59,9 @@ const count = (violations: readonly Violation[]) =>
 
 /** @returns the folder of a built package that has the bug */
 function copyWith(bug: Bug): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'express-sso2-bug-'))
+  const folder = makeCopy('express-sso2-bug-')
   const dist = path.join(folder, 'dist')
-  cpSync(path.join(root, 'dist'), dist, { recursive: true })
-  cpSync(path.join(root, 'package.json'), path.join(folder, 'package.json'))
-  symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'), 'dir')
-  const changed = weaken(path.join(root, 'lib'), bug)
+  const changed = weaken(path.join(folder, 'lib'), bug)
   if (typeof changed === 'string') throw new Error(`${bug.name}: ${changed}`)
   for (const [file, text] of changed) {
     const built = path.join(dist, file.replace(/ts$/, 'js'))

@@ -35,6 +35,17 @@ function skew(name: string, seconds: number): Fault {
   }
 }
 
+const restarts = (name: string, signal: 'SIGKILL' | 'SIGTERM'): Fault => ({
+  part: 'process',
+  name,
+  begin: async (setup, roll) => {
+    const one = anyProcess(setup, roll)
+    await one.stop(signal)
+    await one.start()
+  },
+  isShort: true,
+})
+
 const passing = (seconds: number): Fault => ({
   part: 'time',
   name: `${seconds} s pass`,
@@ -89,18 +100,8 @@ export const faults: readonly Fault[] = [
     begin: ({ redis }) => redis.config('SET', 'maxmemory', '1'),
     end: ({ redis }) => redis.config('SET', 'maxmemory', '0'),
   },
-  {
-    part: 'process',
-    name: 'a process is killed',
-    begin: async (setup, roll) => restart(anyProcess(setup, roll), 'SIGKILL'),
-    isShort: true,
-  },
-  {
-    part: 'process',
-    name: 'a process is told to end',
-    begin: async (setup, roll) => restart(anyProcess(setup, roll), 'SIGTERM'),
-    isShort: true,
-  },
+  restarts('a process is killed', 'SIGKILL'),
+  restarts('a process is told to end', 'SIGTERM'),
   {
     part: 'process',
     name: 'a process stands still',
@@ -116,11 +117,6 @@ export const faults: readonly Fault[] = [
   skew('a clock is 40 s behind', -40),
   skew('a clock is an hour ahead', 3600),
 ]
-
-async function restart(one: Setup['processes'][number], signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-  await one.stop(signal)
-  await one.start()
-}
 
 /** Time passes: not yet stale, stale, past the grace. */
 export const times: readonly Fault[] = [passing(200), passing(400), passing(1300)]

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { settleDown } from './aftermath'
 import { Agent } from './agent'
 import { type Dice, dice } from './dice'
-import type { Entry, History, Trouble } from './entries'
+import type { Entry, History } from './entries'
 import { type Doings, nemesis } from './nemesis'
 import { type Account, openSetup, type Setup, type SetupOptions } from './setup'
 import { comeByOnce, doAnything, read, thieve } from './steps'
@@ -77,7 +77,7 @@ export async function lookBack(
   return {
     bounds: setup.bounds,
     entries,
-    troubles: [...doings.troubles, ...busyTimes(setup)],
+    troubles: [...doings.troubles, ...setup.busy],
     ends: doings.ends,
     calls: setup.calls(),
     aftermath,
@@ -102,16 +102,4 @@ function newcomers(setup: Setup, note: (entry: Entry) => void, roll: Dice, isOve
     const options = kinds[Math.floor(roll() * kinds.length)]
     return comeByOnce(new Agent(setup, number, [], note, options), roll)
   })
-}
-
-/** Moments at which the machine was busy, as troubles. */
-function busyTimes({ busy }: Setup): Trouble[] {
-  return busy.map(({ end, ms, clock }) => ({
-    part: 'busy',
-    name: 'the machine is busy',
-    begin: end - ms,
-    end,
-    clockBegin: clock - ms / 1000,
-    clockEnd: clock,
-  }))
 }

@@ -5,7 +5,7 @@ import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
 import { type Front, startFront } from '../support/front'
 import { startBalancer } from './balancer'
 import { CallTap } from './call-tap'
-import type { Asked, Bounds } from './entries'
+import type { Asked, Bounds, Trouble } from './entries'
 import { type LastingRedis, startLastingRedis } from './lasting-redis'
 import { SiteProcess } from './processes'
 import { Secrets } from './secrets'
@@ -45,8 +45,8 @@ export interface Setup {
   readonly secrets: Secrets
   /** What processes did that nobody asked for. */
   readonly mishaps: string[]
-  /** Moments at which the machine was busy, and for how long. */
-  readonly busy: { readonly end: number; readonly ms: number; readonly clock: number }[]
+  /** Moments at which the machine was busy. */
+  readonly busy: Trouble[]
   /** The clock of platform and site, in seconds. */
   clock(): number
   advance(seconds: number): Promise<void>
@@ -91,8 +91,11 @@ export async function openSetup({ accounts, dist, site = {} }: SetupOptions): Pr
     ...bounds,
   }
   const mishaps: string[] = []
-  const busy: Setup['busy'] = []
-  const noteBusy = (ms: number) => busy.push({ end: performance.now(), ms, clock: emulator.clock.now() / 1000 })
+  const busy: Trouble[] = []
+  const noteBusy = (ms: number) => {
+    const [end, clockEnd] = [performance.now(), emulator.clock.now() / 1000]
+    busy.push({ part: 'busy', name: 'busy', begin: end - ms, end, clockBegin: clockEnd - ms / 1000, clockEnd })
+  }
   const beginning = { dist: dist ?? path.join(__dirname, '..', '..', 'dist'), options }
   while (processes.length < PROCESSES)
     processes.push(new SiteProcess(beginning, (text) => mishaps.push(text), noteBusy))
