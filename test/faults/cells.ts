@@ -24,8 +24,8 @@ export interface Row {
   readonly row: string
   readonly name: string
   readonly options?: SceneOptions
-  fault(scene: Scene): Promise<void> | void
-  mend(scene: Scene): Promise<void> | void
+  fault?(scene: Scene): Promise<void> | void
+  mend?(scene: Scene): Promise<void> | void
   readonly cells: Readonly<Partial<Record<Column, Cell>>>
   /** Where another end than the usual is right. */
   readonly healed?: Readonly<Partial<Record<Column, Cell>>>
@@ -159,9 +159,9 @@ function watchRedis({ redis }: Scene) {
 /** A visitor, the fault, what must happen, the end of the fault, and all is well again. */
 async function playCell(scene: Scene, row: Row, column: Column): Promise<void> {
   const actor = await prepare(scene, column)
-  await row.fault(scene)
+  await row.fault?.(scene)
   await present(row.cells[column])(scene, actor)
-  await row.mend(scene)
+  await row.mend?.(scene)
   await (row.healed?.[column] ?? usual[column])(scene, actor)
   await expectPromises(scene)
 }

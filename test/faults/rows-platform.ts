@@ -67,7 +67,6 @@ export const rows: Row[] = [
     row: '8b',
     name: 'the SSO system has forgotten the session',
     fault: pruneAll,
-    mend: () => {},
     cells: {
       anon: beginsAnew,
       fresh: servedFresh,

@@ -120,7 +120,6 @@ export const rows: Row[] = [
     name: 'a replica takes over that lacks the last writes',
     options: { ownRedis: true },
     fault: cutOff,
-    mend: nothing,
     cells: {
       new: after(nothing, flow('anon')),
       anon: after(nothing, servedAnonymous),
@@ -143,21 +142,7 @@ export const rows: Row[] = [
       }),
     },
   },
-  { row: '17', name: 'the process starts anew', fault: (scene) => scene.restart(), mend: nothing, cells: asEver },
-  {
-    row: '18',
-    name: 'two processes take turns',
-    options: { processes: 2 },
-    fault: nothing,
-    mend: nothing,
-    cells: asEver,
-  },
-  {
-    row: '19',
-    name: 'one browser asks many things at once',
-    options: { processes: 2 },
-    fault: nothing,
-    mend: nothing,
-    cells: inParallel,
-  },
+  { row: '17', name: 'the process starts anew', fault: (scene) => scene.restart(), cells: asEver },
+  { row: '18', name: 'two processes take turns', options: { processes: 2 }, cells: asEver },
+  { row: '19', name: 'one browser asks many things at once', options: { processes: 2 }, cells: inParallel },
 ]

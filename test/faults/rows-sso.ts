@@ -1,5 +1,5 @@
 import type { EmulatedOperation, FaultKind } from '../../lib/emulator/faults/rules'
-import { type Actor, landingOf, type Row } from './cells'
+import { type Actor, type Cell, landingOf, type Row } from './cells'
 import type { Scene } from './scene'
 import {
   flow,
@@ -25,12 +25,12 @@ const clear = (scene: Scene): void => {
   scene.emulator.faults.clear()
 }
 
-const known = { anon: servedAnonymous, fresh: servedFresh, stale: grace }
-const both = (first: Row['cells'][keyof Row['cells']], second: typeof first) => {
-  const cells = [first, second]
-  return async (...args: Parameters<NonNullable<typeof first>>) => {
-    for (const cell of cells) await cell?.(...args)
-  }
+const served = { anon: servedAnonymous, fresh: servedFresh }
+const known = { ...served, stale: grace, login: loginLater(2000), logout: logoutPending(2000) }
+/** By script, and then on the form. */
+const loginLaterInBoth: Cell = async (scene, actor) => {
+  await loginLater(2000)(scene, actor)
+  await formLater(scene, actor)
 }
 
 /** Rows of the fault matrix. */
@@ -43,7 +43,7 @@ export const rows: Row[] = [
     cells: {
       ...known,
       new: sparedSoon,
-      login: both(loginLater(2000), formLater),
+      login: loginLaterInBoth,
       logout: logoutPending(3000),
       landing: landsLoggedIn,
     },
@@ -74,8 +74,7 @@ export const rows: Row[] = [
     cells: {
       ...known,
       new: row === '3' ? sparedOnceKnown : flow('anon'),
-      login: both(loginLater(2000), formLater),
-      logout: logoutPending(2000),
+      login: loginLaterInBoth,
       landing: landsLoggedIn,
     },
   })),
@@ -84,11 +83,7 @@ export const rows: Row[] = [
     name: 'answers with a wrong signature',
     fault: spoil({ kind: 'wrong_signature' }, backChannel),
     mend: clear,
-    cells: {
-      ...known,
-      login: loginLater(2000),
-      logout: logoutPending(2000),
-    },
+    cells: known,
   },
   {
     row: '5',
@@ -99,9 +94,8 @@ export const rows: Row[] = [
       scene.emulator.clock.advance(5)
     },
     cells: {
+      ...served,
       new: servedInTheEnd,
-      anon: servedAnonymous,
-      fresh: servedFresh,
       landing: async (scene, actor) =>
         landsNowhere(scene, { ...actor, landing: await landingOf(scene, actor.browser) }),
     },
@@ -124,8 +118,6 @@ export const rows: Row[] = [
         await grace(scene, actor)
       },
       new: servedInTheEnd,
-      login: loginLater(2000),
-      logout: logoutPending(2000),
       landing: landsNowhere,
     },
   })),
@@ -140,8 +132,6 @@ export const rows: Row[] = [
     cells: {
       ...known,
       new: servedInTheEnd,
-      login: loginLater(2000),
-      logout: logoutPending(2000),
       landing: landsLoggedIn,
     },
   },

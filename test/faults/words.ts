@@ -44,13 +44,18 @@ export const grace: Cell = async (scene, actor) => {
   expect(actor.browser.cookie('sso2.sid')).toBe(cookie)
 }
 
-/** "Not now", never "wrong password", and no attempt is counted against the user. */
+/** "Not now", never "wrong password". */
+export async function expectNotNow(scene: Scene, actor: Actor, withinMs: number): Promise<void> {
+  const { status, json, headers, ms } = await post(scene, actor)
+  expect([status, json]).toEqual([503, { error: 'unavailable' }])
+  expect(Number(headers['retry-after'])).toBeGreaterThan(0)
+  expect(ms).toBeLessThan(withinMs)
+}
+
+/** "Not now", and no attempt is counted against the user. */
 export const loginLater = (withinMs: number): Cell => {
   return async (scene, actor) => {
-    const answer = await post(scene, actor)
-    expect([answer.status, answer.json]).toEqual([503, { error: 'unavailable' }])
-    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0)
-    expect(answer.ms).toBeLessThan(withinMs + ROOM_MS)
+    await expectNotNow(scene, actor, withinMs + ROOM_MS)
     const account = scene.emulator.account('ada').view()
     expect([account.failedAttempts, account.frozenUntil]).toEqual([0, null])
     expect((await page(scene, actor)).view?.status).not.toBe('loggedin')
