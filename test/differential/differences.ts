@@ -16,5 +16,4 @@ export const differences = [
   'only session IDs made by this package are looked up',
 ] as const
 
-/** A row of the list. */
 export type Difference = (typeof differences)[number]

@@ -20,7 +20,6 @@ import type { Running, Stack } from './stacks'
 
 const express4 = createRequire(__filename)('express4') as typeof express5
 
-/** The frameworks that a site may run on. */
 export const frameworks = { 'Express 4': express4, 'Express 5': express5 } as const
 export type Framework = keyof typeof frameworks
 

@@ -109,7 +109,6 @@ export function bag(req: IncomingMessage): Bag {
   return (req as Request).session as unknown as Bag
 }
 
-/** The site's data in a session. */
 export function dataOf(session: object | null | undefined): Record<string, unknown> {
   return Object.fromEntries(Object.entries(session ?? {}).filter(([name]) => name !== 'cookie'))
 }
@@ -134,7 +133,6 @@ export function answer(socket: Duplex, value: unknown): void {
   socket.end(`HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
 }
 
-/** Pages that every scenario has. */
 export const commonPages: Readonly<Record<string, Page>> = {
   '/read': (req, res) => res.json(dataOf(req.session)),
   '/write': (req, res) => {

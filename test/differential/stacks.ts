@@ -37,12 +37,7 @@ export interface Stack {
   close(): Promise<void>
 }
 
-export interface World {
-  readonly stacks: Readonly<Record<StackName, Stack>>
-  /** The same behind something that can take their store away. */
-  readonly fragile: Readonly<Record<StackName, Stack>>
-  close(): Promise<void>
-}
+export type World = Awaited<ReturnType<typeof startWorld>>
 
 interface Surroundings {
   readonly emulator: Emulator
@@ -52,7 +47,7 @@ interface Surroundings {
 const names = ['plain', 'memory', 'redis', 'full'] as const
 
 /** One Redis, one emulator, and every stack on it twice. */
-export async function startWorld(): Promise<World> {
+export async function startWorld() {
   const places = await Promise.all([...names, ...names.map((name) => `${name}-fragile`)].map(openPort))
   const clients = places.map(({ name, url }) => ({
     clientId: name,
@@ -75,6 +70,7 @@ export async function startWorld(): Promise<World> {
   const fragile = await open(places.slice(names.length), front)
   return {
     stacks,
+    /** The same behind something that can take their store away. */
     fragile,
     close: async () => {
       await Promise.all([...Object.values(stacks), ...Object.values(fragile)].map((stack) => stack.close()))

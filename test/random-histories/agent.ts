@@ -72,7 +72,6 @@ export class Agent {
       { isLean: path.startsWith('/lean') },
     )
   }
-  /** Asks for a page as a script does. */
   script(path = '/news'): Promise<void> {
     return this.#ask('script', path, {})
   }
@@ -99,7 +98,6 @@ export class Agent {
     }
     return this.#step('login', send, { account: username })
   }
-  /** Logs in with a wrong password. */
   wrong({ username }: Account): Promise<void> {
     return this.#ask('wrong', '/login', { json: { username, password: 'not-the-password' } }, { account: username })
   }
@@ -179,7 +177,6 @@ export class Agent {
     return this.#lately.join(', ')
   }
 
-  /** Remembers which cookies it has had, and when. */
   #hold(now: number): void {
     const cookie = this.browser.cookie(SESSION)
     if (cookie === undefined || this.#held.some((held) => held.cookie === cookie)) return

@@ -5,7 +5,6 @@ export type Dice = () => number
 
 export const pick = <T>(roll: Dice, list: readonly T[]): T => list[Math.floor(roll() * list.length)] as T
 
-/** Picks by weight. */
 export function pickBy<T>(roll: Dice, list: readonly (readonly [weight: number, value: T])[]): T {
   let left = roll() * list.reduce((sum, [weight]) => sum + weight, 0)
   for (const [weight, value] of list) {

@@ -43,7 +43,6 @@ export interface Entry {
   readonly items?: readonly string[] | undefined
   /** The page did not look into `req.session`. */
   readonly isLean?: boolean | undefined
-  /** What was put into `req.session`. */
   readonly item?: string | undefined
   /** Whose password was sent; whose sessions were to end. */
   readonly account?: string | undefined
@@ -58,7 +57,6 @@ export interface Entry {
 /** Which part is in trouble. `loss`: the store lost everything; `time`: none, but time passed; `busy`: the machine, and nobody's fault. */
 export type Part = 'platform' | 'store' | 'loss' | 'process' | 'clock' | 'time' | 'busy'
 
-/** A fault, from when to when. */
 export interface Trouble {
   readonly part: Part
   readonly name: string

@@ -121,7 +121,6 @@ export const faults: readonly Fault[] = [
 /** Time passes: not yet stale, stale, past the grace. */
 export const times: readonly Fault[] = [passing(200), passing(400), passing(1300)]
 
-/** All is as it should be. */
 export async function mend({ emulator, ssoFront, storeFront }: Setup): Promise<void> {
   emulator.faults.clear()
   ssoFront.heal()

@@ -21,7 +21,6 @@ export interface Figures {
 
 /** What a process is told at its start. */
 export interface Beginning {
-  /** Folder of the built package. */
   readonly dist: string
   readonly options: object
 }
@@ -87,7 +86,6 @@ export class SiteProcess {
     await gone
   }
 
-  /** Everything in it stands still. */
   pause(): void {
     this.#child?.kill('SIGSTOP')
   }

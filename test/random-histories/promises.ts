@@ -19,7 +19,6 @@ export const promises: Readonly<Record<string, Promised>> = {
   ...servicePromises,
 }
 
-/** Judges one history. */
 export function judge(history: History): Violation[] {
   const view = new HistoryView(history)
   return Object.entries(promises).flatMap(([promise, find]) => find(view).map((text) => ({ promise, text })))

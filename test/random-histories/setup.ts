@@ -5,7 +5,7 @@ import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
 import { type Front, startFront } from '../support/front'
 import { startBalancer } from './balancer'
 import { CallTap } from './call-tap'
-import type { Asked, Bounds, Trouble } from './entries'
+import type { Bounds, Trouble } from './entries'
 import { type LastingRedis, startLastingRedis } from './lasting-redis'
 import { SiteProcess } from './processes'
 import { Secrets } from './secrets'
@@ -15,7 +15,6 @@ const STATUS_MS = 700
 const PROCESSES = 2
 const NAME = 'morning.localhost'
 
-/** A reader's account. */
 export interface Account {
   readonly username: string
   readonly password: string
@@ -29,31 +28,7 @@ export interface SetupOptions {
 }
 
 /** A site of two processes behind a balancer, with everything around it that can break. */
-export interface Setup {
-  readonly url: string
-  readonly emulator: Emulator
-  /** Stands in front of the whole platform. */
-  readonly ssoFront: Front
-  /** Stands in front of Redis. */
-  readonly storeFront: Front
-  readonly store: LastingRedis
-  /** A connection past all fronts. */
-  readonly redis: Redis
-  readonly processes: readonly SiteProcess[]
-  readonly bounds: Bounds
-  /** What must be seen nowhere. */
-  readonly secrets: Secrets
-  /** What processes did that nobody asked for. */
-  readonly mishaps: string[]
-  /** Moments at which the machine was busy. */
-  readonly busy: Trouble[]
-  /** The clock of platform and site, in seconds. */
-  clock(): number
-  advance(seconds: number): Promise<void>
-  /** All calls that the platform has had. */
-  calls(): readonly Asked[]
-  close(): Promise<void>
-}
+export type Setup = Awaited<ReturnType<typeof openSetup>>
 
 const accountOptions = (accounts: readonly Account[]) =>
   accounts.map(({ username, password }) => ({
@@ -66,7 +41,7 @@ const accountOptions = (accounts: readonly Account[]) =>
 
 const UNLIMITED = { attemptsBeforeFreeze: 1000, sessionsPerAccount: 1_000_000, pruneAfterSeconds: 10_000_000 }
 
-export async function openSetup({ accounts, dist, site = {} }: SetupOptions): Promise<Setup> {
+export async function openSetup({ accounts, dist, site = {} }: SetupOptions) {
   const processes: SiteProcess[] = []
   const balancer = await startBalancer(() =>
     processes.filter(({ isRunning, port }) => isRunning && port > 0).map(({ port }) => port),
@@ -111,14 +86,17 @@ export async function openSetup({ accounts, dist, site = {} }: SetupOptions): Pr
     ssoFront,
     storeFront,
     store,
+    /** A connection past all fronts. */
     redis,
     processes,
     bounds,
     secrets,
+    /** What processes did that nobody asked for. */
     mishaps,
     busy,
+    /** The clock of platform and site, in seconds. */
     clock: () => emulator.clock.now() / 1000,
-    advance: async (seconds) => {
+    advance: async (seconds: number) => {
       ahead += seconds * 1000
       emulator.clock.advance(seconds)
       await Promise.all(processes.map((one) => one.setClock(ahead)))

@@ -40,7 +40,6 @@ async function leaveAmidst(agent: Agent, roll: Dice, others: readonly Promise<vo
   await agent.old(roll)
 }
 
-/** A form that is sent twice. */
 function twice(agent: Agent, roll: Dice): Promise<unknown> {
   const chosen = account(agent, roll)
   return Promise.all([agent.login(chosen), agent.login(chosen)])

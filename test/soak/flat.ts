@@ -49,6 +49,5 @@ function slope(points: readonly (readonly [at: number, value: number])[]): numbe
   return slopes.length === 0 ? 0 : median(slopes)
 }
 
-/** For people. */
 export const tellCourse = ({ name, median: middle, growth, most, isFlat }: Course): string =>
   `  ${isFlat ? 'flat' : 'GROWS'}  ${name}: median ${middle.toFixed(1)}, ${growth >= 0 ? '+' : ''}${growth.toFixed(1)} over the second half (most ${most.toFixed(1)})`

@@ -96,10 +96,8 @@ const columns: readonly (readonly [head: string, of: (sample: Sample) => number,
   ['Redis keys', ({ storeKeys }) => storeKeys, 0],
 ]
 
-/** The head of the table. */
 export const tableHead = (): string =>
   `| ${columns.map(([head]) => head).join(' | ')} |\n| ${columns.map(() => '---:').join(' | ')} |`
 
-/** One line of the table. */
 export const tableLine = (sample: Sample): string =>
   `| ${columns.map(([, of, digits]) => of(sample).toFixed(digits)).join(' | ')} |`

@@ -15,7 +15,6 @@ const BOT = { userAgent: 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.go
 const account = (username: string): Account => ({ username, password: `password-of-${username}` })
 const accountsOf = (number: number) => [account(`one-${number}`), account(`other-${number}`)]
 
-/** All accounts that there are. */
 export const accounts: readonly Account[] = Array.from({ length: READERS }, (_, number) => accountsOf(number)).flat()
 
 type Step = (agent: Agent, roll: Dice, traffic: Traffic) => Promise<unknown>

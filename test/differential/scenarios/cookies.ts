@@ -1,4 +1,4 @@
-/** What a site does with `req.session.cookie`. */
+/** What a site does with `req.session.cookie`, and what browsers send as a cookie. */
 import session from 'express-session'
 import {
   bag,
@@ -45,6 +45,14 @@ const notAgain = (at: number, visitor: Visitor): Deviation => ({
   visitor,
   at,
   ours: { cookies: [] },
+})
+
+/** The browser is told to forget its cookies of this name. */
+const forgotten = (visitor: Visitor): Deviation => ({
+  row: 'an ambiguous cookie is ignored',
+  visitor,
+  at: 1,
+  ours: { body: {}, cookies: [{ ...usual, life: 'gone' }] },
 })
 
 const livesLong: Deviation = {
@@ -191,4 +199,13 @@ export const cookies: readonly Scenario[] = [
       res.json({})
     },
   ),
+  {
+    name: 'a cookie that comes twice is none',
+    steps: ['GET /write', { ask: 'GET /read', cookie: (name, value) => `${name}=${value}; ${name}=${value}` }],
+    differs: [forgotten('stranger'), forgotten('reader')],
+  },
+  {
+    name: 'other cookies around ours do no harm',
+    steps: ['GET /write', { ask: 'GET /read', cookie: (name, value) => `a=1;  ${name}=${value} ; b="2"; c` }],
+  },
 ]

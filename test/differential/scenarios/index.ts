@@ -8,7 +8,6 @@ import { identifiers } from './identifiers'
 import { mounting } from './mounting'
 import { outages } from './outages'
 import { parallel } from './parallel'
-import { sentCookies } from './sent-cookies'
 import { sockets } from './sockets'
 
 export const scenarios: readonly Scenario[] = [
@@ -16,7 +15,6 @@ export const scenarios: readonly Scenario[] = [
   ...calls,
   ...endings,
   ...cookies,
-  ...sentCookies,
   ...identifiers,
   ...parallel,
   ...answers,
