@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events'
 import { createRequire } from 'node:module'
 import express5, { type Express } from 'express'
 import { Browser, type ScriptAnswer } from '../support/agent'
@@ -94,21 +95,16 @@ function addPages(app: Express, pages: Readonly<Record<string, Page>>, tools: To
 }
 
 function makeTools(stack: Stack): Tools {
-  const events = new Map<string, { happened: Promise<void>; tell: () => void }>()
-  const named = (name: string) => {
-    const known = events.get(name)
-    if (known) return known
-    let tell = () => {}
-    const happened = new Promise<void>((resolve) => {
-      tell = resolve
-    })
-    const event = { happened, tell }
-    events.set(name, event)
-    return event
-  }
+  const events = new EventEmitter()
+  const told = new Set<string>()
   return {
-    tell: (name) => named(name).tell(),
-    hear: (name) => named(name).happened,
+    tell: (name) => {
+      told.add(name)
+      events.emit(name)
+    },
+    hear: async (name) => {
+      if (!told.has(name)) await once(events, name)
+    },
     setStore: (state) => stack.setStore(state),
   }
 }

@@ -32,7 +32,7 @@ export function installPlatform(app: RequestListener, note: (call: PlatformCall)
     const { body } = request
     const claims = claimsOf(body)
     const mode = await scheduler.gate(actor, describe(operation, body))
-    if (mode === 'fail') throw broken('ECONNRESET')
+    if (mode === 'fail') throw reset()
     const asked = scheduler.mark()
     const answer = await scheduler.underWay(() =>
       inject(app, {
@@ -52,7 +52,7 @@ export function installPlatform(app: RequestListener, note: (call: PlatformCall)
       sts: text(told['sts']),
       err: text(told['err']),
     })
-    if (mode === 'lost') throw broken('ECONNRESET')
+    if (mode === 'lost') throw reset()
     return responseOf(answer)
   }
   return () => {
@@ -60,9 +60,7 @@ export function installPlatform(app: RequestListener, note: (call: PlatformCall)
   }
 }
 
-function broken(code: string): Error {
-  return Object.assign(new Error(code), { code })
-}
+const reset = () => Object.assign(new Error('ECONNRESET'), { code: 'ECONNRESET' })
 
 function responseOf(answer: Awaited<ReturnType<typeof inject>>): TransportResponse {
   async function* body() {

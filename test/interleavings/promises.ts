@@ -244,11 +244,8 @@ const loginKept: Promised = (history) => {
     world.seen.some((seen) => seen.browser === browser && seen.isLogin && seen.left > acted[0])
   return aftermath
     .filter((after) => isIn(after) && !isOvertaken(history, after) && !isApart(history, after.browser))
-    .map(({ browser, direct }) =>
-      userOf(direct) !== undefined
-        ? undefined
-        : `${browser} has logged in, nothing has ended it, and it is not logged in`,
-    )
+    .filter(({ direct }) => userOf(direct) === undefined)
+    .map(({ browser }) => `${browser} has logged in, nothing has ended it, and it is not logged in`)
 }
 
 /** With an express-session of the site's own, its late answers and saves are its own affair. */

@@ -1,9 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import type { Express } from 'express'
 import { Redis } from 'ioredis'
-import type { Sso2 } from '../../lib'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
 import { startRedis } from '../support/redis'
 import { installPlatform, type PlatformCall } from './platform-gate'
@@ -12,17 +10,7 @@ import { type GatedClient, openGatedClient } from './store-gate'
 import { installTime } from './timers'
 
 /** What all executions share: one platform, one Redis with a client for each of two processes. */
-export interface Setup {
-  readonly emulator: Emulator
-  readonly clients: readonly [GatedClient, GatedClient]
-  /** A client that no step waits for. */
-  readonly redis: Redis
-  /** The site of the next execution, on an empty store and with a platform that knows nobody. */
-  begin(calls: PlatformCall[], kind: SiteKind): Promise<Site>
-  /** What ran may have opened a breaker: the next execution gets a site of its own. */
-  retire(): Promise<void>
-  close(): Promise<void>
-}
+export type Setup = Awaited<ReturnType<typeof openSetup>>
 
 /** One site in two processes. */
 export interface Site {
@@ -32,17 +20,14 @@ export interface Site {
   begins: number
 }
 
-interface Process {
-  readonly app: Express
-  readonly sso: Sso2
-}
+type Process = ReturnType<typeof buildProcess>
 
 /** A whole second in the year 2027: the first execution of a site begins then, and each next one an hour later. */
 const BEGIN_MS = 1_800_000_000_000
 const HOUR_MS = 3_600_000
 
 /** Opens a setup with a Redis of its own, on a socket that costs half of what a port does. */
-export async function openSetup(): Promise<Setup> {
+export async function openSetup() {
   const folder = mkdtempSync(path.join(tmpdir(), 'express-sso2-orders-'))
   const socket = path.join(folder, 'redis.sock')
   const server = await startRedis({ args: ['--unixsocket', socket] })
@@ -69,8 +54,10 @@ export async function openSetup(): Promise<Setup> {
   return {
     emulator,
     clients: gated,
+    /** A client that no step waits for. */
     redis,
-    begin: async (next, kind) => {
+    /** The site of the next execution, on an empty store and with a platform that knows nobody. */
+    begin: async (next: PlatformCall[], kind: SiteKind): Promise<Site> => {
       const name = `${kind.isOwnSession} ${kind.hasLimits}`
       names.clear()
       calls = next
@@ -82,6 +69,7 @@ export async function openSetup(): Promise<Setup> {
       site.begins += HOUR_MS
       return site
     },
+    /** What ran may have opened a breaker: the next execution gets a site of its own. */
     retire,
     close: async () => {
       await retire()

@@ -109,11 +109,5 @@ function addPages(app: Express, sso: Sso2, store: session.Store | undefined): Ex
 function show(req: Request, res: Response, check?: View['check']): void {
   const { status, user, degraded } = req.sso2
   const { basket } = req.session
-  res.json({
-    status,
-    ...(user ? { user: user.accountId } : {}),
-    ...(degraded === undefined ? {} : { degraded }),
-    ...(basket === undefined ? {} : { basket }),
-    ...(check ? { check } : {}),
-  })
+  res.json({ status, user: user?.accountId, degraded, basket, check })
 }

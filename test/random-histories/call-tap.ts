@@ -6,13 +6,11 @@ const EVERY_MS = 50
 
 /** All calls that an emulator has had. */
 export class CallTap {
-  readonly #emulator: Emulator
   readonly #all: Asked[] = []
   #last: Call | undefined
   readonly #timer: NodeJS.Timeout
 
-  constructor(emulator: Emulator) {
-    this.#emulator = emulator
+  constructor(private readonly emulator: Emulator) {
     this.#timer = setInterval(() => this.#take(), EVERY_MS)
   }
 
@@ -25,7 +23,7 @@ export class CallTap {
   }
 
   #take(): void {
-    const calls = this.#emulator.calls()
+    const calls = this.emulator.calls()
     const from = this.#last === undefined ? 0 : calls.lastIndexOf(this.#last) + 1
     const seen = performance.now()
     for (const call of calls.slice(from)) this.#all.push(asked(call, seen))

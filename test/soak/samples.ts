@@ -23,20 +23,18 @@ const MEGABYTE = 1_048_576
 /** Takes samples, each after a garbage collection. */
 export class Sampler {
   readonly samples: Sample[] = []
-  readonly #setup: Setup
-  readonly #entries: readonly Entry[]
   readonly #begin = performance.now()
   #last = this.#begin
   #seen = 0
 
-  constructor(setup: Setup, entries: readonly Entry[]) {
-    this.#setup = setup
-    this.#entries = entries
-  }
+  constructor(
+    private readonly setup: Setup,
+    private readonly entries: readonly Entry[],
+  ) {}
 
   /** @returns nothing while a process is not there to be asked */
   async take(): Promise<Sample | undefined> {
-    const found = await Promise.all(this.#setup.processes.map((one) => one.figures()))
+    const found = await Promise.all(this.setup.processes.map((one) => one.figures()))
     const all = found.filter((figures): figures is Figures => figures !== undefined)
     if (all.length < found.length) return undefined
     const sum = (name: keyof Figures) => all.reduce((total, figures) => total + figures[name], 0)
@@ -50,7 +48,7 @@ export class Sampler {
       timers: sum('timers'),
       loopMs: Math.max(...all.map(({ loopMs }) => loopMs)),
       ...this.#answers(),
-      ...(await storeFigures(this.#setup)),
+      ...(await storeFigures(this.setup)),
     }
     this.samples.push(sample)
     return sample
@@ -58,8 +56,8 @@ export class Sampler {
 
   #answers() {
     const now = performance.now()
-    const entries = this.#entries.slice(this.#seen)
-    this.#seen = this.#entries.length
+    const entries = this.entries.slice(this.#seen)
+    this.#seen = this.entries.length
     const times = entries.filter(({ slowest }) => slowest > 0).map(({ slowest }) => slowest)
     times.sort((a, b) => a - b)
     const at = (part: number) => times[Math.floor(times.length * part)] ?? 0
