@@ -1,4 +1,5 @@
 import { ada, eventually, logInAtLast, type PageView, present, view } from '../flows/setup'
+import { hop } from '../regressions/pausable-setup'
 import { document } from '../safety/session-support'
 import type { Browser } from '../support/agent'
 import { type Scene, type SceneOptions, startScene } from './scene'
@@ -78,11 +79,8 @@ async function prepare(scene: Scene, column: Column): Promise<Actor> {
 }
 
 /** Goes through Identify, and stops before the landing page. */
-export async function landingOf(scene: Scene, browser: Browser): Promise<string> {
-  const first = await browser.fetchJson(`${scene.url}/news`, { headers: document })
-  const back = await browser.fetchJson(present(first.headers.location), { headers: document })
-  return present(back.headers.location)
-}
+export const landingOf = async (scene: Scene, browser: Browser): Promise<string> =>
+  hop(browser, await hop(browser, `${scene.url}/news`))
 
 /** How a fault ends for each visitor: as if it had not been. */
 export const usual: Readonly<Record<Column, Cell>> = {

@@ -2,9 +2,7 @@ import { ada, eventually, present } from '../flows/setup'
 import { type Actor, type Cell, page, post, visit } from './cells'
 import { type Scene, STATUS_MS } from './scene'
 
-/*
- * The words of the fault matrix, as assertions. Bounds on time have some room for a busy machine.
- */
+/* The words of the fault matrix, as assertions. Bounds on time have some room for a busy machine. */
 const ROOM_MS = 1500
 
 /** The page as for anybody: served, not redirected. */

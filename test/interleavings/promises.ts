@@ -29,10 +29,7 @@ const has = (scenario: Scenario, names: ReadonlySet<string>) => doings(scenario)
 const endsNothing = ({ scenario, hasFault }: History) =>
   !hasFault && !has(scenario, ENDERS) && !/[eE]nded$/.test(scenario.state)
 
-/**
- * Logouts that count for a browser: its own, and all that ended every session of the account. A browser without a session logs out of none,
- * nor does one whose session has run out.
- */
+/** Logouts that count for a browser: its own, and those of all sessions. A browser whose session has run out logs out of none. */
 function logoutsOf({ world, scenario }: History, browser: string): Seen[] {
   const isIts = (seen: Seen) => (seen.browser === browser && isForm(seen, '/logout')) || isForm(seen, '/logout-all')
   const hasSession = ({ session, logout }: Seen) =>
@@ -54,10 +51,7 @@ function isTakenAfter(history: History, form: Seen, logout: Seen): boolean {
   return isForm(form, '/login') && all !== undefined && takenFor(history, form).some(({ asked }) => asked > all.asked)
 }
 
-/**
- * Was this form sent after the logout, and has the platform taken its password in an SSO session that nobody has logged out since? Then
- * it is a new login, though the logout was still in progress.
- */
+/** Was this form sent during the logout, and is its password taken in an SSO session that nobody has logged out since? Then it is a new login. */
 function isTakenElsewhere(history: History, form: Seen, logout: Seen): boolean {
   if (!isForm(form, '/login') || logout.path !== '/logout' || form.left < logout.left) return false
   const taken = takenFor(history, form).find(({ asked }) => asked > form.left && asked < form.arrived)
@@ -66,10 +60,7 @@ function isTakenElsewhere(history: History, form: Seen, logout: Seen): boolean {
   return taken !== undefined && !history.world.calls.some(isItsEnd)
 }
 
-/**
- * Has the browser been logged out, and did no login come back to it since? `at` is a mark. A form that was sent after the
- * logout had answered is a new login, whatever its answer was.
- */
+/** The logout since which no login has come back, at a mark. A form sent after its answer is a new login, whatever came of it. */
 function outSince(history: History, browser: string, at: number): Seen | undefined {
   const { world } = history
   const last = logoutsOf(history, browser)
@@ -167,10 +158,7 @@ const checkAfterLogout: Promised = (history) =>
       : undefined
   })
 
-/**
- * Submits that were with the site at the same time, in one session, are one form, sent twice. A submit that arrives when another one has been
- * answered is a new question.
- */
+/** Submits that are with the site at once, in one session, are one form, sent twice. One that arrives after an answer is a new question. */
 function forms({ world, acted }: History): number {
   const posts = world.seen.filter((seen) => isForm(seen, '/login') && seen.left > acted[0])
   const groups: { key: string; until: number }[] = []

@@ -86,10 +86,7 @@ function useVirtualTime(redis: Redis): void {
   }
 }
 
-/**
- * Scripts that store the time of the server, by their hash. It is compared with times that a process has read between two steps, so such a
- * script touches every step.
- */
+/** Hashes of scripts that store the server's time. It is compared with times read between two steps, so they touch every step. */
 const storesTime = new Set<string>()
 
 type Send = (command: Command, stream?: Stream) => unknown

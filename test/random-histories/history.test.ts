@@ -5,10 +5,7 @@ import type { History, What } from './entries'
 import { play } from './play'
 import { judge } from './promises'
 
-/*
- * Short histories of the seeds that have found something, and that the bugs of bug-list.js still mean something. `npm run history` plays
- * long ones, and shows that the bugs are found.
- */
+/* Short histories of the seeds that have found something. `npm run history` plays long ones, and shows that the bugs of bug-list.js are found. */
 
 /** What each seed was the first to find; the tests named here hold it for good. */
 const seeds: readonly (readonly [seed: number, found: string])[] = [

@@ -2,10 +2,7 @@ import type { Entry } from '../random-histories/entries'
 import type { Figures } from '../random-histories/processes'
 import type { Setup } from '../random-histories/setup'
 
-/**
- * What was measured at one moment, of all processes together, and of the seconds since the moment before. Memory is in megabytes, and the
- * event loop that of the slower process.
- */
+/** What was measured of all processes together, and since the sample before. Memory is in megabytes, `loopMs` that of the slower process. */
 export interface Sample extends Figures {
   readonly seconds: number
   readonly perSecond: number
