@@ -51,7 +51,7 @@ function isTakenAfter(history: History, form: Seen, logout: Seen): boolean {
   return isForm(form, '/login') && all !== undefined && takenFor(history, form).some(({ asked }) => asked > all.asked)
 }
 
-/** Was this form sent during the logout, and is its password taken in an SSO session that nobody has logged out since? Then it is a new login. */
+/** Was this form sent during the logout, and its password taken in an SSO session that is not logged out since? Then it is a new login. */
 function isTakenElsewhere(history: History, form: Seen, logout: Seen): boolean {
   if (!isForm(form, '/login') || logout.path !== '/logout' || form.left < logout.left) return false
   const taken = takenFor(history, form).find(({ asked }) => asked > form.left && asked < form.arrived)

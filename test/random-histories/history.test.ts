@@ -5,7 +5,7 @@ import type { History, What } from './entries'
 import { play } from './play'
 import { judge } from './promises'
 
-/* Short histories of the seeds that have found something. `npm run history` plays long ones, and shows that the bugs of bug-list.js are found. */
+/* Short histories of the seeds that have found something. `npm run history` plays long ones, and `--bugs` shows that it finds bugs. */
 
 /** What each seed was the first to find; the tests named here hold it for good. */
 const seeds: readonly (readonly [seed: number, found: string])[] = [

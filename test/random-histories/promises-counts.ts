@@ -18,7 +18,7 @@ interface Form {
   readonly sent: Asked[]
 }
 
-/** Submits of one browser with the same credentials at the same time are one form, sent twice. After a logout, it is a form of a new session. */
+/** Submits of one browser with the same credentials at the same time are one form, sent twice; after a logout between them, two. */
 function formsOf(submits: readonly Entry[], view: HistoryView): Form[] {
   const forms: Form[] = []
   const logouts = view.history.entries.filter(({ what }) => what === 'logout' || what === 'logoutAll')
