@@ -21,22 +21,8 @@ export interface Running {
 }
 
 /** One kind of session, on a server of its own. */
-export interface Stack {
-  readonly name: StackName
-  readonly url: string
-  readonly cookieName: string
-  readonly mounted: RequestHandler
-  readonly session: RequestHandler
-  /** Requests go here until the next call; without, to a site that can log in. */
-  run(site: Running | undefined): void
-  visitor(kind: Visitor): Promise<Browser>
-  logIn(browser: Browser): Promise<void>
-  setStore(state: StoreState): Promise<void>
-  /** New connections, as a process that has just started. */
-  renew(): Promise<void>
-  close(): Promise<void>
-}
-
+export type Stack = Awaited<ReturnType<typeof openStack>>
+/** One Redis, one emulator, and every stack on it twice. */
 export type World = Awaited<ReturnType<typeof startWorld>>
 
 interface Surroundings {
@@ -46,7 +32,6 @@ interface Surroundings {
 
 const names = ['plain', 'memory', 'redis', 'full'] as const
 
-/** One Redis, one emulator, and every stack on it twice. */
 export async function startWorld() {
   const places = await Promise.all([...names, ...names.map((name) => `${name}-fragile`)].map(openPort))
   const clients = places.map(({ name, url }) => ({
@@ -86,7 +71,7 @@ interface Parts {
   close(): Promise<void>
 }
 
-async function openStack(name: StackName, place: Port, around: Surroundings, front?: Front): Promise<Stack> {
+async function openStack(name: StackName, place: Port, around: Surroundings, front?: Front) {
   const { server, url } = place
   const address = front ? `redis://127.0.0.1:${front.port}` : around.redis.url
   const make = () => (name === 'plain' ? plainParts(address) : ourParts(name, place, around, address))
@@ -111,10 +96,11 @@ async function openStack(name: StackName, place: Port, around: Surroundings, fro
     get session() {
       return parts.session
     },
-    run: (running) => {
+    /** Requests go here until the next call; without, to a site that can log in. */
+    run: (running: Running | undefined) => {
       site = running
     },
-    visitor: async (kind) => {
+    visitor: async (kind: Visitor) => {
       if (kind === 'stranger') return browser()
       if (name === 'full') return readers()
       const visitor = browser()
@@ -122,10 +108,11 @@ async function openStack(name: StackName, place: Port, around: Surroundings, fro
       return visitor
     },
     logIn: enter,
-    setStore: async (state) => {
+    setStore: async (state: StoreState) => {
       await setStore(state, around.redis, front)
       if (state === 'there') await eventually(() => parts.isWell())
     },
+    /** New connections, as a process that has just started. */
     renew: async () => {
       await parts.close()
       await setStore('there', around.redis, front)

@@ -1,12 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import express, { type RequestHandler } from 'express'
 import { Redis } from 'ioredis'
 import { type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
-import { addPages, Gates, redisUrl, type Sent, sessionSecret } from '../flows/setup'
+import { addPages, Gates, openPort, redisUrl, type Sent, sessionSecret } from '../flows/setup'
 import { Browser } from '../support/agent'
 import { browserCalls } from '../support/calls'
 import { type Front, startFront } from '../support/front'
@@ -53,9 +50,7 @@ export interface Scene {
 }
 
 export async function startScene(options: SceneOptions = {}): Promise<Scene> {
-  const server = http.createServer({ keepAliveTimeout: 60_000 }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const url = `http://morning.localhost:${(server.address() as AddressInfo).port}`
+  const { server, url } = await openPort('morning')
   const clients = [
     { clientId: 'morning', clientSecret: `client-secret-${randomUUID()}`, landingPage: `${url}/sso2/landing` },
   ]

@@ -10,13 +10,6 @@ export interface Injected {
   readonly body?: string | undefined
 }
 
-export interface InjectedAnswer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly setCookie: readonly string[]
-  readonly body: string
-}
-
 /** A connection that ends in memory: what is written to it is kept. */
 class Line extends Duplex {
   readonly remoteAddress = '127.0.0.1'
@@ -29,7 +22,7 @@ class Line extends Duplex {
 }
 
 /** Hands a request to an application as Node.js does, without a network between: tens of thousands a minute are wanted. */
-export function inject(app: RequestListener, { method, url, headers, body }: Injected): Promise<InjectedAnswer> {
+export function inject(app: RequestListener, { method, url, headers, body }: Injected): Promise<Answer> {
   const line = new Line()
   const req = new IncomingMessage(line as unknown as Socket)
   const length: Record<string, string> = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
@@ -47,7 +40,9 @@ export function inject(app: RequestListener, { method, url, headers, body }: Inj
   })
 }
 
-function read(res: ServerResponse, text: string): InjectedAnswer {
+type Answer = ReturnType<typeof read>
+
+function read(res: ServerResponse, text: string) {
   const headers: Record<string, string> = {}
   for (const [name, value] of Object.entries(res.getHeaders())) headers[name] = String(value)
   const setCookie = [res.getHeader('set-cookie') ?? []].flat().map(String)
