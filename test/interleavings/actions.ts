@@ -99,10 +99,8 @@ export const actions = {
 
 export type ActionName = keyof typeof actions
 
-const landings = new WeakMap<World, string[]>()
-
 function landingOf(world: World, index: number): string {
-  const landing = landings.get(world)?.[index]
+  const landing = world.landings[index]
   if (landing === undefined) throw new Error('no landing was prepared')
   return landing
 }
@@ -112,15 +110,14 @@ const other: Tab = { browser: 'b2', process: 0, isHasty: true }
 
 /** Two tabs on their ways back from Identify: their landing addresses, not yet opened. @param leave is done before each of them goes there */
 async function prepareLandings(world: World, leave = () => {}): Promise<void> {
-  const ways: string[] = []
+  world.landings = []
   for (const tab of [1, 2]) {
     leave()
     const page = await world.send(home, { method: 'GET', url: new URL(`/?tab=${tab}`, SITE), headers: DOCUMENT })
     const identify = new URL(page.location ?? '', SITE)
     const sent = await world.send(home, { method: 'GET', url: identify, headers: DOCUMENT })
-    ways.push(sent.location ?? '')
+    world.landings.push(sent.location ?? '')
   }
-  landings.set(world, ways)
 }
 
 /** The local session is lost; the SSO session and the binding live. */

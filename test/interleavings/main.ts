@@ -58,11 +58,7 @@ async function longRun(tour: Tour, maxExecutions: number, seed: number): Promise
 class Tour {
   readonly violations: Violation[] = []
   readonly #begin = process.hrtime.bigint()
-  #executions = 0
-  #orders = 0
-  #scenarios = 0
-  #complete = 0
-  #astray = 0
+  readonly #counts = { scenarios: 0, complete: 0, orders: 0, executions: 0, astray: 0 }
   constructor(
     readonly setup: Setup,
     readonly seconds: number,
@@ -78,11 +74,11 @@ class Tour {
       if (isOver()) return console.log('the time of this part is over')
       const tried = await tryOrders(this.setup, readScenario(name), { ...limits, isOver })
       const { executions, orders, isComplete, violations, astray } = tried
-      this.#scenarios += 1
-      this.#executions += executions
-      this.#orders += orders
-      this.#complete += Number(isComplete)
-      this.#astray += astray
+      this.#counts.scenarios += 1
+      this.#counts.executions += executions
+      this.#counts.orders += orders
+      this.#counts.complete += Number(isComplete)
+      this.#counts.astray += astray
       const lost = astray > 0 ? `, ${astray} astray` : ''
       const bound = limits.maxPreemptions < 99 ? `, up to ${limits.maxPreemptions} preemptions` : ''
       console.log(
@@ -101,7 +97,7 @@ class Tour {
       for (let walk = 0; walk < WALKS && this.#elapsed < this.seconds; walk += 1) {
         const choose = wander(seed * 1_000_003 + round * WALKS + walk, 3 + (walk % 5), walk % 3 === 2)
         findings.take(await execute(this.setup, scenario, choose))
-        this.#executions += 1
+        this.#counts.executions += 1
       }
       this.#take(findings.all)
     }
@@ -120,10 +116,9 @@ class Tour {
   }
 
   tell(): void {
-    const counts = `${this.#scenarios} scenarios (${this.#complete} completely), ${this.#orders} orders, ${this.#executions} executions`
-    console.log(
-      `${counts}, ${this.#astray} astray, ${Math.round(this.#elapsed)} s, ${this.violations.length} violations`,
-    )
+    const { scenarios, complete, orders, executions, astray } = this.#counts
+    const tried = `${scenarios} scenarios (${complete} completely), ${orders} orders, ${executions} executions`
+    console.log(`${tried}, ${astray} astray, ${Math.round(this.#elapsed)} s, ${this.violations.length} violations`)
   }
 }
 

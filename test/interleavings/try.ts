@@ -1,5 +1,5 @@
 import { type Execution, execute } from './execution'
-import { type Explored, explore, follow, type Limits, nameOf, readChoices } from './explore'
+import { explore, follow, type Limits, nameOf, readChoices } from './explore'
 import type { Broken } from './promises'
 import { readScenario, type Scenario } from './scenario'
 import type { Choose } from './scheduler'
@@ -8,10 +8,6 @@ import type { Setup } from './setup'
 /** A broken promise with the first schedule that breaks it: paste it behind `--replay`. */
 export interface Violation extends Broken {
   readonly schedule: string
-}
-
-export interface Tried extends Explored {
-  readonly violations: readonly Violation[]
 }
 
 /** Keeps the first schedule for each way of breaking a promise. */
@@ -30,7 +26,7 @@ export class Findings {
   }
 }
 
-export async function tryOrders(setup: Setup, scenario: Scenario, limits: Omit<Limits, 'actors'>): Promise<Tried> {
+export async function tryOrders(setup: Setup, scenario: Scenario, limits: Omit<Limits, 'actors'>) {
   const findings = new Findings(scenario)
   const run = (choose: Choose) => execute(setup, scenario, choose)
   const explored = await explore(run, { actors: scenario.parts.length, ...limits }, findings.take)

@@ -34,6 +34,8 @@ export interface Seen {
 /** One execution's site in two processes, its browsers, and everything that happened. */
 export class World {
   readonly seen: Seen[] = []
+  /** Where two tabs come back from Identify, if the state has them. */
+  landings: string[] = []
   #lastTrip = 0
   readonly #jars = new Map<string, CookieJar>()
   constructor(

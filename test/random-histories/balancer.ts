@@ -1,14 +1,11 @@
 import { once } from 'node:events'
 import net, { type AddressInfo, type Socket } from 'node:net'
 
-/** What stands in front of the site's processes: connections go to them in turn, and past one that takes none. */
-export interface Balancer {
-  readonly port: number
-  close(): void
-}
-
-/** @param ports of the processes that run now, asked for each connection */
-export async function startBalancer(ports: () => readonly number[]): Promise<Balancer> {
+/**
+ * Stands in front of the site's processes: connections go to them in turn, and past one that takes none.
+ * @param ports of the processes that run now, asked for each connection
+ */
+export async function startBalancer(ports: () => readonly number[]) {
   const sockets = new Set<Socket>()
   let turn = 0
   const server = net.createServer({ pauseOnConnect: true }, (socket) => {

@@ -4,14 +4,7 @@ import path from 'node:path'
 import { startRedis, type TestRedis } from '../support/redis'
 
 /** A Redis that comes back with all that was written, or with nothing. */
-export interface LastingRedis {
-  readonly port: number
-  readonly url: string
-  restart(options: { readonly isEmpty: boolean }): Promise<void>
-  close(): Promise<void>
-}
-
-export async function startLastingRedis(): Promise<LastingRedis> {
+export async function startLastingRedis() {
   const folder = mkdtempSync(path.join(tmpdir(), 'express-sso2-lasting-'))
   const inside = path.join(folder, 'appendonlydir')
   let server: TestRedis = await startRedis({ folder })
@@ -19,7 +12,7 @@ export async function startLastingRedis(): Promise<LastingRedis> {
   return {
     port,
     url,
-    restart: async ({ isEmpty }) => {
+    restart: async ({ isEmpty }: { readonly isEmpty: boolean }) => {
       await server.stop()
       if (isEmpty) rmSync(inside, { recursive: true, force: true })
       server = await startRedis({ folder, port })

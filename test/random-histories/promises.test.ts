@@ -31,6 +31,7 @@ const trouble = (part: Trouble['part'], from: number, to: number): Trouble => ({
   clockBegin: CLOCK + from,
   clockEnd: CLOCK + to,
 })
+const during = (part: Trouble['part'], from: number, to: number) => ({ troubles: [trouble(part, from, to)] })
 const ended = (at: number, more: Partial<Ended> = {}): Ended => ({
   begin: at * 1000,
   end: at * 1000,
@@ -122,9 +123,7 @@ const broken: Record<string, Record<string, History>> = {
   },
   'I6 login kept': {
     'nobody, and nothing has happened': history([login(1), page(5, 'ada'), page(8, undefined)]),
-    'nobody after an outage': history([login(1), page(5, 'ada'), page(12, undefined)], {
-      troubles: [trouble('store', 6, 7)],
-    }),
+    'nobody after an outage': history([login(1), page(5, 'ada'), page(12, undefined)], during('store', 6, 7)),
   },
   'I6 doubt is said': {
     'a stranger, where the store cannot tell': history([page(5, undefined), page(8, undefined, { view: 'none' })], {
@@ -164,26 +163,20 @@ const broken: Record<string, Record<string, History>> = {
     'a page that failed': history([step(1, { status: 500 })]),
     'a form that failed': history([login(1, { status: 500 })]),
   },
-  'I1 answers': {
-    'a connection that was cut': history([step(1, { status: 0 })], { troubles: [trouble('store', 0, 5)] }),
-  },
+  'I1 answers': { 'a connection that was cut': history([step(1, { status: 0 })], during('store', 0, 5)) },
   'I1 no loop': {
     'more than three trips': history([page(1, undefined, { hops: 16 })]),
     'redirects without an end': history([step(1, { status: -1 })]),
   },
   'I1 spared a dead platform': {
     'nothing was wrong': history([step(1, { status: 0, at: 'platform' })]),
-    'away for long': history([step(20, { status: 503, at: 'platform' })], { troubles: [trouble('platform', 5, 30)] }),
+    'away for long': history([step(20, { status: 503, at: 'platform' })], during('platform', 5, 30)),
   },
-  'I2 bounded': {
-    'a page that took long': history([page(1, undefined, { slowest: 9000 })], { troubles: [trouble('store', 0, 5)] }),
-  },
+  'I2 bounded': { 'a page that took long': history([page(1, undefined, { slowest: 9000 })], during('store', 0, 5)) },
   'I5 logouts arrive': { somebody: history([], { aftermath: { stillIn: ['account-ada'], broken: [] } }) },
   'I8 no spill': { 'a password': history([], { spills: ['a password stood in the log'] }) },
   'I9 heals': {
-    'an outage long after it': history([page(20, undefined, { degraded: 'store_unavailable' })], {
-      troubles: [trouble('store', 5, 6)],
-    }),
+    'an outage long after it': history([page(20, undefined, { degraded: 'store_unavailable' })], during('store', 5, 6)),
     'a login page that has gone through Identify twice, longer ago than the guard pauses': history([
       step(20, { what: 'form', hops: 4 }),
       step(25, { what: 'form', hops: 4 }),
@@ -224,7 +217,7 @@ const excused: Record<string, History> = {
   }),
   'a wrong password whose answer is lost after that of the right one': history(
     [login(1, { status: 503, error: 'unavailable' }), step(2, { what: 'wrong', account: 'ada' })],
-    { troubles: [trouble('platform', 0, 5)] },
+    during('platform', 0, 5),
   ),
   'a form that is sent twice by somebody who is logged in, and the second arrives late': history(
     [login(1), login(5), login(5, { end: 5400 })],
@@ -265,7 +258,7 @@ const excused: Record<string, History> = {
   ),
   'a store that cannot tell, and a page that says so': history(
     [page(5, undefined), page(8, undefined, { view: 'none', degraded: 'store_unavailable' })],
-    { troubles: [trouble('store', 7, 9)] },
+    during('store', 7, 9),
   ),
   'a login that a "log out everywhere" of before it ends, which the platform has only now heard of': history(
     [
@@ -298,18 +291,12 @@ const excused: Record<string, History> = {
     page(8, undefined, { what: 'put', view: 'none', item: '1.2', items: ['1.2@'] }),
     page(9, undefined, { view: 'none' }),
   ]),
-  'a store that lost everything': history([login(1), page(5, 'ada'), page(8, undefined)], {
-    troubles: [trouble('loss', 6, 7)],
-  }),
+  'a store that lost everything': history([login(1), page(5, 'ada'), page(8, undefined)], during('loss', 6, 7)),
   'a page of a moment after a fault': history([page(8, undefined, { degraded: 'store_unavailable' })], {
     troubles: [trouble('store', 5, 6)],
   }),
-  'a connection to a process that was killed': history([step(1, { status: 0 })], {
-    troubles: [trouble('process', 0, 5)],
-  }),
-  'the first visitors of an outage': history([step(6, { status: 0, at: 'platform' })], {
-    troubles: [trouble('platform', 5, 9)],
-  }),
+  'a connection to a process that was killed': history([step(1, { status: 0 })], during('process', 0, 5)),
+  'the first visitors of an outage': history([step(6, { status: 0, at: 'platform' })], during('platform', 5, 9)),
 }
 
 test.each(Object.entries(excused))('%s is no violation', (_what, fair) => {

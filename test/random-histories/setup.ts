@@ -6,7 +6,7 @@ import { type Front, startFront } from '../support/front'
 import { startBalancer } from './balancer'
 import { CallTap } from './call-tap'
 import type { Bounds, Trouble } from './entries'
-import { type LastingRedis, startLastingRedis } from './lasting-redis'
+import { startLastingRedis } from './lasting-redis'
 import { SiteProcess } from './processes'
 import { Secrets } from './secrets'
 
@@ -75,7 +75,7 @@ export async function openSetup({ accounts, dist, site = {} }: SetupOptions) {
   while (processes.length < PROCESSES)
     processes.push(new SiteProcess(beginning, (text) => mishaps.push(text), noteBusy))
   await Promise.all(processes.map((one) => one.start()))
-  const watches = [watchOwnLoop(noteBusy), watchStore(store, noteBusy)]
+  const watches = [watchOwnLoop(noteBusy), watchStore(store.url, noteBusy)]
   const tap = new CallTap(emulator)
   const { clientSecret } = emulator.siteOptions('morning')
   const secrets = new Secrets([options.sessionSecret, clientSecret, ...accounts.map(({ password }) => password)])
@@ -137,7 +137,7 @@ function watchOwnLoop(noteBusy: (ms: number) => void): () => void {
 }
 
 /** A Redis that is late itself, past all fronts, is nobody's fault either; one that starts again answers nothing. */
-function watchStore({ url }: LastingRedis, noteBusy: (ms: number) => void): () => void {
+function watchStore(url: string, noteBusy: (ms: number) => void): () => void {
   const redis = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 0 })
   redis.on('error', () => {})
   const look = async () => {

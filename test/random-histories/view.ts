@@ -19,16 +19,7 @@ export interface Span {
 
 export const overlap = (a: Span, b: Span) => a.begin < b.end && b.begin < a.end
 
-/** Everything of one browser, in the order in which it began. */
-export interface OfAgent {
-  readonly all: readonly Entry[]
-  /** Pages of the site's own, with what they say of their reader. */
-  readonly pages: readonly Entry[]
-  readonly logins: readonly Entry[]
-  readonly logouts: readonly Entry[]
-  /** Steps whose outcome may change who is logged in: logins and logouts. */
-  readonly changes: readonly Entry[]
-}
+type OfAgent = ReturnType<typeof arrange>
 
 /** A history, arranged so that questions about it are cheap. */
 export class HistoryView {
@@ -72,11 +63,15 @@ export function groupBy<K, T>(list: readonly T[], keyOf: (one: T) => K): Map<K, 
   return groups
 }
 
-function arrange(all: readonly Entry[]): OfAgent {
+/** Everything of one browser, in the order in which it began. */
+function arrange(all: readonly Entry[]) {
+  // of the site's own, with what they say of their reader
   const pages = all.filter(({ what, view }) => PAGES.has(what) && view !== undefined)
   const logins = all.filter(({ what }) => what === 'login')
   const logouts = all.filter(({ what }) => LOGOUTS.has(what))
-  return { all, pages, logins, logouts, changes: all.filter(({ what }) => LOGINS.has(what) || LOGOUTS.has(what)) }
+  // may change who is logged in
+  const changes = all.filter(({ what }) => LOGINS.has(what) || LOGOUTS.has(what))
+  return { all, pages, logins, logouts, changes }
 }
 
 /** May this submit have logged its account in, at once or later? A session that ended under it may have done so after the Authenticate. */
