@@ -5,6 +5,13 @@ import { type Scene, STATUS_MS } from './scene'
 /* The words of the fault matrix, as assertions. Bounds on time have some room for a busy machine. */
 const ROOM_MS = 1500
 
+/** The page is served, and not later than that. */
+export async function expectPage(scene: Scene, actor: Actor, expected: object, withinMs = Infinity): Promise<void> {
+  const { status, view, ms } = await page(scene, actor)
+  expect([status, view]).toEqual([200, expected])
+  expect(ms).toBeLessThan(withinMs)
+}
+
 /** The page as for anybody: served, not redirected. */
 export const servedAnonymous: Cell = async (scene, actor) => {
   const before = scene.count('sessionstatus')
@@ -17,9 +24,7 @@ export const servedAnonymous: Cell = async (scene, actor) => {
 /** Logged in from the record, and the SSO system is not asked. */
 export const servedFresh: Cell = async (scene, actor) => {
   const before = scene.emulator.calls().length
-  const { status, view, ms } = await page(scene, actor)
-  expect([status, view]).toEqual([200, { status: 'loggedin', username: 'ada', saved: 'kept', url: '/news' }])
-  expect(ms).toBeLessThan(ROOM_MS)
+  await expectPage(scene, actor, { status: 'loggedin', username: 'ada', saved: 'kept', url: '/news' }, ROOM_MS)
   expect(scene.emulator.calls()).toHaveLength(before)
 }
 
@@ -29,12 +34,8 @@ const beyond = { status: 'none', degraded: 'sso_unavailable' }
 /** One try, then grace: logged in up to its end, then no user; the cookie stays. Promise I4. */
 export const grace: Cell = async (scene, actor) => {
   const cookie = actor.browser.cookie('sso2.sid')
-  const first = await page(scene, actor)
-  expect([first.status, first.view]).toEqual([200, inGrace])
-  expect(first.ms).toBeLessThan(2 * STATUS_MS + ROOM_MS)
-  const second = await page(scene, actor)
-  expect([second.status, second.view]).toEqual([200, inGrace])
-  expect(second.ms).toBeLessThan(ROOM_MS)
+  await expectPage(scene, actor, inGrace, 2 * STATUS_MS + ROOM_MS)
+  await expectPage(scene, actor, inGrace, ROOM_MS)
   scene.emulator.clock.advance(900)
   const last = await page(scene, actor)
   expect([last.status, last.view]).toEqual([200, expect.objectContaining(beyond)])
@@ -133,8 +134,7 @@ export const sparedOnceKnown: Cell = async (scene, actor) => {
   const ask = () => scene.sso().client.sessionStatus({ sid: 'nobody', lks: 'anon', ipa: '192.0.2.1', uas: 'x' })
   await Promise.all(Array.from({ length: 5 }, () => ask().catch(() => {})))
   expect(scene.sso().client.isAvailable).toBe(false)
-  const { status, view } = await page(scene, actor)
-  expect([status, view]).toEqual([200, { status: 'none', degraded: 'sso_unavailable', url: '/news' }])
+  await expectPage(scene, actor, { status: 'none', degraded: 'sso_unavailable', url: '/news' })
 }
 
 /** The first ones are sent to a host that is not there; a connection in the background notices, and the others are not. */
