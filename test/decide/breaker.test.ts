@@ -36,11 +36,7 @@ test.each<[name: string, events: Event[], open: boolean]>([
   ['two probes and one of a user fail', [...fails('probe', 2), ...fails('user_call', 9)], false],
   ['one success after it has opened', [...fails('call', 5), { ok: 30 }], false],
   ['a success in between', [...fails('call', 4), { ok: 15 }, ...fails('call', 4, 20)], false],
-  [
-    'what began before the success and fails after it',
-    [{ ok: 30 }, ...fails('call', 9, 29), ...fails('probe', 9, 29)],
-    false,
-  ],
+  ['what began before it and fails after it', [{ ok: 30 }, ...fails('call', 9, 29), ...fails('probe', 9, 29)], false],
   ['what began with the success', [{ ok: 30 }, ...fails('call', 5, 30)], true],
   ['the newest success counts, not the last one to end', [{ ok: 30 }, { ok: 5 }, ...fails('call', 9, 29)], false],
 ])('%s: open is %#', (_name, events, open) => {

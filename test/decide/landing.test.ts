@@ -26,10 +26,13 @@ const adopt: LandingDecision = { action: 'adopt', reason: 'session_moved' }
 const goOn: LandingDecision = { action: 'go_on', token: anon, reason: 'session_moved' }
 const leave = (reason: Reason<'as_it_is'>): LandingDecision => ({ action: 'as_it_is', reason })
 const anew = (reason: Reason<'start_anew'>): LandingDecision => ({ action: 'start_anew', reason })
+const keepLogin = leave('logged_in_since')
 const giveUp = (reason: Reason<'give_up'>): LandingDecision => ({ action: 'give_up', reason })
 /** Records of the token's own SSO session, and of another one. */
 const [login, visit] = [loggedInRecord(), anonRecord()]
 const [otherLogin, otherVisit] = [loggedInRecord({ sidHash: 'other' }), anonRecord({ sidHash: 'other' })]
+const revoked = { isSsoSessionRevoked: true }
+const spent = { isLandingLimitReached: true }
 const at = <R extends typeof login | typeof visit>(record: R, checkedAt: number): R => ({ ...record, checkedAt })
 
 type Row = [name: string, facts: Partial<LandingFacts>, decision: LandingDecision]
@@ -38,22 +41,14 @@ const rows: Row[] = [
   ['a bound login signs in over an anonymous record', { record: visit }, signIn],
   ['a bound anonymous token stays anonymous', { token: anon }, stayAnonymous],
   ['the same token again leaves a login as it is', { isReplayed: true, record: login }, leave('same_token_again')],
-  [
-    'the same token again leaves an anonymous record as it is',
-    { token: anon, isReplayed: true, record: visit },
-    leave('same_token_again'),
-  ],
+  ['it leaves an anonymous record too', { token: anon, isReplayed: true, record: visit }, leave('same_token_again')],
   ['the same token without a record starts anew', { isReplayed: true }, anew('replayed')],
   ['the same token beside another session starts anew', { isReplayed: true, record: otherLogin }, anew('replayed')],
   ['unbound changes nothing, however good the token', { binding: 'unbound' }, anew('unbound')],
   ['unbound is looked at before a refused token', { binding: 'unbound', token: 'signature' }, anew('unbound')],
   ['unbound is looked at before the store', { binding: 'unbound', isStoreAvailable: false }, anew('unbound')],
   ['a browser without any cookie is marked', { binding: 'no_cookies' }, markCookieless],
-  [
-    'a browser without any cookie is marked, whatever its token',
-    { binding: 'no_cookies', token: 'expired' },
-    markCookieless,
-  ],
+  ['it is marked, whatever its token', { binding: 'no_cookies', token: 'expired' }, markCookieless],
   ['a token too old starts anew, for the clock', { token: 'expired' }, anew('clock')],
   ['a token too young starts anew, for the clock', { token: 'not_yet_valid' }, anew('clock')],
   ['a wrong signature gives up', { token: 'signature' }, giveUp('secret_or_issuer')],
@@ -64,102 +59,42 @@ const rows: Row[] = [
   ['undocumented claims give up', { token: 'claims' }, giveUp('undocumented')],
   ['a token with an error gives up', { token: failed }, giveUp('undocumented')],
   ['without a store all stays as it is', { isStoreAvailable: false }, leave('store_unavailable')],
-  ['a session that this site logged out is logged out there', { isSsoSessionRevoked: true }, logOut],
-  ['it is logged out there, whoever is logged in here', { isSsoSessionRevoked: true, record: login }, logOut],
-  [
-    'a session that this site logged out is not taken twice',
-    { isSsoSessionRevoked: true, isReplayed: true },
-    anew('replayed'),
-  ],
-  ['a session that this site logged out may be anonymous', { isSsoSessionRevoked: true, token: anon }, stayAnonymous],
-  [
-    'without a store the site cannot know that it logged a session out',
-    { isSsoSessionRevoked: true, isStoreAvailable: false },
-    leave('store_unavailable'),
-  ],
+  ['a session that this site logged out is logged out there', revoked, logOut],
+  ['it is logged out there, whoever is logged in here', { ...revoked, record: login }, logOut],
+  ['a session that this site logged out is not taken twice', { ...revoked, isReplayed: true }, anew('replayed')],
+  ['a session that this site logged out may be anonymous', { ...revoked, token: anon }, stayAnonymous],
+  ['without a store the site cannot know that', { ...revoked, isStoreAvailable: false }, leave('store_unavailable')],
   ['a login that meets the logout cookie is logged out there', { hasLogoutCookie: true }, logOut],
   ['so it is without a store', { hasLogoutCookie: true, isStoreAvailable: false }, logOut],
   ['so it is with a token that comes again', { hasLogoutCookie: true, isReplayed: true, record: login }, logOut],
   ['the logout cookie leaves an anonymous landing alone', { hasLogoutCookie: true, token: anon }, stayAnonymous],
   ['the logout cookie leaves an unbound landing alone', { hasLogoutCookie: true, binding: 'unbound' }, anew('unbound')],
-  [
-    'the logout cookie leaves a browser without any other cookie alone',
-    { hasLogoutCookie: true, binding: 'no_cookies' },
-    markCookieless,
-  ],
+  ['it leaves a browser without other cookies alone', { hasLogoutCookie: true, binding: 'no_cookies' }, markCookieless],
   ['the logout cookie leaves a refused token alone', { hasLogoutCookie: true, token: 'expired' }, anew('clock')],
-  ['a newcomer of a spent network gives up', { isLandingLimitReached: true, token: anon }, giveUp('too_many_landings')],
-  [
-    'a known visitor of a spent network goes on',
-    { isLandingLimitReached: true, token: anon, record: visit },
-    stayAnonymous,
-  ],
-  ['a login from a spent network signs in', { isLandingLimitReached: true }, signIn],
-  [
-    'an anonymous token, the older one, leaves a login of its session',
-    { token: anon, record: login },
-    leave('logged_in_since'),
-  ],
-  [
-    'it does, however long ago the SSO system has confirmed that login',
-    { token: anon, record: at(login, NOW - 1) },
-    leave('logged_in_since'),
-  ],
-  [
-    'an anonymous token replaces a login of another session',
-    { token: anon, record: at(otherLogin, NOW - 1) },
-    stayAnonymous,
-  ],
-  [
-    'it leaves one that the SSO system has confirmed since',
-    { token: anon, record: otherLogin },
-    leave('logged_in_since'),
-  ],
-  ['it leaves one that has followed on the session', { token: anon, successor: otherLogin }, leave('logged_in_since')],
-  [
-    'a clock of ours that is ahead makes no token older',
-    { token: anon, clockOffset: 30, record: at(otherLogin, NOW + 29) },
-    stayAnonymous,
-  ],
-  [
-    'a clock of ours that is behind makes no token newer',
-    { token: anon, clockOffset: -30, record: at(otherLogin, NOW - 30) },
-    leave('logged_in_since'),
-  ],
+  ['a newcomer of a spent network gives up', { ...spent, token: anon }, giveUp('too_many_landings')],
+  ['a known visitor of a spent network goes on', { ...spent, token: anon, record: visit }, stayAnonymous],
+  ['a login from a spent network signs in', spent, signIn],
+  ['an anonymous token, the older one, leaves a login of its session', { token: anon, record: login }, keepLogin],
+  ['it does, however long ago that was confirmed', { token: anon, record: at(login, NOW - 1) }, keepLogin],
+  ['it replaces a login of another session', { token: anon, record: at(otherLogin, NOW - 1) }, stayAnonymous],
+  ['it leaves one that the SSO system has confirmed since', { token: anon, record: otherLogin }, keepLogin],
+  ['it leaves one that has followed on the session', { token: anon, successor: otherLogin }, keepLogin],
+  ['a clock ahead makes none older', { token: anon, clockOffset: 30, record: at(otherLogin, NOW + 29) }, stayAnonymous],
+  ['a clock behind makes none newer', { token: anon, clockOffset: -30, record: at(otherLogin, NOW - 30) }, keepLogin],
   ['a session that has moved is taken over by its own token', { successor: login }, adopt],
-  [
-    'a moved login is not taken over by an anonymous token',
-    { successor: login, token: anon },
-    leave('logged_in_since'),
-  ],
+  ['a moved login is not taken over by an anonymous token', { successor: login, token: anon }, keepLogin],
   ['a moved anonymous session is taken over by an anonymous token', { successor: visit, token: anon }, adopt],
   ['a moved anonymous session goes on with a token of another', { successor: otherVisit, token: anon }, goOn],
-  [
-    'it goes on from a spent network as well, for it begins no session',
-    { successor: otherVisit, token: anon, isLandingLimitReached: true },
-    goOn,
-  ],
+  ['it goes on from a spent network too: it begins no session', { ...spent, successor: otherVisit, token: anon }, goOn],
   ['it does not where there is a session', { successor: otherVisit, token: anon, record: visit }, stayAnonymous],
-  [
-    'it is taken over where it is newer than the token: the browser has its cookie there',
-    { successor: at(otherVisit, NOW + 1), token: anon },
-    adopt,
-  ],
+  ['it is taken over if newer: the browser has its cookie', { successor: at(otherVisit, NOW + 1), token: anon }, adopt],
   ['a moved login of another session is not taken over', { successor: otherLogin }, signIn],
   ['a moved session that is still anonymous is not taken over by a login', { successor: visit }, signIn],
   ['a moved session is not taken over after a logout', { successor: login, hasLogoutCookie: true }, logOut],
-  [
-    'an anonymous session stays where the token is of an older one',
-    { record: at(otherVisit, NOW + 1), token: anon },
-    leave('newer_session'),
-  ],
+  ['a newer anonymous session stays', { record: at(otherVisit, NOW + 1), token: anon }, leave('newer_session')],
   ['it takes a token of its own, whatever its age', { record: at(visit, NOW + 1), token: anon }, stayAnonymous],
   ['it takes the token of one that began in the same second', { record: otherVisit, token: anon }, stayAnonymous],
-  [
-    'it goes by the clock of the SSO system',
-    { record: at(otherVisit, NOW + 5), token: anon, clockOffset: 6 },
-    stayAnonymous,
-  ],
+  ['by the clock of the SSO system', { record: at(otherVisit, NOW + 5), token: anon, clockOffset: 6 }, stayAnonymous],
 ]
 test.each(rows)('%s', (_name, facts, decision) => {
   expect(decideLanding({ ...usual, ...facts })).toEqual(decision)

@@ -5,8 +5,8 @@ import {
   type LoginRedirectFacts,
 } from '../../lib/decide/login-redirect'
 import { countRedirect, type RedirectCount } from '../../lib/decide/loop-guard'
+import { NOW } from './samples'
 
-const NOW = 1_800_000_000
 const here = 'https://news.example'
 const away = 'https://account.example/login'
 const facts = (change: Partial<LoginRedirectFacts> = {}): LoginRedirectFacts => ({

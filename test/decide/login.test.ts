@@ -21,7 +21,6 @@ type ShownError = Extract<LoginDecision, { action: 'show_error' }>['error']
 const signIn: LoginDecision = { action: 'sign_in', token: welcome }
 const identify: LoginDecision = { action: 'identify' }
 const notNow: LoginDecision = { action: 'unavailable' }
-const show = (error: ShownError, more: object = {}): LoginDecision => ({ action: 'show_error', error, ...more })
 const loggedIn = sessionToken({ sts: 'loggedin' })
 const anon = sessionToken({ sts: 'anon' })
 const terminated = sessionToken({ sts: 'terminated' })
@@ -29,37 +28,26 @@ const failed = (err: SessionToken['err'], more: object = {}) => sessionToken({ e
 
 test.each<[response: string, token: SessionToken, decision: LoginDecision]>([
   ['a login with its ticket', welcome, signIn],
-  [
-    'wrong credentials with the attempts left',
-    failed('invalid_credentials', { raa: 2 }),
-    show('invalid_credentials', { remainingAttempts: 2 }),
-  ],
-  [
-    'wrong credentials with no attempt left',
-    failed('invalid_credentials', { raa: 0 }),
-    show('invalid_credentials', { remainingAttempts: 0 }),
-  ],
-  ['wrong credentials without a count', failed('invalid_credentials'), show('invalid_credentials')],
-  [
-    'an account that is frozen for some time',
-    failed('account_frozen', { frf: 300 }),
-    show('account_frozen', { frozenForSeconds: 300 }),
-  ],
-  ['an inactive account', failed('account_not_active'), show('account_not_active')],
-  ['too many sessions', failed('session_limit_reached'), show('session_limit_reached')],
-  ['a wrong one-time password', failed('invalid_otp'), show('invalid_otp')],
-  ['a used one-time password', failed('otp_consumed_or_expired'), show('otp_consumed_or_expired')],
-  [
-    'a session of another account',
-    failed('session_already_logged_in_on_another_account', { sts: 'loggedin' }),
-    show('session_already_logged_in_on_another_account'),
-  ],
   ['a terminated session', failed('session_terminated'), identify],
   ['an unknown session', failed('session_not_found'), identify],
   ['a refused request, which is not the fault of the user', failed('invalid_token'), notNow],
   ['an unknown error, which is not the fault of the user', failed('unknown_error'), notNow],
 ])('Authenticate answers with %s', (_response, token, decision) => {
   expect(decideLogin(token)).toStrictEqual(decision)
+})
+
+test.each<[error: ShownError, claims: object, shown: object]>([
+  ['invalid_credentials', { raa: 2 }, { remainingAttempts: 2 }],
+  ['invalid_credentials', { raa: 0 }, { remainingAttempts: 0 }],
+  ['invalid_credentials', {}, {}],
+  ['account_frozen', { frf: 300 }, { frozenForSeconds: 300 }],
+  ['account_not_active', {}, {}],
+  ['session_limit_reached', {}, {}],
+  ['invalid_otp', {}, {}],
+  ['otp_consumed_or_expired', {}, {}],
+  ['session_already_logged_in_on_another_account', { sts: 'loggedin' }, {}],
+])('Authenticate answers with the error %s and %j, which the form shows with %j', (error, claims, shown) => {
+  expect(decideLogin(failed(error, claims))).toStrictEqual({ action: 'show_error', error, ...shown })
 })
 
 type StatusRow = [status: string, token: SessionToken | undefined, lost: LoginDecision, next: LoginDecision | undefined]

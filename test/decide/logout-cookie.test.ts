@@ -4,6 +4,7 @@ import {
   type LogoutCookie,
   pendingLogoutId,
   readLogoutCookie,
+  type SessionLogout,
   writeLogoutCookie,
 } from '../../lib/decide/logout'
 import { NOW } from './samples'
@@ -11,35 +12,27 @@ import { NOW } from './samples'
 const keys: MacKeys = [Buffer.alloc(32, 1)]
 const others: MacKeys = [Buffer.alloc(32, 2)]
 const key = 'A'.repeat(43)
+const session = (more: Partial<SessionLogout> = {}): SessionLogout => ({
+  of: 'session',
+  key,
+  isAll: false,
+  isConfirmed: false,
+  ...more,
+})
 const anything: LogoutCookie = { of: 'next_login' }
 
 const marks: [name: string, logoutCookie: LogoutCookie][] = [
   ['an SSO session', { of: 'sso_session', sidHash: 'abcdefghijklmnop' }],
   ['an SSO session whose hash begins with a hyphen', { of: 'sso_session', sidHash: '-bcdefghijklmno-' }],
   ['an SSO session whose hash begins with an underscore', { of: 'sso_session', sidHash: '_bcdefghijklmno_' }],
-  ['a session', { of: 'session', key, isAll: false, isConfirmed: false }],
-  [
-    'a session whose key begins with a hyphen',
-    { of: 'session', key: `-${key.slice(1)}`, isAll: false, isConfirmed: false },
-  ],
-  [
-    'a session whose key begins with an underscore',
-    { of: 'session', key: `_${key.slice(1)}`, isAll: false, isConfirmed: false },
-  ],
-  ['all sessions of the account of a session', { of: 'session', key, isAll: true, isConfirmed: false }],
-  [
-    'all sessions, by a key that begins with a hyphen',
-    { of: 'session', key: `-${key.slice(1)}`, isAll: true, isConfirmed: false },
-  ],
-  [
-    'a session whose SSO session is known',
-    { of: 'session', key, isAll: false, isConfirmed: false, sidHash: '-bcdefghijklmno_' },
-  ],
-  [
-    'all sessions, by one whose SSO session is known',
-    { of: 'session', key, isAll: true, isConfirmed: false, sidHash: '_bcdefghijklmno-' },
-  ],
-  ['a confirmed logout of all sessions', { of: 'session', key, isAll: true, isConfirmed: true }],
+  ['a session', session()],
+  ['a session whose key begins with a hyphen', session({ key: `-${key.slice(1)}` })],
+  ['a session whose key begins with an underscore', session({ key: `_${key.slice(1)}` })],
+  ['all sessions of the account of a session', session({ isAll: true })],
+  ['all sessions, by a key that begins with a hyphen', session({ key: `-${key.slice(1)}`, isAll: true })],
+  ['a session whose SSO session is known', session({ sidHash: '-bcdefghijklmno_' })],
+  ['all sessions, by one whose SSO session is known', session({ isAll: true, sidHash: '_bcdefghijklmno-' })],
+  ['a confirmed logout of all sessions', session({ isAll: true, isConfirmed: true })],
   ['anything', anything],
 ]
 
@@ -50,27 +43,19 @@ test.each(marks)('a logout cookie of %s comes back as it was written, as long as
   expect(readLogoutCookie(cookie, [...others, ...keys], NOW)).toEqual(logoutCookie)
 })
 
-test.each(marks)('a logout cookie of %s by an unknown secret stands for anything', (_name, logoutCookie) => {
+test.each(marks)('a logout cookie of %s by an unknown secret is anything, and none outlasts its time', (...row) => {
+  const [, logoutCookie] = row
   expect(readLogoutCookie(writeLogoutCookie(logoutCookie, others, NOW), keys, NOW)).toEqual(anything)
-})
-
-test.each(marks)('a logout cookie of %s is none once its time is over, with any signature', (_name, logoutCookie) => {
   const cookies = [keys, others].map((signers) => writeLogoutCookie(logoutCookie, signers, NOW))
   const read = cookies.map((cookie) => readLogoutCookie(cookie, keys, NOW + LOGOUT_COOKIE_SECONDS + 1))
   expect(read).toEqual([undefined, undefined])
 })
 
 const signed = (text: string) => `${text}.${makeSignature(keys, 'signed-out', text, NOW)}`
-const one = writeLogoutCookie({ of: 'session', key, isAll: false, isConfirmed: false }, keys, NOW)
+const one = writeLogoutCookie(session(), keys, NOW)
 test.each([
-  [
-    'of a session without a key',
-    writeLogoutCookie({ of: 'session', key: '', isAll: false, isConfirmed: false }, keys, NOW),
-  ],
-  [
-    'of all sessions, without a key',
-    writeLogoutCookie({ of: 'session', key: '', isAll: true, isConfirmed: false }, keys, NOW),
-  ],
+  ['of a session without a key', writeLogoutCookie(session({ key: '' }), keys, NOW)],
+  ['of all sessions, without a key', writeLogoutCookie(session({ key: '', isAll: true }), keys, NOW)],
   ['of a confirmed logout of all sessions, without a key', signed('!')],
   ['of nothing', `.${makeSignature(keys, 'signed-out', '', NOW)}`],
   ['that names all sessions instead', one.replace('~', '*')],
@@ -93,8 +78,6 @@ test.each([...cut, signed('~~'), signed('a b'), signed('a'.repeat(65)), ` ${writ
 )
 
 test('a pending logout has the name of its SSO session, or the key of the session where that is not known', () => {
-  const names = ['hash-of-s1', undefined].map((sidHash) =>
-    pendingLogoutId({ of: 'session', key, isAll: false, isConfirmed: false, sidHash }),
-  )
-  expect(names).toEqual(['hash-of-s1', key])
+  expect(pendingLogoutId(session({ sidHash: 'hash-of-s1' }))).toBe('hash-of-s1')
+  expect(pendingLogoutId(session())).toBe(key)
 })

@@ -46,12 +46,7 @@ test.each<[what: string, made: RedirectCount | undefined, seconds: number, reaso
   ['a refused token', failed(one, 'r'), 0, 'token_refused'],
   ['a refused token and a page shown', shown(failed(one, 'r')), 4, 'token_refused'],
   ['a refused token and a page shown, five seconds later', shown(failed(one, 'r')), 5, undefined],
-  [
-    'one more redirect after a refused token',
-    clearFailure(countRedirect(shown(failed(one, 'r')), NOW + 5)),
-    5,
-    'identify_loop',
-  ],
+  ['one more after a refused token', clearFailure(countRedirect(shown(failed(one, 'r')), NOW + 5)), 5, 'identify_loop'],
   ['a token refused for the clock', failed(one, 'c'), 0, undefined],
   ['a second token refused for the clock', failed(two, 'c'), 0, 'token_refused'],
   ['a landing that the store did not take', shown(failed(one, 'a')), 3, 'store_unavailable'],

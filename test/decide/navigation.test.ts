@@ -4,7 +4,11 @@ const html = 'text/html,application/xhtml+xml,*/*;q=0.8'
 const modern: RequestShape = { method: 'GET', accept: html, secFetchDest: 'document', purpose: undefined }
 const older: RequestShape = { ...modern, secFetchDest: undefined }
 
-test.each<[name: string, shape: RequestShape, verdict: boolean]>([
+type Row = [name: string, shape: RequestShape, verdict: boolean]
+const refused = (field: keyof RequestShape, values: readonly string[]) =>
+  values.map((value): Row => [`${field} ${JSON.stringify(value)}`, { ...modern, [field]: value }, false])
+
+test.each<Row>([
   ['a document', modern, true],
   ['a document, whatever it accepts', { ...modern, accept: '*/*' }, true],
   ['an older browser\u2019s page', older, true],
@@ -14,31 +18,16 @@ test.each<[name: string, shape: RequestShape, verdict: boolean]>([
   ['a client that accepts nothing said', { ...older, accept: undefined }, false],
   ['an older browser\u2019s page after a space', { ...older, accept: ' text/html' }, true],
   ['a client that accepts something like HTML', { ...older, accept: 'x-text/html' }, false],
-  ...['iframe', 'frame', 'empty', 'image', 'script', 'style', 'embed', 'object', 'worker', ''].map(
-    (dest) =>
-      [`the destination ${JSON.stringify(dest)}`, { ...modern, secFetchDest: dest }, false] as [
-        string,
-        RequestShape,
-        boolean,
-      ],
-  ),
-  ...['POST', 'HEAD', 'PUT', 'OPTIONS', 'get'].map(
-    (method) => [`the method ${method}`, { ...modern, method }, false] as [string, RequestShape, boolean],
-  ),
-  ...['prefetch', 'prefetch;prerender', 'Prefetch', 'prerender', 'preview'].map(
-    (purpose) => [`the purpose ${purpose}`, { ...modern, purpose }, false] as [string, RequestShape, boolean],
-  ),
+  ...refused('secFetchDest', ['iframe', 'frame', 'empty', 'image', 'script', 'style', 'embed', 'object', 'worker', '']),
+  ...refused('method', ['POST', 'HEAD', 'PUT', 'OPTIONS', 'get']),
+  ...refused('purpose', ['prefetch', 'prefetch;prerender', 'Prefetch', 'prerender', 'preview']),
 ])('a request is judged by its shape: %s', (_name, shape, verdict) => {
   expect(isDocumentNavigation(shape)).toBe(verdict)
 })
 
 test('only a purpose makes a prefetch', () => {
-  expect([undefined, '', 'other', 'prefetch'].map((purpose) => isPrefetch({ purpose }))).toEqual([
-    false,
-    false,
-    false,
-    true,
-  ])
+  const purposes = [undefined, '', 'other', 'prefetch']
+  expect(purposes.filter((purpose) => isPrefetch({ purpose }))).toEqual(['prefetch'])
 })
 
 const site = 'https://news.example'

@@ -19,6 +19,7 @@ import {
   isShown,
   isShownUnchecked,
   isWaitedFor,
+  isWithoutStore,
   type Outcome,
   show,
   timeLimits,
@@ -28,6 +29,9 @@ import { anonRecord, loggedInRecord, NOW } from './samples'
 
 const checked = (age: number, changes: Partial<LoggedInRecord> = {}) =>
   loggedInRecord({ checkedAt: NOW - age, ...changes })
+const unanswered = (age: number, seconds: number, changes: Partial<LoggedInRecord> = {}) =>
+  checked(age, { unansweredAt: NOW - seconds, ...changes })
+const underWay = { checkBeganAt: NOW }
 const anonChecked = (age: number) => anonRecord({ checkedAt: NOW - age })
 const pending = (age: number) => anonRecord({ pending: true, checkedAt: NOW - age })
 const isAsked: Outcome = (record) => ({ action: 'check_status', record, reason: 'stale' })
@@ -56,17 +60,9 @@ test.each<[name: string, facts: Partial<RequestFacts>, decision: RequestDecision
   ['a broken Identify gets no new visitor', { isIdentifyBroken: true }, show(undefined, 'sso_unavailable')],
   ['an SSO system that is away gets no new visitor', away, show(undefined, 'sso_unavailable')],
   ['what may not be redirected is not degraded by that', { ...away, mayIdentify: false }, show(undefined)],
-  [
-    'the marker of a browser without cookies serves the page',
-    { blocked: 'cookies_blocked' },
-    show(undefined, 'cookies_blocked'),
-  ],
+  ['a browser without cookies gets the page', { blocked: 'cookies_blocked' }, show(undefined, 'cookies_blocked')],
   ['the loop guard serves the page', { blocked: 'identify_loop' }, show(undefined, 'identify_loop')],
-  [
-    'a refused token serves the page, also while SSO2 is away',
-    { blocked: 'token_refused', ...away },
-    show(undefined, 'token_refused'),
-  ],
+  ['so does a refused token in an outage', { blocked: 'token_refused', ...away }, show(undefined, 'token_refused')],
   ['without a store the page is served', { isStoreAvailable: false }, show(undefined, 'store_unavailable')],
   [
     'without a store nothing else counts',
@@ -78,16 +74,8 @@ test.each<[name: string, facts: Partial<RequestFacts>, decision: RequestDecision
   ['requests of scripts try it again too', { logoutCookie: 'retry_if_anonymous', mayIdentify: false }, retry],
   ['a logout that is not confirmed is served as none', { logoutCookie: 'pending' }, logoutPending],
   ['it is on the login page too', { logoutCookie: 'pending', isLoginPage: true }, logoutPending],
-  [
-    'it is while SSO2 is away, on a page that may not be redirected',
-    { logoutCookie: 'pending', ...away, mayIdentify: false },
-    logoutPending,
-  ],
-  [
-    'a logout that is not found leaves the login page to the landing',
-    lostLogout,
-    { action: 'identify', reason: 'signed_out' },
-  ],
+  ['it is for scripts, while SSO2 is away', { logoutCookie: 'pending', ...away, mayIdentify: false }, logoutPending],
+  ['one not found leaves the login page to the landing', lostLogout, { action: 'identify', reason: 'signed_out' }],
   ['a logout that is not found is pending on any other page', { logoutCookie: 'not_found' }, logoutPending],
   ['it is pending where nothing may be redirected', { ...lostLogout, mayIdentify: false }, logoutPending],
   ['it is pending where the loop guard says stop', { ...lostLogout, blocked: 'identify_loop' }, logoutPending],
@@ -106,48 +94,18 @@ const known: Row[] = [
   ['an anonymous visit checked 360 s ago is checked', anonChecked(360), {}, isAsked],
   ['a request of a script checks just as well', checked(360), { mayIdentify: false }, isAsked],
   ['a broken Identify is no reason not to check', checked(360), { isIdentifyBroken: true }, isAsked],
-  ['while another request checks, the record is served', checked(360, { checkBeganAt: NOW }), {}, isShown],
+  ['while another request checks, the record is served', checked(360, underWay), {}, isShown],
   ['a check lock of 2 s still holds', checked(400, { checkBeganAt: NOW - 2 }), {}, isShown],
   ['a check lock of 3 s has lapsed', checked(400, { checkBeganAt: NOW - 3 }), {}, isAsked],
   ['a check lock in the future holds no request up', checked(400, { checkBeganAt: NOW + 30 }), {}, isAsked],
-  [
-    'for 4 s from the beginning of a check without a response it is not checked again, and the page says so',
-    checked(400, { unansweredAt: NOW - 3 }),
-    {},
-    isShownUnchecked,
-  ],
-  [
-    'that holds after recheck and grace as well: no user, and no wait',
-    checked(1260, { unansweredAt: NOW - 3 }),
-    {},
-    isHidden,
-  ],
-  ['then it is checked again', checked(400, { unansweredAt: NOW - 4 }), {}, isAsked],
-  ['a missing response of the future holds no request up', checked(400, { unansweredAt: NOW + 30 }), {}, isAsked],
-  [
-    'while the circuit is open it is not, however long ago that was',
-    checked(400, { unansweredAt: NOW - 400 }),
-    away,
-    isShownUnchecked,
-  ],
-  [
-    'while one request checks again the others still say that it could not be checked',
-    checked(400, { unansweredAt: NOW - 5, checkBeganAt: NOW }),
-    {},
-    isShownUnchecked,
-  ],
-  [
-    'but not that a fresh page could not be checked, before the check was due',
-    checked(400, { unansweredAt: NOW - 45, checkBeganAt: NOW }),
-    {},
-    isShown,
-  ],
-  [
-    'a fresh page that failed in the pause before the check was due counts, so that no page says otherwise in between',
-    checked(400, { unansweredAt: NOW - 44, checkBeganAt: NOW }),
-    {},
-    isShownUnchecked,
-  ],
+  ['for 4 s from the beginning of an unanswered check there is no other', unanswered(400, 3), {}, isShownUnchecked],
+  ['that holds after recheck and grace as well: no user, and no wait', unanswered(1260, 3), {}, isHidden],
+  ['then it is checked again', unanswered(400, 4), {}, isAsked],
+  ['a missing response of the future holds no request up', unanswered(400, -30), {}, isAsked],
+  ['while the circuit is open it is not, however long ago that was', unanswered(400, 400), away, isShownUnchecked],
+  ['while one request checks again the others still say so', unanswered(400, 5, underWay), {}, isShownUnchecked],
+  ['but not that a fresh page could not be checked before it was due', unanswered(400, 45, underWay), {}, isShown],
+  ['one that failed within the pause before that counts as well', unanswered(400, 44, underWay), {}, isShownUnchecked],
   ['a page load with a refused access token goes through Identify', refused, {}, getsAccess],
   ['a request of a script with a refused access token is served', refused, { mayIdentify: false }, isShown],
   ['so is a page load that the loop guard stopped', refused, { blocked: 'identify_loop' }, isShown],
@@ -157,25 +115,10 @@ const known: Row[] = [
   ['a minute later it goes through Identify again', { ...refused, accessFailedAt: NOW - 60 }, {}, getsAccess],
   ['an unusable ticket in the future is none', { ...refused, accessFailedAt: NOW + 61 }, {}, getsAccess],
   ['an unusable ticket leaves a good access token alone', checked(10, { accessFailedAt: NOW }), {}, isShown],
-  ['a second before recheck and grace end, the record is served', checked(1259, { checkBeganAt: NOW }), {}, isShown],
-  [
-    'after recheck and grace, the request waits for the response',
-    checked(1260, { checkBeganAt: NOW }),
-    {},
-    isWaitedFor,
-  ],
-  [
-    'a request that has waited as long as it may checks itself',
-    checked(1260, { checkBeganAt: NOW }),
-    { hasWaited: true },
-    isAsked,
-  ],
-  [
-    'a request that has waited, and knows that no response came, waits no more',
-    checked(1260, { checkBeganAt: NOW, unansweredAt: NOW - 2 }),
-    { hasWaited: true },
-    isHidden,
-  ],
+  ['a second before recheck and grace end, the record is served', checked(1259, underWay), {}, isShown],
+  ['after recheck and grace, the request waits for the response', checked(1260, underWay), {}, isWaitedFor],
+  ['a request that has waited as long as it may checks itself', checked(1260, underWay), { hasWaited: true }, isAsked],
+  ['one that knows of no response waits no more', unanswered(1260, 2, underWay), { hasWaited: true }, isHidden],
   ['a check some seconds ahead of this clock counts', checked(-5), {}, isShown],
   ['a check in the future is none', checked(-61), {}, isAsked],
   ['a check in the future does not show a login while SSO2 is away', checked(-61), away, isHidden],
@@ -191,12 +134,7 @@ const known: Row[] = [
   ['a session at its limit is ended where nothing may be redirected', old, { mayIdentify: false }, isEnded],
   ['a session at its limit is ended while SSO2 is away', old, away, isEnded],
   ['the loop guard does not matter to a live record', checked(0), { blocked: 'identify_loop' }, isShown],
-  [
-    'a live record that the store could not tell is none',
-    checked(0),
-    { isStoreAvailable: false },
-    () => show(undefined, 'store_unavailable'),
-  ],
+  ['a live record that the store could not tell is none', checked(0), { isStoreAvailable: false }, isWithoutStore],
 ]
 test.each(known)('%s', (_name, record, facts, outcome) => {
   expect(decideRequest({ ...usual, record, ...facts }, timeLimits)).toEqual(outcome(record))
@@ -243,7 +181,7 @@ test('members of another kind of record change nothing', () => {
 
 test('where a check may take longer than 4 s, the pause lasts as long as its lock', () => {
   const slow = { ...timeLimits, lockSeconds: 12 }
-  const facts = (age: number) => ({ ...usual, record: checked(400, { unansweredAt: NOW - age }) })
+  const facts = (age: number) => ({ ...usual, record: unanswered(400, age) })
   expect(decideRequest(facts(11), slow)).toMatchObject({ action: 'show', degraded: 'sso_unavailable' })
   expect(decideRequest(facts(12), slow)).toMatchObject({ action: 'check_status' })
 })

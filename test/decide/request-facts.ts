@@ -29,5 +29,6 @@ export type Outcome = (record: NonNullable<RequestFacts['record']>) => RequestDe
 export const isShown: Outcome = (record) => show(record)
 export const isShownUnchecked: Outcome = (record) => show(record, 'sso_unavailable')
 export const isHidden: Outcome = () => show(undefined, 'sso_unavailable')
+export const isWithoutStore: Outcome = () => show(undefined, 'store_unavailable')
 export const isWaitedFor: Outcome = () => ({ action: 'wait_for_check' })
 export const isEnded: Outcome = () => ({ action: 'end_session', reason: 'absolute_limit' })

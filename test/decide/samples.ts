@@ -23,8 +23,4 @@ export const loggedInRecord = (changes: Partial<LoggedInRecord> = {}): LoggedInR
 
 /** A Session Token as the reader makes it. */
 export const sessionToken = (fields: Partial<SessionTokenFields>): SessionToken =>
-  new SessionToken({
-    sid: 's1',
-    iat: NOW,
-    ...fields,
-  })
+  new SessionToken({ sid: 's1', iat: NOW, ...fields })

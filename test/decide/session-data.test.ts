@@ -1,4 +1,4 @@
-import { NO_ENTRY, readEntry, type StoredEntry } from '../../lib/decide/record'
+import { NO_ENTRY, readEntry, type StoredEntry, serialiseRecord } from '../../lib/decide/record'
 import {
   belongsToLogin,
   type CookieTimes,
@@ -15,12 +15,11 @@ import {
   withChanges,
   writeData,
 } from '../../lib/decide/session-data'
+import { anonRecord, loggedInRecord, NOW } from './samples'
 
-const NOW = 1_800_000_000
 const lives = { idleSeconds: 1000, anonymousIdleSeconds: 100, absoluteSeconds: 5000 }
-const common = { v: 1, since: NOW - 10, checkedAt: NOW, sidHash: 'hash', sealedSecrets: 'box' }
-const loggedIn = readEntry(JSON.stringify({ ...common, status: 'loggedin', user: { accountId: 'ada' } }))
-const anonymous = readEntry(JSON.stringify({ ...common, status: 'anon' }))
+const loggedIn = readEntry(serialiseRecord(loggedInRecord()))
+const anonymous = readEntry(serialiseRecord(anonRecord()))
 const later = (status: string): StoredEntry => ({ state: 'unreadable', raw: JSON.stringify({ v: 9, status }) })
 const origin = (more: Partial<SessionMetadata> = {}): SessionMetadata => ({ since: NOW, isLoggedIn: false, ...more })
 
@@ -81,16 +80,8 @@ test.each<[what: string, times: Partial<CookieTimes>, end: number]>([
   ['an end', { wanted: NOW * 1000 + 60_250 }, NOW * 1000 + 60_250],
   ['an end after the session', { wanted: (NOW + 9000) * 1000 }, (NOW + 5000) * 1000],
   ['an end that is now', { wanted: NOW * 1000 }, NOW * 1000],
-  [
-    'an end, by a clock a second behind',
-    { wanted: NOW * 1000 + 60_000, systemNow: NOW * 1000 - 1000 },
-    NOW * 1000 + 61_000,
-  ],
-  [
-    'an end, by a clock 100 s behind',
-    { wanted: NOW * 1000 - 40_000, systemNow: (NOW - 100) * 1000 },
-    NOW * 1000 + 60_000,
-  ],
+  ['by a clock a second behind', { wanted: NOW * 1000 + 60_000, systemNow: NOW * 1000 - 1000 }, NOW * 1000 + 61_000],
+  ['by a clock 100 s behind', { wanted: NOW * 1000 - 40_000, systemNow: (NOW - 100) * 1000 }, NOW * 1000 + 60_000],
 ])('the end of a cookie: %s', (_what, times, end) => {
   expect(cookieEnd({ since: NOW, wanted: undefined, now: NOW, systemNow: NOW * 1000 + 999, ...times }, lives)).toBe(end)
 })

@@ -12,42 +12,28 @@ const signIn: StatusDecision = { action: 'sign_in', token: withTicket }
 type Reason<Action> = Extract<StatusDecision, { action: Action; reason: string }>['reason']
 const identify = (reason: Reason<'identify'>): StatusDecision => ({ action: 'identify', reason })
 const keepForNow = (reason: Reason<'keep_for_now'>): StatusDecision => ({ action: 'keep_for_now', reason })
-const [isAnon, isIn, isOver] = [
-  sessionToken({ sts: 'anon' }),
-  sessionToken({ sts: 'loggedin' }),
-  sessionToken({ sts: 'terminated' }),
-]
+const [isAnon, isIn] = [sessionToken({ sts: 'anon' }), sessionToken({ sts: 'loggedin' })]
+const isOver = sessionToken({ sts: 'terminated' })
+const mismatch = 'session_mismatch'
 const notFound = sessionToken({ err: 'session_not_found' })
 
-const rows: [name: string, record: SsoRecord, answer: Parameters<typeof decideStatus>[1], decision: StatusDecision][] =
-  [
-    ['anonymous as before is kept', anon, isAnon, keep(isAnon)],
-    ['logged in as before is kept', loggedIn, isIn, keep(isIn)],
-    ['a new login with its ticket signs in', anon, withTicket, signIn],
-    ['a new login without a ticket ends the session here', anon, isIn, identify('no_ticket')],
-    [
-      'a login that asked for a ticket and got one signs in again, with a new access token',
-      loggedIn,
-      withTicket,
-      signIn,
-    ],
-    ['a pending login with its ticket signs in', anonRecord({ pending: true }), withTicket, signIn],
-    ['a terminated login ends the session here', loggedIn, isOver, identify('terminated')],
-    ['a terminated anonymous session ends the session here', anon, isOver, identify('terminated')],
-    ['a login that became anonymous ends the session here', loggedIn, isAnon, identify('changed_back')],
-    ['an unknown session ends the session here', loggedIn, notFound, identify('session_not_found')],
-    ['an unknown anonymous session ends the session here', anon, notFound, identify('session_not_found')],
-    ['no response is kept for now', loggedIn, undefined, keepForNow('no_answer')],
-    ['no response about an anonymous session is kept for now', anon, undefined, keepForNow('no_answer')],
-    [
-      'a refused token is kept for now, and the decision says why',
-      loggedIn,
-      'session_mismatch',
-      keepForNow('session_mismatch'),
-    ],
-  ]
-
-test.each(rows)('%s', (_name, record, answer, decision) => {
+type Answer = Parameters<typeof decideStatus>[1]
+test.each<[name: string, record: SsoRecord, answer: Answer, decision: StatusDecision]>([
+  ['anonymous as before is kept', anon, isAnon, keep(isAnon)],
+  ['logged in as before is kept', loggedIn, isIn, keep(isIn)],
+  ['a new login with its ticket signs in', anon, withTicket, signIn],
+  ['a new login without a ticket ends the session here', anon, isIn, identify('no_ticket')],
+  ['a login that asked for a ticket and got one signs in again, with a new access token', loggedIn, withTicket, signIn],
+  ['a pending login with its ticket signs in', anonRecord({ pending: true }), withTicket, signIn],
+  ['a terminated login ends the session here', loggedIn, isOver, identify('terminated')],
+  ['a terminated anonymous session ends the session here', anon, isOver, identify('terminated')],
+  ['a login that became anonymous ends the session here', loggedIn, isAnon, identify('changed_back')],
+  ['an unknown session ends the session here', loggedIn, notFound, identify('session_not_found')],
+  ['an unknown anonymous session ends the session here', anon, notFound, identify('session_not_found')],
+  ['no response is kept for now', loggedIn, undefined, keepForNow('no_answer')],
+  ['no response about an anonymous session is kept for now', anon, undefined, keepForNow('no_answer')],
+  ['a refused token is kept for now, and the decision says why', loggedIn, mismatch, keepForNow(mismatch)],
+])('%s', (_name, record, answer, decision) => {
   expect(decideStatus(record, answer)).toEqual(decision)
 })
 

@@ -67,23 +67,16 @@ test('no entry is one frozen value', () => {
   expect(Object.isFrozen(NO_ENTRY)).toBe(true)
 })
 
-test.each<[raw: string | null, live: boolean, gone: boolean, moves: boolean, follows: boolean, alsoAfterNone: boolean]>(
-  [
-    [null, false, false, true, false, true],
-    [live, true, false, true, true, true],
-    ['garbage', true, false, false, false, true],
-    [`moved.${NOW}.x`, false, true, false, false, false],
-    [`ended.${NOW}`, false, true, false, false, false],
-  ],
-)('of %j it is told whether it may live, is gone, may move and may be followed', (raw, ...told) => {
+test.each<[raw: string | null, isLive: boolean, isGone: boolean, ...mayMoveAndBeFollowed: boolean[]]>([
+  [null, false, false, true, false, true],
+  [live, true, false, true, true, true],
+  ['garbage', true, false, false, false, true],
+  [`moved.${NOW}.x`, false, true, false, false, false],
+  [`ended.${NOW}`, false, true, false, false, false],
+])('of %j it is told whether it may live, is gone, may move and may be followed', (raw, ...told) => {
   const stored = readEntry(raw)
-  const answers = [
-    mayBeAlive(stored),
-    hasMovedOrEnded(stored),
-    mayMove(stored),
-    mayBeReplaced(stored, true),
-    mayBeReplaced(stored, false),
-  ]
+  const answers = [mayBeAlive, hasMovedOrEnded, mayMove].map((is) => is(stored))
+  for (const alsoAfterNone of [true, false]) answers.push(mayBeReplaced(stored, alsoAfterNone))
   expect(answers).toEqual(told)
   expect(recordIn(stored)).toEqual(raw === live ? record : undefined)
 })

@@ -1,35 +1,20 @@
 import { ageOf, isNear, isRevokedSince, isYoungerThan } from '../../lib/decide/timestamps'
 import { NOW } from './samples'
 
-test.each<[moment: number | undefined, age: number]>([
-  [NOW - 360, 360],
-  [NOW, 0],
-  [NOW + 60, 0], // clocks of good machines differ by less
-  [NOW + 61, Number.POSITIVE_INFINITY],
-  [NOW + 3600, Number.POSITIVE_INFINITY],
-  [undefined, Number.POSITIVE_INFINITY],
-])('a mark of the moment %s is %s s old', (moment, age) => {
-  expect(ageOf(moment, NOW)).toBe(age)
-})
-
-test.each<[moment: number | undefined, young: boolean]>([
-  [NOW - 9, true],
-  [NOW - 10, false],
-  [NOW + 60, true],
-  [NOW + 61, false],
-  [undefined, false],
-])('a mark of the moment %s is younger than 10 s: %s', (moment, young) => {
-  expect(isYoungerThan(moment, NOW, 10)).toBe(young)
-})
-
-test.each<[moment: number | undefined, near: boolean]>([
-  [NOW - 9, true],
-  [NOW - 10, false],
-  [NOW + 9, true],
-  [NOW + 10, false],
-  [undefined, false],
-])('a mark of the moment %s is less than 10 s away: %s', (moment, near) => {
-  expect(isNear(moment, NOW, 10)).toBe(near)
+const never = Number.POSITIVE_INFINITY
+test.each<[moment: number | undefined, age: number, isYounger: boolean, isNearby: boolean]>([
+  [NOW - 360, 360, false, false],
+  [NOW - 10, 10, false, false],
+  [NOW - 9, 9, true, true],
+  [NOW, 0, true, true],
+  [NOW + 9, 0, true, true],
+  [NOW + 10, 0, true, false],
+  [NOW + 60, 0, true, false], // clocks of good machines differ by less
+  [NOW + 61, never, false, false],
+  [NOW + 3600, never, false, false],
+  [undefined, never, false, false],
+])('a mark of the moment %s is %s s old, younger than 10 s: %s, and less than 10 s away: %s', (moment, ...told) => {
+  expect([ageOf(moment, NOW), isYoungerThan(moment, NOW, 10), isNear(moment, NOW, 10)]).toEqual(told)
 })
 
 /* Both times in milliseconds, up to the moment in which the login was added to its index. */
