@@ -1,46 +1,33 @@
-import { Sso2Client } from '../../lib/remote/sso2'
-import { readJwt, signJwt } from '../support/oracle'
+import { isSignedWith, signJwt } from '../support/oracle'
 import { fakeClock } from './fake-clock'
-import { type Behaviour, failure, faultyServer, json } from './faulty-server'
+import { type Behaviour, outcomeOf } from './faulty-server'
+import { device, says, useScenes } from './sso-scene'
 
 /* Which of the client's secrets signs: the first, until the SSO system shows that it takes another one. */
 
 const [old, next, foreign] = ['the old secret', 'the next secret', 'a secret of somebody else']
-const device = { ipa: '192.0.2.1', uas: 'Mozilla/5.0' }
-const now = () => Math.floor(Date.now() / 1000)
-const isSignedWith = (token: string, secret: string) => signJwt(readJwt(token).claims, secret) === token
+/** With the usual time for a call. */
+const setup = useScenes({ clientSecret: [old, next], timeoutMs: undefined })
+const tokenIn = (body: string): string => JSON.parse(body).t
 
 /** Takes tokens of one secret, and signs every answer with it. */
 const takes =
   (secret: string, signsWith = secret): Behaviour =>
-  (res, { body }) => {
-    const { t } = JSON.parse(body)
-    const { sid } = readJwt(t).claims
-    const said = isSignedWith(t, secret) ? { sts: 'anon' } : { sts: null, err: 'invalid_token' }
-    const iat = now()
-    json(res, 200, {
-      t: signJwt({ iss: 'sso-service', aud: 'the-site', nbf: iat, iat, exp: iat + 10, sid, ...said }, signsWith),
-    })
+  (res, seen, count) => {
+    const claims = isSignedWith(tokenIn(seen.body), secret) ? {} : { sts: null, err: 'invalid_token' }
+    says(claims, signsWith)(res, seen, count)
   }
 
-let server: Awaited<ReturnType<typeof faultyServer>>
-let client: Sso2Client
+type Scene = Awaited<ReturnType<typeof setup>>
+let server: Scene['server']
+let client: Scene['client']
 beforeEach(async () => {
-  server = await faultyServer()
-  const names = { clientId: 'the-site', organisationId: 'the-publisher' }
-  client = new Sso2Client({ ssoUrl: server.url, ...names, clientSecret: [old, next] })
-})
-afterEach(async () => {
-  jest.useRealTimers()
-  jest.restoreAllMocks()
-  client.close()
-  await server.close()
+  ;({ server, client } = await setup(takes(old)))
 })
 
 const ask = () => client.sessionStatus({ sid: 's1', lks: 'anon', ...device })
 /** Which secret signed what was asked. */
-const asked = () =>
-  server.seen.map(({ body }) => [old, next].findIndex((secret) => isSignedWith(JSON.parse(body).t, secret)))
+const asked = () => server.seen.map(({ body }) => [old, next].findIndex((key) => isSignedWith(tokenIn(body), key)))
 
 test('the first signs where the SSO system takes it', async () => {
   server.become(takes(old))
@@ -84,7 +71,7 @@ test('a refusal that none of our secrets has signed changes nothing', async () =
 })
 
 test('what a browser brings changes nothing', () => {
-  const iat = now()
+  const iat = Math.floor(Date.now() / 1000)
   const claims = { iss: 'sso-service', aud: 'the-site', nbf: iat, iat, exp: iat + 10, sid: 's', sts: null, at: null }
   expect(client.readLanding(signJwt({ ...claims, err: 'invalid_token' }, next)).err).toBe('invalid_token')
   expect(client.secretInUse).toBe(0)
@@ -94,12 +81,9 @@ test('both tries together have the time of one', async () => {
   const { pass, expectSilence } = fakeClock()
   expectSilence()
   server.become((res, seen, count) => (count === 1 ? setTimeout(() => takes(next)(res, seen, count), 400) : undefined))
-  let outcome: unknown
-  failure(ask()).then((error) => {
-    outcome = error
-  })
+  const outcome = outcomeOf(ask())
   await pass(1999)
-  expect([outcome, asked()]).toEqual([undefined, [0, 1]])
+  expect([outcome(), asked()]).toEqual([undefined, [0, 1]])
   await pass(1)
-  expect(outcome).toMatchObject({ code: 'ERR_SSO2_UNAVAILABLE', timedOut: true })
+  expect(outcome()).toMatchObject({ code: 'ERR_SSO2_UNAVAILABLE', timedOut: true })
 })

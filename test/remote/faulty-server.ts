@@ -51,9 +51,44 @@ export async function faultyServer() {
   }
 }
 
+/** The faulty server of a suite. */
+export function useFaultyServer() {
+  let server: Awaited<ReturnType<typeof faultyServer>>
+  beforeAll(async () => {
+    server = await faultyServer()
+  })
+  afterAll(() => server.close())
+  return {
+    get url() {
+      return server.url
+    },
+    get seen() {
+      return server.seen
+    },
+    become: (next: Behaviour) => server.become(next),
+    dropConnections: () => server.dropConnections(),
+  }
+}
+
 /** Answers JSON. */
 export function json(res: http.ServerResponse, status: number, value: unknown, headers: http.OutgoingHttpHeaders = {}) {
   res.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value))
+}
+
+/** Half a body, and then a cut. */
+export const halfAnswer: Behaviour = (res) => {
+  res.writeHead(200, { 'content-length': 100 })
+  res.write('{"items"', () => res.destroy())
+}
+
+/** How a call has ended so far: with an answer or an error, or `undefined` while it is under way. */
+export function outcomeOf(call: Promise<unknown>): () => unknown {
+  let outcome: unknown
+  const note = (end: unknown) => {
+    outcome = end
+  }
+  call.then(note, note)
+  return () => outcome
 }
 
 /** What a promise was rejected with. */

@@ -2,13 +2,9 @@ import http from 'node:http'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { Sso2ResponseError, Sso2UnavailableError } from '../../lib/errors'
 import { type Call, readJson, retryAfterSeconds, sendCall, transport } from '../../lib/remote/http'
-import { type Behaviour, failure, faultyServer, json } from './faulty-server'
+import { type Behaviour, failure, faultyServer, json, outcomeOf, useFaultyServer } from './faulty-server'
 
-let server: Awaited<ReturnType<typeof faultyServer>>
-beforeAll(async () => {
-  server = await faultyServer()
-})
-afterAll(() => server.close())
+const server = useFaultyServer()
 afterEach(() => {
   jest.useRealTimers()
   jest.restoreAllMocks()
@@ -136,21 +132,17 @@ async function waiting(options: Partial<Call> = {}) {
     answer = () => void res.end('late')
   })
   const clock = fakeClock()
-  let outcome: unknown
   const ended = call({ timeoutMs: 1000, ...options }).then(
-    ({ text }) => {
-      outcome = text
-    },
-    (error: unknown) => {
-      outcome = error
-    },
+    ({ text }) => text,
+    (error: unknown) => error,
   )
+  const outcome = outcomeOf(ended)
   await arrived()
   const outcomeNow = async () => {
     await turns(10)
-    return outcome
+    return outcome()
   }
-  return { ...clock, answer: () => answer(), outcomeNow, ended, outcome: () => outcome }
+  return { ...clock, answer: () => answer(), outcomeNow, ended }
 }
 
 const tooLate = expect.objectContaining({
@@ -179,12 +171,11 @@ test('a process that stood still reads for a tenth of a second before it gives u
 })
 
 test('what was answered while the process stood still is taken', async () => {
-  const { standStill, pass, answer, ended, outcome } = await waiting()
+  const { standStill, pass, answer, ended } = await waiting()
   standStill(5000)
   await pass(1000)
   answer()
-  await ended
-  expect(outcome()).toBe('late')
+  expect(await ended).toBe('late')
   expect(jest.getTimerCount()).toBe(0)
 })
 
@@ -204,11 +195,10 @@ test('one that goes on standing still has more time to read, and not for ever', 
 
 test('a call that its caller gives up ends with the reason of the caller', async () => {
   const controller = new AbortController()
-  const { ended, outcome } = await waiting({ signal: controller.signal })
+  const { ended } = await waiting({ signal: controller.signal })
   const reason = new Error('no more')
   controller.abort(reason)
-  await ended
-  expect(outcome()).toBe(reason)
+  expect(await ended).toBe(reason)
   expect(jest.getTimerCount()).toBe(0)
 })
 

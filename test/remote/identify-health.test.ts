@@ -4,12 +4,12 @@ import { IdentifyHealth } from '../../lib/remote/identify-health'
 import { Sso2Client } from '../../lib/remote/sso2'
 import { fakeClock } from './fake-clock'
 import { type Behaviour, faultyServer } from './faulty-server'
+import { device } from './sso-scene'
 
 const siteUrl = 'http://morning.localhost:1'
 const landingUrl = `${siteUrl}/sso2/landing`
 const [clientId, clientSecret] = ['morning', 'client-secret-of-the-morning-paper-0123456789']
 const organisationId = 'the-publisher'
-const device = { ipa: '192.0.2.1', uas: 'Mozilla/5.0' }
 
 let emulator: Emulator
 let url: string
@@ -320,11 +320,7 @@ test.each<[name: string, line: RegExp, behave: Behaviour]>([
   ['leads to what is no address', /does not lead on \(HTTP 302\)/, to('http://[')],
   ['leads to another site', isOther, to('https://status.example/?x=1')],
   ['leads to another page', /redirects to http:\/\/morning.localhost:1\/, but the landing/, to(`${siteUrl}/?t=a.b.c`)],
-  [
-    'leads to another port',
-    /redirects to http:\/\/morning.localhost:2\/sso2/,
-    to('http://morning.localhost:2/sso2/landing'),
-  ],
+  ['leads to another port', /redirects to http:\/\/morning.localhost:2\/sso2/, to(landingUrl.replace(':1', ':2'))],
   ['leads here without a token', /malformed/, to(landingUrl)],
   ['leads here with a bad token', /malformed/, to(`${landingUrl}?t=a.b.c`)],
   ['never answers', /identify failed: no answer within 2000 ms/, () => {}],

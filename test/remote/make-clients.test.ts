@@ -17,10 +17,8 @@ import { failure, faultyServer, json } from './faulty-server'
 
 const siteUrl = 'http://morning.localhost:1'
 const sessionSecret = 'the-secret-of-the-sessions-of-the-site-0123456789'
-const [oldSecret, newSecret] = [
-  'the-secret-of-before-the-change-0123456789',
-  'the-secret-of-after-the-change-0123456789',
-]
+const oldSecret = 'the-secret-of-before-the-change-0123456789'
+const newSecret = 'the-secret-of-after-the-change-0123456789'
 const device = { sid: 'no-such-session', ipa: '192.0.2.1', uas: 'Mozilla/5.0' } as const
 let emulator: Emulator
 const lines: string[] = []
@@ -103,10 +101,8 @@ test('the authorization server is shown the secret that the SSO system takes', a
 
 test('a ticket is exchanged as ticketExchange says', () => {
   const { config, client } = partsOf()
-  const { body } = ticketCall(
-    makeTokenEndpoint(config, client, { grantType: 'ticket', ticketParameter: 't' }),
-    'a-ticket',
-  )
+  const endpoint = makeTokenEndpoint(config, client, { grantType: 'ticket', ticketParameter: 't' })
+  const { body } = ticketCall(endpoint, 'a-ticket')
   expect(Object.fromEntries(new URLSearchParams(body))).toMatchObject({ grant_type: 'ticket', t: 'a-ticket' })
 })
 
@@ -131,11 +127,8 @@ test.each<[system: 'token' | 'user', status: number, body: object, told: RegExp 
   server.become((res) => json(res, status, body))
   await failure(dependency.probe())
   expect([dependency.isHealthy, lines]).toEqual([told === undefined, told ? [expect.stringMatching(told)] : []])
-  config.log.failed(system === 'token' ? 'exchangeTicket' : 'loadUser', {
-    step: 'loadUser',
-    error: 'x',
-    isHookOfSite: true,
-  })
+  const step = system === 'token' ? 'exchangeTicket' : 'loadUser'
+  config.log.failed(step, { step: 'loadUser', error: 'x', isHookOfSite: true })
   lines.length = 0
   dependency.noteSuccess()
   expect(lines).toEqual(told ? [expect.stringMatching(/^info .* works again\.$/)] : [])

@@ -8,6 +8,7 @@ import { claimsOf, clientOf, device, isWell, onlyOf, says, useScenes } from './s
 
 const setup = useScenes()
 
+const foreign = 'another secret than that of the site: 0123456789'
 const outages: [name: string, behave: Behaviour][] = [
   ['a page in place of a response', (res) => res.writeHead(200, { 'content-type': 'text/html' }).end('<p>Back soon.')],
   ['an empty response', (res) => res.writeHead(200).end()],
@@ -15,7 +16,7 @@ const outages: [name: string, behave: Behaviour][] = [
   ['a redirect', (res) => res.writeHead(302, { location: 'https://example.com/' }).end()],
   ['HTTP 429', (res) => json(res, 429, {})],
   ['HTTP 503', (res) => json(res, 503, {})],
-  ['a token of another signer', says({}, 'another secret than that of the site: 0123456789')],
+  ['a token of another signer', says({}, foreign)],
   ['a token that is none', (res) => json(res, 200, { t: 'maintenance' })],
   ['a response about another session', says({ sid: 's2' })],
   ['a response that no interface knows', says({ sts: 'sleeping' })],
@@ -92,23 +93,13 @@ test('a failure of the site itself is none', async () => {
 const unreadable = { code: 'ERR_SSO2_RESPONSE', operation: 'authenticate' }
 test.each<[name: string, looks: number, answer: object, behave: Behaviour]>([
   ['a wrong password', 0, { err: 'invalid_credentials' }, says({ err: 'invalid_credentials', raa: 3 })],
-  [
-    'a token error that the user name has caused',
-    1,
-    { err: 'invalid_token' },
-    says({ err: 'invalid_token', sts: null }),
-  ],
+  ['a token error that a user name has caused', 1, { err: 'invalid_token' }, says({ err: 'invalid_token', sts: null })],
   ['too many attempts', 1, { ...unreadable, status: 429 }, (res) => json(res, 429, {})],
   ['a form that it does not take', 1, { ...unreadable, status: 400 }, (res) => json(res, 400, {})],
   ['a form that is too long for it', 1, unreadable, (res) => res.writeHead(413).end('<p>Too much.')],
   ['a form that it fails on', 1, { ...unreadable, status: 500 }, (res) => json(res, 500, {})],
   ['a form that it answers with what is no token', 1, unreadable, (res) => res.end('<p>Sorry.')],
-  [
-    'a form that it answers with a token of another signer',
-    1,
-    { code: 'ERR_SSO2_TOKEN', reason: 'signature' },
-    says({}, 'another secret than that of the site: 0123456789'),
-  ],
+  ['a token of another signer', 1, { code: 'ERR_SSO2_TOKEN', reason: 'signature' }, says({}, foreign)],
 ])(
   '[F15] a login does not open the circuit for all: %s, which is reason for %i probes',
   async (_name, looks, answer, behave) => {

@@ -1,17 +1,15 @@
 import { inspect } from 'node:util'
 import { PlatformApi } from '../../lib'
-import { type Behaviour, failure, faultyServer, json } from './faulty-server'
+import { type Behaviour, failure, halfAnswer, json, useFaultyServer } from './faulty-server'
 
 const accessToken = 'secret/token-of-the-test'
 const receiver = { campaign_code: 'c', delivery_address: { city: 'Lund' } }
-let server: Awaited<ReturnType<typeof faultyServer>>
+const server = useFaultyServer()
 let api: PlatformApi
 
-beforeAll(async () => {
-  server = await faultyServer()
+beforeAll(() => {
   api = new PlatformApi({ apiUrl: server.url, accessToken })
 })
-afterAll(() => server.close())
 
 const good: Behaviour = (res, { method }) =>
   json(res, 200, method === 'POST' ? { item: { receiver_eligible: true } } : { items: [] })
@@ -59,10 +57,7 @@ describe.each(calls)('%s', (name, call, scope) => {
   })
 
   test('half a body and then a cut is asked once more', async () => {
-    server.become((res) => {
-      res.writeHead(200, { 'content-length': 100 })
-      res.write('{"items"', () => res.destroy())
-    })
+    server.become(halfAnswer)
     expect(await failure(call())).toMatchObject({ name: 'Sso2UnavailableError', timedOut: false })
     expect(server.seen).toHaveLength(2)
   })

@@ -2,17 +2,15 @@ import { inspect } from 'node:util'
 import { AccessTokenExpiredError, type AccessTokenSource, PlatformApi, Sso2UnavailableError } from '../../lib'
 import { badFilters, badPaths, badReceivers } from './bad-arguments'
 import { fakeClock } from './fake-clock'
-import { type Behaviour, failure, faultyServer, json } from './faulty-server'
+import { type Behaviour, failure, json, outcomeOf, useFaultyServer } from './faulty-server'
 
 const scope = '/external/marketing/r'
-let server: Awaited<ReturnType<typeof faultyServer>>
+const server = useFaultyServer()
 let api: PlatformApi
 
-beforeAll(async () => {
-  server = await faultyServer()
+beforeAll(() => {
   api = new PlatformApi({ apiUrl: server.url, accessToken: 'token-of-the-test' })
 })
-afterAll(() => server.close())
 afterEach(() => {
   jest.useRealTimers()
   jest.restoreAllMocks()
@@ -89,11 +87,8 @@ describe('the body decides, not the content type', () => {
     ['JSON of another shape', 'application/json', '[]'],
   ])('%s is no answer', async (_what, type, body) => {
     server.become((res) => res.writeHead(200, { 'content-type': type }).end(body))
-    expect(await failure(api.marketplaceGroups())).toMatchObject({
-      name: 'Sso2ResponseError',
-      operation: 'marketplaceGroups',
-      status: 200,
-    })
+    const fields = { name: 'Sso2ResponseError', operation: 'marketplaceGroups', status: 200 }
+    expect(await failure(api.marketplaceGroups())).toMatchObject(fields)
     expect(server.seen).toHaveLength(1)
   })
 
@@ -142,10 +137,13 @@ describe('waiting and aborting', () => {
     expect(server.seen).toHaveLength(2)
   })
 
-  test('a wait beyond the bound of the call is not begun', async () => {
-    server.become((res) => json(res, 429, {}, { 'retry-after': '2' }))
+  test.each([
+    ['beyond the bound of the call', '2', 1900],
+    ['of more than two seconds, however long the call may take,', '3', 20_000],
+  ])('a wait %s is not begun', async (_what, seconds, timeoutMs) => {
+    server.become((res) => json(res, 429, {}, { 'retry-after': seconds }))
     const sleeps = watchSleeps()
-    expect(await failure(api.marketplaceGroups({ timeoutMs: 1900 }))).toMatchObject({ status: 429, scope })
+    expect(await failure(api.marketplaceGroups({ timeoutMs }))).toMatchObject({ status: 429, scope })
     expect(sleeps().slice(1)).toEqual([])
     expect(server.seen).toHaveLength(1)
   })
@@ -175,14 +173,6 @@ describe('waiting and aborting', () => {
       })
       expect(server.seen).toHaveLength(1)
     })
-  })
-
-  test('more than two seconds are not waited, however long the call may take', async () => {
-    server.become((res) => json(res, 429, {}, { 'retry-after': '3' }))
-    const sleeps = watchSleeps()
-    expect(await failure(api.marketplaceGroups({ timeoutMs: 20_000 }))).toMatchObject({ status: 429, scope })
-    expect(sleeps().slice(1)).toEqual([])
-    expect(server.seen).toHaveLength(1)
   })
 
   test.each<[string, number, Behaviour]>([
@@ -299,12 +289,9 @@ describe('a source of tokens', () => {
   test('that never answers ends at timeoutMs, nothing sent', async () => {
     server.become(good)
     const error = await failure(apiWith(() => new Promise(() => {})).marketplaceGroups({ timeoutMs: 60 }))
+    const message = 'marketplaceGroups: no access token in time'
     expect(error).toBeInstanceOf(Sso2UnavailableError)
-    expect(error).toMatchObject({
-      timedOut: true,
-      retryable: false,
-      message: 'marketplaceGroups: no access token in time',
-    })
+    expect(error).toMatchObject({ timedOut: true, retryable: false, message })
     expect(server.seen).toHaveLength(0)
   })
 
@@ -316,14 +303,11 @@ describe('a source of tokens', () => {
       await wait(1500)
       return 'first-token'
     })
-    let outcome: unknown
-    failure(slow.marketplaceGroups({ timeoutMs: 3000 })).then((error) => {
-      outcome = error
-    })
+    const outcome = outcomeOf(slow.marketplaceGroups({ timeoutMs: 3000 }))
     await pass(2950)
-    expect([outcome, server.seen.length]).toEqual([undefined, 1])
+    expect([outcome(), server.seen.length]).toEqual([undefined, 1])
     await pass(100)
-    expect(outcome).toMatchObject({ timedOut: true })
+    expect(outcome()).toMatchObject({ timedOut: true })
     expect(server.seen).toHaveLength(1)
   })
 })

@@ -2,28 +2,23 @@ import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { PlatformApi } from '../../lib'
 import { byAccount } from '../../lib/remote/platform-types'
-import { failure, faultyServer, json } from './faulty-server'
+import { failure, json, useFaultyServer } from './faulty-server'
 
 type Item = Record<string, unknown>
-let server: Awaited<ReturnType<typeof faultyServer>>
+const server = useFaultyServer()
 let api: PlatformApi
 
-beforeAll(async () => {
-  server = await faultyServer()
+beforeAll(() => {
   api = new PlatformApi({ apiUrl: server.url, accessToken: 'token-of-the-test' })
 })
-afterAll(() => server.close())
 
 const extra = { unknown_field: fc.jsonValue() }
 const texts = (...names: string[]) => Object.fromEntries(names.map((name) => [name, fc.string({ maxLength: 12 })]))
 const groupTexts = ['name', 'key', 'image_url', 'image_link', 'rgb', 'header', 'description']
 const administratorTexts = ['group', 'created', 'account_id', 'contact_email', 'name']
 const market = fc.record({ ...texts('name', 'key'), ...extra })
-const group = fc.record({
-  ...texts(...groupTexts),
-  markets: fc.array(market, { minLength: 1, maxLength: 3 }),
-  ...extra,
-})
+const markets = fc.array(market, { minLength: 1, maxLength: 3 })
+const group = fc.record({ ...texts(...groupTexts), markets, ...extra })
 const administrator = fc.record({ ...texts(...administratorTexts), ...extra })
 const items = (item: fc.Arbitrary<Item>) => fc.record({ items: fc.array(item, { minLength: 1, maxLength: 3 }) })
 const receiver = { campaign_code: 'c', delivery_address: {} }
@@ -32,13 +27,7 @@ const resources = [
   {
     name: 'marketplaceGroups',
     valid: items(group),
-    fields: [
-      'items',
-      ...groupTexts.map((f) => `items.*.${f}`),
-      'items.*.markets',
-      'items.*.markets.*.name',
-      'items.*.markets.*.key',
-    ],
+    fields: ['items', ...[...groupTexts, 'markets', 'markets.*.name', 'markets.*.key'].map((f) => `items.*.${f}`)],
     call: () => api.marketplaceGroups() as Promise<unknown>,
     result: (body: Item) => body['items'],
   },
@@ -105,13 +94,8 @@ describe.each(resources)('$name', ({ valid, fields, call, result }) => {
 })
 
 const ids = fc.constantFrom('__proto__', 'constructor', 'toString', 'a', 'b', '')
-const entry = fc.record({
-  group: fc.string(),
-  created: fc.string(),
-  account_id: ids,
-  contact_email: fc.string(),
-  name: fc.string(),
-})
+const text = fc.string()
+const entry = fc.record({ group: text, created: text, account_id: ids, contact_email: text, name: text })
 
 test('administrators by account: one entry an account, first fields, groups in order, nothing lost', () => {
   fc.assert(

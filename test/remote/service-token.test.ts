@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { PlatformApiError, Sso2ConfigError, Sso2ResponseError, Sso2UnavailableError, sso2 } from '../../lib'
 import { readGrant, serviceToken, serviceTokenSource } from '../../lib/remote/ticket'
 import { present, type Setup, sessionSecret, startSetup } from '../flows/setup'
-import { failure, faultyServer, json } from './faulty-server'
+import { failure, json, useFaultyServer } from './faulty-server'
 
 /* `sso.api`: the calls of a site without a user, over HTTP against the emulator. */
 
@@ -157,11 +157,7 @@ test('without tokenUrl, the error names the option, and the call is not sent', a
 
 describe('a token endpoint that tells no life, or another one', () => {
   let now = 1_700_000_000
-  let server: Awaited<ReturnType<typeof faultyServer>>
-  beforeAll(async () => {
-    server = await faultyServer()
-  })
-  afterAll(() => server.close())
+  const server = useFaultyServer()
 
   /** Gets a token, and tells how many have been fetched by then. */
   function sourceOf(answer: (count: number) => object) {

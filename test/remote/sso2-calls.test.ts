@@ -1,7 +1,7 @@
 import { Sso2ResponseError } from '../../lib/errors'
 import type { Sso2Client } from '../../lib/remote/sso2'
 import { fakeClock } from './fake-clock'
-import { type Behaviour, failure, json } from './faulty-server'
+import { type Behaviour, failure, json, outcomeOf } from './faulty-server'
 import { claimsOf, device, isWell, says, secret, useScenes } from './sso-scene'
 
 /* What each operation sends, takes and throws, and what the client finds out by itself. */
@@ -60,22 +60,12 @@ test.each(rows)(
     const { server, client } = await setup(says(good))
     const { aid: _account, ...answer } = { ...good, aid }
     expect(await call(client)).toMatchObject(answer)
-    expect(server.seen).toMatchObject([
-      {
-        method: 'POST',
-        url: `/${operation}`,
-        headers: { 'content-type': 'application/json', accept: 'application/json' },
-      },
-    ])
+    const headers = { 'content-type': 'application/json', accept: 'application/json' }
+    expect(server.seen).toMatchObject([{ method: 'POST', url: `/${operation}`, headers }])
     expect(Object.keys(JSON.parse(server.seen[0]?.body ?? ''))).toEqual(['t'])
     const common = { cid: 'the-site', iss: 'the-publisher', aud: 'sso-service' }
-    expect(claimsOf(server.seen[0]?.body ?? '')).toEqual({
-      ...common,
-      ...claims,
-      iat: expect.any(Number),
-      nbf: expect.any(Number),
-      exp: expect.any(Number),
-    })
+    const times = { iat: expect.any(Number), nbf: expect.any(Number), exp: expect.any(Number) }
+    expect(claimsOf(server.seen[0]?.body ?? '')).toEqual({ ...common, ...claims, ...times })
   },
 )
 
@@ -90,15 +80,12 @@ test.each(rows)('$operation is given up after $deadlineMs ms', async ({ operatio
   const { client } = await setup(() => {}, { timeoutMs: 500 })
   const { pass, settle, expectSilence } = fakeClock()
   expectSilence()
-  let outcome: unknown
-  failure(call(client)).then((error) => {
-    outcome = error
-  })
+  const outcome = outcomeOf(call(client))
   await settle()
   await pass(deadlineMs - 1)
-  expect(outcome).toBeUndefined()
+  expect(outcome()).toBeUndefined()
   await pass(1)
-  expect(outcome).toMatchObject({ operation, message: `${operation}: no answer within ${deadlineMs} ms` })
+  expect(outcome()).toMatchObject({ operation, message: `${operation}: no answer within ${deadlineMs} ms` })
 })
 
 test.each(rows)('$operation names itself and what was wrong with the answer', async ({ operation, call, good }) => {

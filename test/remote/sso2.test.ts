@@ -1,10 +1,10 @@
 import { TokenError } from '../../lib/errors'
 import { Sso2Client, type Sso2ClientOptions } from '../../lib/remote/sso2'
 import { readJwt, signJwt } from '../support/oracle'
-import { faultyServer, json } from './faulty-server'
+import { failure, json, useFaultyServer } from './faulty-server'
+import { device, secret } from './sso-scene'
 
 const NOW = 1_800_000_000
-const secret = 'a secret that only this test and its oracle know'
 const options: Sso2ClientOptions = {
   ssoUrl: 'https://sso.example/base',
   clientId: 'the-site',
@@ -12,7 +12,7 @@ const options: Sso2ClientOptions = {
   organisationId: 'the-publisher',
   clock: { now: () => NOW * 1000 },
 }
-const device = { ipa: '192.0.2.1', uas: 'Mozilla/5.0' }
+const server = useFaultyServer()
 
 /** A good answer about a session, made so many seconds ago by the SSO system's clock. */
 function tokenOfAge(seconds: number): string {
@@ -20,14 +20,11 @@ function tokenOfAge(seconds: number): string {
   return signJwt({ iss: 'sso-service', aud: 'the-site', nbf: iat, iat, exp: iat + 10, sid: 's1', sts: 'anon' }, secret)
 }
 
-function refusalOf(run: () => unknown): TokenError | undefined {
-  try {
-    run()
-    return undefined
-  } catch (error) {
-    if (error instanceof TokenError) return error
-    throw error
-  }
+/** The error of a landing with a token of so many seconds. */
+async function refusalIn(client: Sso2Client, age: number) {
+  const error = await failure((async () => client.readLanding(tokenOfAge(age)))())
+  expect(error).toBeInstanceOf(TokenError)
+  return error as TokenError
 }
 
 const DAY = 86_400
@@ -36,38 +33,33 @@ test.each([
   ['a minute ahead', -60, 'not_yet_valid'],
 ])(
   'a landing token that is %s is refused, tells by how much, and says nothing about the clocks',
-  (_name, age, reason) => {
+  async (_name, age, reason) => {
     const client = new Sso2Client(options)
-    expect(refusalOf(() => client.readLanding(tokenOfAge(age)))).toMatchObject({ reason, offsetSeconds: age })
+    expect(await refusalIn(client, age)).toMatchObject({ reason, offsetSeconds: age })
     expect(client.clockOffsetSeconds).toBeUndefined()
     client.close()
   },
 )
 
-test('a token that is refused for another reason tells no age', () => {
+test('a token that is refused for another reason tells no age', async () => {
   const client = new Sso2Client({ ...options, clientId: 'another-site' })
-  const error = refusalOf(() => client.readLanding(tokenOfAge(DAY)))
-  expect([error?.reason, error?.offsetSeconds]).toEqual(['audience', undefined])
+  const error = await refusalIn(client, DAY)
+  expect([error.reason, error.offsetSeconds]).toEqual(['audience', undefined])
   client.close()
 })
 
 test('only answers of the back channel say how far the clocks are apart', async () => {
-  const server = await faultyServer()
   const client = new Sso2Client({ ...options, ssoUrl: server.url })
-  try {
-    client.readLanding(tokenOfAge(3))
-    expect(client.clockOffsetSeconds).toBeUndefined()
-    for (const age of [2, DAY]) {
-      server.become((res) => json(res, 200, { t: tokenOfAge(age) }))
-      await client.sessionStatus({ sid: 's1', lks: 'anon', ...device }).catch(() => undefined)
-      expect(client.clockOffsetSeconds).toBe(age)
-      client.readLanding(tokenOfAge(4))
-      expect(client.clockOffsetSeconds).toBe(age)
-    }
-  } finally {
-    client.close()
-    await server.close()
+  client.readLanding(tokenOfAge(3))
+  expect(client.clockOffsetSeconds).toBeUndefined()
+  for (const age of [2, DAY]) {
+    server.become((res) => json(res, 200, { t: tokenOfAge(age) }))
+    await client.sessionStatus({ sid: 's1', lks: 'anon', ...device }).catch(() => undefined)
+    expect(client.clockOffsetSeconds).toBe(age)
+    client.readLanding(tokenOfAge(4))
+    expect(client.clockOffsetSeconds).toBe(age)
   }
+  client.close()
 })
 
 test.each<[option: string, value: Partial<Sso2ClientOptions>]>([

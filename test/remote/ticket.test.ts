@@ -1,37 +1,30 @@
 import { inspect } from 'node:util'
 import { formExchange, readGrant } from '../../lib/remote/ticket'
-import { type Behaviour, failure, faultyServer, json } from './faulty-server'
+import { type Behaviour, failure, halfAnswer, json, useFaultyServer } from './faulty-server'
 
-let server: Awaited<ReturnType<typeof faultyServer>>
-beforeAll(async () => {
-  server = await faultyServer()
-})
-afterAll(() => server.close())
-const exchange = (ticketExchange: object) =>
-  formExchange({ tokenUrl: server.url, clientId: 'site', clientSecret: () => 'pass', ticketExchange } as never)
+const server = useFaultyServer()
+const exchange = async (ticketExchange: object, ticket = 'T', more: object = {}) => {
+  const options = { tokenUrl: server.url, clientId: 'site', clientSecret: () => 'pass', ticketExchange }
+  return formExchange(options as never)(ticket, { sid: 's', ...more })
+}
 
 test.each([
   [{}, 'grant_type=authorization_code&code=T&client_id=site&client_secret=pass', undefined],
   [{ grantType: 'g', ticketParameter: 'ticket', clientAuth: 'basic' }, 'grant_type=g&ticket=T', 'Basic c2l0ZTpwYXNz'],
 ])('the exchange %p sends this body and header', async (options, body, authorization) => {
   server.become((res) => json(res, 200, { access_token: 'a' }))
-  await exchange(options)('T', { sid: 's' })
+  await exchange(options)
   expect(server.seen.map((r) => [r.body, r.headers.authorization])).toEqual([[body, authorization]])
 })
 
+const unavailable = { name: 'Sso2UnavailableError', retryable: false }
+const noToken = { name: 'Sso2ResponseError' }
+
 test.each([400, 401, 500, 503])('a ticket is never sent twice: HTTP %i', async (status) => {
   server.become((res) => json(res, status, {}))
-  const error = await failure(Promise.resolve(exchange({})('T', { sid: 's' })))
-  expect(error).toMatchObject(
-    status < 500
-      ? { name: 'Sso2ResponseError', status, message: `token: the token endpoint refused (HTTP ${status})` }
-      : {
-          name: 'Sso2UnavailableError',
-          retryable: false,
-          timedOut: false,
-          message: `token: the token endpoint answered HTTP ${status}`,
-        },
-  )
+  const said = status < 500 ? `refused (HTTP ${status})` : `answered HTTP ${status}`
+  const error = status < 500 ? { name: 'Sso2ResponseError', status } : { ...unavailable, timedOut: false }
+  expect(await failure(exchange({}))).toMatchObject({ ...error, message: `token: the token endpoint ${said}` })
   expect(server.seen).toHaveLength(1)
 })
 
@@ -46,31 +39,22 @@ test.each<[object, string]>([
   [['invalid_grant'], ''],
 ])('of a refusal with %p the operator reads the reason, where it is one that RFC 6749 names', async (said, reason) => {
   server.become((res) => json(res, 400, said))
-  const error = await failure(Promise.resolve(exchange({})('T', { sid: 's' })))
-  expect(error).toMatchObject({ message: `token: the token endpoint refused${reason} (HTTP 400)` })
+  const message = `token: the token endpoint refused${reason} (HTTP 400)`
+  expect(await failure(exchange({}))).toMatchObject({ message })
 })
 
-const cut: [string, Behaviour, string][] = [
-  ['a cut connection', (res) => res.destroy(), 'Sso2UnavailableError'],
-  [
-    'half a body and then a cut',
-    (res) => {
-      res.writeHead(200, { 'content-length': 100 })
-      res.write('{"access_token"', () => res.destroy())
-    },
-    'Sso2UnavailableError',
-  ],
-  ['no HTTP at all', (res) => res.socket?.end('this is no HTTP\r\n\r\n'), 'Sso2UnavailableError'],
-  ['a page', (res) => res.end('<html>'), 'Sso2ResponseError'],
-  ['nothing', (res) => res.end(), 'Sso2ResponseError'],
-  ['a redirect', (res) => res.writeHead(307, { location: '/elsewhere' }).end(), 'Sso2ResponseError'],
-  ['more than a token can be', (res) => json(res, 200, { access_token: 'a'.repeat(70_000) }), 'Sso2ResponseError'],
-]
-test.each(cut)('a ticket is never sent twice: %s', async (_what, behave, name) => {
+test.each<[what: string, behave: Behaviour, fields: object]>([
+  ['a cut connection', (res) => res.destroy(), unavailable],
+  ['half a body and then a cut', halfAnswer, unavailable],
+  ['no HTTP at all', (res) => res.socket?.end('this is no HTTP\r\n\r\n'), unavailable],
+  ['a page', (res) => res.end('<html>'), noToken],
+  ['nothing', (res) => res.end(), noToken],
+  ['a redirect', (res) => res.writeHead(307, { location: '/elsewhere' }).end(), noToken],
+  ['more than a token can be', (res) => json(res, 200, { access_token: 'a'.repeat(70_000) }), noToken],
+])('a ticket is never sent twice: %s', async (_what, behave, fields) => {
   server.become(behave)
-  const error = await failure(Promise.resolve(exchange({})('ticket-of-the-test', { sid: 's' })))
-  expect(error).toMatchObject({ name, operation: 'token' })
-  if (name === 'Sso2UnavailableError') expect(error).toMatchObject({ retryable: false })
+  const error = await failure(exchange({}, 'ticket-of-the-test'))
+  expect(error).toMatchObject({ ...fields, operation: 'token' })
   expect(inspect(error, { depth: 20, showHidden: true })).not.toMatch(/ticket-of-the-test|pass\b/)
   expect(server.seen).toHaveLength(1)
 })
@@ -79,8 +63,7 @@ test('an abort ends an exchange with its reason; the ticket is not sent again', 
   const control = new AbortController()
   const reason = new Error('enough')
   server.become(() => setTimeout(() => control.abort(reason), 30))
-  const call = exchange({})('T', { sid: 's', signal: control.signal })
-  expect(await failure(Promise.resolve(call))).toBe(reason)
+  expect(await failure(exchange({}, 'T', { signal: control.signal }))).toBe(reason)
   expect(server.seen).toHaveLength(1)
 })
 
