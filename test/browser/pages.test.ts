@@ -136,15 +136,12 @@ test('a user who came from the front page to a guarded page returns to the front
   await page.waitForURL(`${morning}/`)
 })
 
-test.each(['morning', 'evening'] as const)(
-  "the %s paper's own forms and its page for what is not there",
-  async (paper) => {
-    await open(page, `${network().urls[paper]}/login?return_to=%2Fnowhere`)
-    await expectGood(page, `${paper}-login-form`)
-    await open(page, `${network().urls[paper]}/logout`)
-    await expectGood(page, `${paper}-logout-form`)
-    await press(page, 'link', 'Go back')
-    await open(page, `${network().urls[paper]}/nowhere`)
-    await expectGood(page, `${paper}-not-found`)
-  },
-)
+test.each(['morning', 'evening'] as const)('forms and the not-found page of the %s paper', async (paper) => {
+  await open(page, `${network().urls[paper]}/login?return_to=%2Fnowhere`)
+  await expectGood(page, `${paper}-login-form`)
+  await open(page, `${network().urls[paper]}/logout`)
+  await expectGood(page, `${paper}-logout-form`)
+  await press(page, 'link', 'Go back')
+  await open(page, `${network().urls[paper]}/nowhere`)
+  await expectGood(page, `${paper}-not-found`)
+})

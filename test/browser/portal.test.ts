@@ -189,23 +189,20 @@ test.each([
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
 })
 
-test.each(['light', 'dark'] as const)(
-  'axe-core has nothing to say against it, whatever it shows, %s',
-  async (colorScheme) => {
-    await page.emulateMedia({ colorScheme })
-    await platform.login()
-    emulator.account('otto').freeze()
-    emulator.faults.add({ operation: 'sessionstatus', kind: 'slow', ms: 3000, times: 3 })
-    await shows('faults', 'slow')
-    await page.locator('#calls summary').first().click()
-    await press('One-time password: Grace Hill')
-    await says(/For Grace Hill/)
-    expect(await violations(page)).toEqual([])
-    await page.goto(`${emulator.url}/sso/identify`)
-    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('The SSO system refuses this request')
-    expect(await violations(page)).toEqual([])
-  },
-)
+test.each(['light', 'dark'] as const)('axe-core finds nothing, whatever it shows, %s', async (colorScheme) => {
+  await page.emulateMedia({ colorScheme })
+  await platform.login()
+  emulator.account('otto').freeze()
+  emulator.faults.add({ operation: 'sessionstatus', kind: 'slow', ms: 3000, times: 3 })
+  await shows('faults', 'slow')
+  await page.locator('#calls summary').first().click()
+  await press('One-time password: Grace Hill')
+  await says(/For Grace Hill/)
+  expect(await violations(page)).toEqual([])
+  await page.goto(`${emulator.url}/sso/identify`)
+  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('The SSO system refuses this request')
+  expect(await violations(page)).toEqual([])
+})
 
 /** A login on one site, a visit on another, a wrong password and a fault. */
 async function eventful(): Promise<string> {

@@ -66,12 +66,9 @@ test.each<[name: string, cookie: string | undefined, value: string, age: number,
   ['the last, without a cookie', undefined, last, 0, false, false],
   ['the last, of another browser', other, last, 0, false, false],
   ['the last, of a cookie of another shape', 'short', makeBinding(keys, 'short', NOW, true), 0, false, false],
-])(
-  'of a chain of redirects, %s binds, or does not, and is known as the last, or not',
-  (_name, given, made, age, ...is) => {
-    expect([isBound(keys, given, made, NOW + age), isBoundAsLast(keys, given, made, NOW + age)]).toEqual(is)
-  },
-)
+])('of a chain of redirects, %s binds or not, and is known as the last or not', (_name, given, made, age, ...is) => {
+  expect([isBound(keys, given, made, NOW + age), isBoundAsLast(keys, given, made, NOW + age)]).toEqual(is)
+})
 
 test('no purpose stands in for another', () => {
   const purposes = ['flow', 'last-flow', 'marker', 'signed-out', 'device', 'doctor'] as const

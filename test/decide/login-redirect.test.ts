@@ -62,21 +62,18 @@ test.each<[what: string, change: Partial<LoginRedirectFacts>, decision: LoginRed
   expect(decideLoginRedirect(facts(change))).toEqual(decision)
 })
 
-test.each([0, 1, 3, 9])(
-  'a browser that comes back every %i s is given up after three redirects, or ten seconds went by',
-  (pace) => {
-    let trail: RedirectCount | undefined
-    const decisions: string[] = []
-    for (let round = 0; round < 5; round += 1) {
-      const now = NOW + round * pace
-      const decision = decideLoginRedirect(facts({ redirects: trail, now }))
-      decisions.push(decision.action)
-      if (decision.action !== 'show_problem') trail = countRedirect(trail, now)
-    }
-    const last = pace < 5 ? 'show_problem' : 'count_and_redirect'
-    expect(decisions).toEqual(['count_and_redirect', 'count_and_redirect', 'identify', 'show_problem', last])
-  },
-)
+test.each([0, 1, 3, 9])('a browser back every %i s is given up after three redirects, or ten seconds go by', (pace) => {
+  let trail: RedirectCount | undefined
+  const decisions: string[] = []
+  for (let round = 0; round < 5; round += 1) {
+    const now = NOW + round * pace
+    const decision = decideLoginRedirect(facts({ redirects: trail, now }))
+    decisions.push(decision.action)
+    if (decision.action !== 'show_problem') trail = countRedirect(trail, now)
+  }
+  const last = pace < 5 ? 'show_problem' : 'count_and_redirect'
+  expect(decisions).toEqual(['count_and_redirect', 'count_and_redirect', 'identify', 'show_problem', last])
+})
 
 test.each<[page: string, isAway: boolean]>([
   [`${here}/sign-in`, false],

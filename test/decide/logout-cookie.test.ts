@@ -70,12 +70,10 @@ test.each([
 
 const cut = [undefined, '', 'garbage', '~', '~.', `~.${NOW}`, `~.${NOW}.short`]
 const written = writeLogoutCookie(anything, keys, NOW)
-test.each([...cut, signed('~~'), signed('a b'), signed('a'.repeat(65)), ` ${written}`, `${written} `])(
-  '%j is no logout cookie',
-  (cookie) => {
-    expect(readLogoutCookie(cookie, keys, NOW)).toBeUndefined()
-  },
-)
+const odd = [signed('~~'), signed('a b'), signed('a'.repeat(65)), ` ${written}`, `${written} `]
+test.each([...cut, ...odd])('%j is no logout cookie', (cookie) => {
+  expect(readLogoutCookie(cookie, keys, NOW)).toBeUndefined()
+})
 
 test('a pending logout has the name of its SSO session, or the key of the session where that is not known', () => {
   expect(pendingLogoutId(session({ sidHash: 'hash-of-s1' }))).toBe('hash-of-s1')

@@ -186,11 +186,8 @@ describe('a Referer', () => {
     expect(validateReferer(given, policy)).toBe(page)
   })
 
-  const otherForms = ['/', '/a', ORIGIN, 'HTTPS://NEWS.EXAMPLE/', `${ORIGIN}:443/`, 'https://shop.example:8443/a']
-  test.each([...hostile, ...otherForms, 'about:client'].filter((value) => !Array.isArray(value)))(
-    '%p is not',
-    (value) => {
-      expect(validateReferer(value, policy)).toBeUndefined()
-    },
-  )
+  const others = ['/', '/a', ORIGIN, 'HTTPS://NEWS.EXAMPLE/', `${ORIGIN}:443/`, 'https://shop.example:8443/a']
+  test.each([...hostile, ...others, 'about:client'].filter((value) => !Array.isArray(value)))('%p is not', (value) => {
+    expect(validateReferer(value, policy)).toBeUndefined()
+  })
 })

@@ -113,12 +113,10 @@ describe('the subject of a response', () => {
     expect(read({ sid: ' s 1 ', sts: 'anon' }, identify).sid).toBe(' s 1 ')
   })
 
-  test.each([...texts.slice(0, -1), ['longer than 4096 characters', 't'.repeat(4097)] as [string, unknown]])(
-    'a ticket that is %s is refused',
-    (_name, at) => {
-      expect(refusalIn({ sid: 's1', sts: 'loggedin', at }, identify)).toEqual(wrongClaim('at'))
-    },
-  )
+  const tickets: typeof texts = [...texts.slice(0, -1), ['longer than 4096 characters', 't'.repeat(4097)]]
+  test.each(tickets)('a ticket that is %s is refused', (_name, at) => {
+    expect(refusalIn({ sid: 's1', sts: 'loggedin', at }, identify)).toEqual(wrongClaim('at'))
+  })
 
   test('a session ID of 512 characters and a ticket of 4096 are taken', () => {
     const claims = { sid: 's'.repeat(512), sts: 'loggedin', at: 't'.repeat(4096) }
@@ -194,16 +192,13 @@ describe('the counts of a failed login', () => {
     expect(refusalIn(claims, authenticate)).toEqual(wrongClaim(name))
   })
 
-  test.each<Operation>(['identify', 'sessionstatus', 'logout'])(
-    'the response to %s tells neither, whatever it carries',
-    (operation) => {
-      const token = read(
-        { sid: 's1', sts: 'anon', err: 'account_frozen', frf: 'x', raa: 2 },
-        { operation, sid: 's1', lks: 'anon' },
-      )
-      expect({ frf: token.frf, raa: token.raa }).toEqual({ frf: undefined, raa: undefined })
-    },
-  )
+  test.each<Operation>(['identify', 'sessionstatus', 'logout'])('the response to %s tells neither', (operation) => {
+    const token = read(
+      { sid: 's1', sts: 'anon', err: 'account_frozen', frf: 'x', raa: 2 },
+      { operation, sid: 's1', lks: 'anon' },
+    )
+    expect({ frf: token.frf, raa: token.raa }).toEqual({ frf: undefined, raa: undefined })
+  })
 })
 
 test('printing a Session Token shows neither its ticket nor its session ID', () => {

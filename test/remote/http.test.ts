@@ -239,19 +239,16 @@ test.each([
   ['no connection', false, new Error('https://user:password@host')],
   ['no connection', false, 'https://user:password@host'],
   ['no connection', false, null],
-])(
-  'of what a connection fails with, no more is told than %s; to be asked again: %p, %#',
-  async (said, retryable, error) => {
-    jest.spyOn(transport, 'request').mockRejectedValue(error)
-    expect(await failure(call())).toMatchObject({
-      code: 'ERR_SSO2_UNAVAILABLE',
-      message: `asking: no answer (${said})`,
-      retryable,
-      timedOut: false,
-      detail: said,
-    })
-  },
-)
+])('of a connection that fails, no more is told than %s; to be asked again: %p, %#', async (said, retryable, error) => {
+  jest.spyOn(transport, 'request').mockRejectedValue(error)
+  expect(await failure(call())).toMatchObject({
+    code: 'ERR_SSO2_UNAVAILABLE',
+    message: `asking: no answer (${said})`,
+    retryable,
+    timedOut: false,
+    detail: said,
+  })
+})
 
 test('connections are kept for four seconds, and one that was given up is not', async () => {
   const asked = jest.spyOn(http, 'request')

@@ -261,18 +261,15 @@ test('a back channel that does not work gets no visitor, and one browser that is
   expect(count('identify')).toBe(0)
 })
 
-test.each([503, 'hang'] as const)(
-  'an SSO system that is away altogether (%p) is noticed, with new visitors alone',
-  async (how) => {
-    const { front } = channel(`${url}/sso`, { timeoutMs: 2000 })
-    for (const operation of ['identify', 'sessionstatus'] as const)
-      emulator.faults.add(how === 503 ? { operation, kind: 'status', code: 503 } : { operation, kind: 'hang' })
-    if (how === 'hang') clock.expectSilence()
-    expect(await untilSpared(front, 2)).toBeLessThanOrEqual(6000)
-    emulator.faults.clear()
-    expect(await clock.until(() => front.isAvailable, 5000)).toBeLessThanOrEqual(1200)
-  },
-)
+test.each([503, 'hang'] as const)('an SSO system that is away (%p) is noticed by new visitors alone', async (how) => {
+  const { front } = channel(`${url}/sso`, { timeoutMs: 2000 })
+  for (const operation of ['identify', 'sessionstatus'] as const)
+    emulator.faults.add(how === 503 ? { operation, kind: 'status', code: 503 } : { operation, kind: 'hang' })
+  if (how === 'hang') clock.expectSilence()
+  expect(await untilSpared(front, 2)).toBeLessThanOrEqual(6000)
+  emulator.faults.clear()
+  expect(await clock.until(() => front.isAvailable, 5000)).toBeLessThanOrEqual(1200)
+})
 
 test('while no visitor is sent, Identify gets one probe a second', async () => {
   const { front } = channel()

@@ -23,20 +23,17 @@ const outages: [name: string, behave: Behaviour][] = [
   ['a refusal of our tokens', says({ err: 'invalid_token', sts: null })],
 ]
 
-test.each(outages)(
-  'one call that meets %s is enough to find it out in 2.2 s, and it heals in 1.2 s',
-  async (_name, behave) => {
-    const { until } = fakeClock()
-    const { server, client, ask } = await setup(behave)
-    await ask()
-    expect(client.isAvailable).toBe(true)
-    await until(() => !client.isAvailable, 2200)
-    expect(server.seen.length).toBeLessThanOrEqual(4)
-    server.become(isWell)
-    expect(await until(() => client.isAvailable, 5000)).toBeLessThanOrEqual(1200)
-    expect(server.seen.length).toBe(1)
-  },
-)
+test.each(outages)('one call that meets %s is enough to notice in 2.2 s, and heals in 1.2 s', async (_name, behave) => {
+  const { until } = fakeClock()
+  const { server, client, ask } = await setup(behave)
+  await ask()
+  expect(client.isAvailable).toBe(true)
+  await until(() => !client.isAvailable, 2200)
+  expect(server.seen.length).toBeLessThanOrEqual(4)
+  server.become(isWell)
+  expect(await until(() => client.isAvailable, 5000)).toBeLessThanOrEqual(1200)
+  expect(server.seen.length).toBe(1)
+})
 
 test('a system that never answers is noticed in 6 s, and heals in 1.2 s', async () => {
   const { until, expectSilence } = fakeClock()
@@ -100,19 +97,16 @@ test.each<[name: string, looks: number, answer: object, behave: Behaviour]>([
   ['a form that it fails on', 1, { ...unreadable, status: 500 }, (res) => json(res, 500, {})],
   ['a form that it answers with what is no token', 1, unreadable, (res) => res.end('<p>Sorry.')],
   ['a token of another signer', 1, { code: 'ERR_SSO2_TOKEN', reason: 'signature' }, says({}, foreign)],
-])(
-  '[F15] a login does not open the circuit for all: %s, which is reason for %i probes',
-  async (_name, looks, answer, behave) => {
-    const { pass } = fakeClock()
-    const { server, client, logIn, times } = await setup(onlyOf('s1', behave))
-    await times(8, logIn)
-    expect(await Promise.all(Array.from({ length: 8 }, logIn))).toMatchObject(Array.from({ length: 8 }, () => answer))
-    expect([client.isAvailable, server.seen.length]).toEqual([true, 16])
-    await pass(1500)
-    expect([client.isAvailable, server.seen.length]).toEqual([true, 16 + looks])
-    expect(server.seen.filter(({ url }) => url === '/sessionstatus').length).toBe(looks)
-  },
-)
+])('[F15] a login does not open the circuit for all: %s causes %i probes', async (_name, looks, answer, behave) => {
+  const { pass } = fakeClock()
+  const { server, client, logIn, times } = await setup(onlyOf('s1', behave))
+  await times(8, logIn)
+  expect(await Promise.all(Array.from({ length: 8 }, logIn))).toMatchObject(Array.from({ length: 8 }, () => answer))
+  expect([client.isAvailable, server.seen.length]).toEqual([true, 16])
+  await pass(1500)
+  expect([client.isAvailable, server.seen.length]).toEqual([true, 16 + looks])
+  expect(server.seen.filter(({ url }) => url === '/sessionstatus').length).toBe(looks)
+})
 
 test('a login that is answered well is no reason to look', async () => {
   const { pass } = fakeClock()

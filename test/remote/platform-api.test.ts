@@ -25,16 +25,13 @@ const calls: [string, (options?: object) => Promise<unknown>, string][] = [
 
 describe.each(calls)('%s', (name, call, scope) => {
   const operation = operationOf(name)
-  test.each([400, 401, 403, 429, 500])(
-    'HTTP %i is an error with status, scope and body, without the token',
-    async (status) => {
-      server.become((res) => json(res, status, { said: accessToken }))
-      const error = await failure(call())
-      expect(error).toMatchObject({ name: 'PlatformApiError', operation, status, scope, body: { said: '***' } })
-      expect(inspect(error, { depth: null })).not.toContain(accessToken)
-      expect(server.seen).toHaveLength(1)
-    },
-  )
+  test.each([400, 401, 403, 429, 500])('HTTP %i is an error with status, scope, body and no token', async (status) => {
+    server.become((res) => json(res, status, { said: accessToken }))
+    const error = await failure(call())
+    expect(error).toMatchObject({ name: 'PlatformApiError', operation, status, scope, body: { said: '***' } })
+    expect(inspect(error, { depth: null })).not.toContain(accessToken)
+    expect(server.seen).toHaveLength(1)
+  })
 
   test.each([502, 503, 504])('HTTP %i is asked once more', async (status) => {
     server.become((res, seen, count) => (count === 1 ? json(res, status, {}) : good(res, seen, count)))

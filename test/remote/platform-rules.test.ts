@@ -69,16 +69,13 @@ describe('bad arguments are a TypeError that names the field, and nothing is sen
   })
 })
 
-test.each(['/', '/me', '//other.example/me', '/@other.example/'])(
-  'get(%p) stays at the configured host',
-  async (path) => {
-    server.become((res) => json(res, 200, { fine: true }))
-    expect(await api.get(path)).toEqual({ fine: true })
-    expect(server.seen.map(({ url, headers }) => [url, headers.authorization])).toEqual([
-      [path, 'Bearer token-of-the-test'],
-    ])
-  },
-)
+test.each(['/', '/me', '//other.example/me', '/@other.example/'])('get(%p) stays at its host', async (path) => {
+  server.become((res) => json(res, 200, { fine: true }))
+  expect(await api.get(path)).toEqual({ fine: true })
+  expect(server.seen.map(({ url, headers }) => [url, headers.authorization])).toEqual([
+    [path, 'Bearer token-of-the-test'],
+  ])
+})
 
 describe('the body decides, not the content type', () => {
   test.each([
@@ -181,29 +178,26 @@ describe('waiting and aborting', () => {
     ['the wait after a cut connection', 25, (res) => res.destroy()],
     ['an answer that does not come', 50, () => {}],
     ['half a body', 50, (res) => void res.writeHead(200).write('{"items"')],
-  ])(
-    'an abort during %s rejects at once with its reason and leaves no timer and no further request',
-    async (...row) => {
-      const [, ms, behave] = row
-      const before = timers()
-      const control = new AbortController()
-      const reason = new Error('enough')
-      let turns: ReturnType<typeof countTurns> | undefined
-      const abort = () => {
-        turns = countTurns()
-        control.abort(reason)
-      }
-      server.become((res, seen, count) => {
-        behave(res, seen, count)
-        if (count === 1) setTimeout(abort, ms)
-      })
-      expect(await failure(api.marketplaceGroups({ signal: control.signal }))).toBe(reason)
-      expect(turns?.stop()).toBeLessThan(20)
-      await noMoreTimersThan(before)
-      await wait(250)
-      expect(server.seen).toHaveLength(1)
-    },
-  )
+  ])('an abort during %s rejects at once with its reason and leaves no timer and no request', async (...row) => {
+    const [, ms, behave] = row
+    const before = timers()
+    const control = new AbortController()
+    const reason = new Error('enough')
+    let turns: ReturnType<typeof countTurns> | undefined
+    const abort = () => {
+      turns = countTurns()
+      control.abort(reason)
+    }
+    server.become((res, seen, count) => {
+      behave(res, seen, count)
+      if (count === 1) setTimeout(abort, ms)
+    })
+    expect(await failure(api.marketplaceGroups({ signal: control.signal }))).toBe(reason)
+    expect(turns?.stop()).toBeLessThan(20)
+    await noMoreTimersThan(before)
+    await wait(250)
+    expect(server.seen).toHaveLength(1)
+  })
 
   test('an abort while the token is fetched rejects with its reason, sends nothing and leaves no timer', async () => {
     server.become(good)

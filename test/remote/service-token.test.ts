@@ -97,21 +97,18 @@ test.each([
   ['answering 400', { kind: 'status', code: 400 }, Sso2ResponseError],
   ['answering garbage', { kind: 'garbage' }, Sso2ResponseError],
   ['losing its answer', { kind: 'drop_after_commit' }, Sso2UnavailableError],
-] as const)(
-  'the token endpoint %s: one request for 50 calls, and the next call tries again',
-  async (_, fault, type) => {
-    setup.emulator.faults.add({ operation: 'token', ...fault, times: 1 })
-    for (const result of await fifty()) {
-      const error = result.status === 'rejected' ? result.reason : undefined
-      expect(error).toBeInstanceOf(type)
-      expect(error).toMatchObject({ operation: 'token' })
-      expect(inspect(error, { depth: 20, showHidden: true })).not.toContain('client-secret-of-the-morning')
-    }
-    expect(counts()).toEqual([1, 0])
-    expect(await groups()).toHaveLength(2)
-    expect(counts()).toEqual([2, 1])
-  },
-)
+] as const)('the token endpoint %s: one request for 50 calls, and the next one tries again', async (_, fault, type) => {
+  setup.emulator.faults.add({ operation: 'token', ...fault, times: 1 })
+  for (const result of await fifty()) {
+    const error = result.status === 'rejected' ? result.reason : undefined
+    expect(error).toBeInstanceOf(type)
+    expect(error).toMatchObject({ operation: 'token' })
+    expect(inspect(error, { depth: 20, showHidden: true })).not.toContain('client-secret-of-the-morning')
+  }
+  expect(counts()).toEqual([1, 0])
+  expect(await groups()).toHaveLength(2)
+  expect(counts()).toEqual([2, 1])
+})
 
 test('a token endpoint that fails when a token is to be replaced leaves nothing behind', async () => {
   await groups()

@@ -54,20 +54,17 @@ const rows: Row[] = [
   },
 ]
 
-test.each(rows)(
-  '$operation posts its claims as JSON and gives the answer',
-  async ({ operation, call, claims, good }) => {
-    const { server, client } = await setup(says(good))
-    const { aid: _account, ...answer } = { ...good, aid }
-    expect(await call(client)).toMatchObject(answer)
-    const headers = { 'content-type': 'application/json', accept: 'application/json' }
-    expect(server.seen).toMatchObject([{ method: 'POST', url: `/${operation}`, headers }])
-    expect(Object.keys(JSON.parse(server.seen[0]?.body ?? ''))).toEqual(['t'])
-    const common = { cid: 'the-site', iss: 'the-publisher', aud: 'sso-service' }
-    const times = { iat: expect.any(Number), nbf: expect.any(Number), exp: expect.any(Number) }
-    expect(claimsOf(server.seen[0]?.body ?? '')).toEqual({ ...common, ...claims, ...times })
-  },
-)
+test.each(rows)('$operation posts its claims as JSON and is answered', async ({ operation, call, claims, good }) => {
+  const { server, client } = await setup(says(good))
+  const { aid: _account, ...answer } = { ...good, aid }
+  expect(await call(client)).toMatchObject(answer)
+  const headers = { 'content-type': 'application/json', accept: 'application/json' }
+  expect(server.seen).toMatchObject([{ method: 'POST', url: `/${operation}`, headers }])
+  expect(Object.keys(JSON.parse(server.seen[0]?.body ?? ''))).toEqual(['t'])
+  const common = { cid: 'the-site', iss: 'the-publisher', aud: 'sso-service' }
+  const times = { iat: expect.any(Number), nbf: expect.any(Number), exp: expect.any(Number) }
+  expect(claimsOf(server.seen[0]?.body ?? '')).toEqual({ ...common, ...claims, ...times })
+})
 
 test.each(rows)('$operation refuses the response to another request', async ({ call, other, good }) => {
   const { server, client } = await setup(says(other))
