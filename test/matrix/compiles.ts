@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { Project, run } from './project'
+import { outcomeOf, Project, run } from './project'
 
 const compilers = ['5.4', '5.9', '6', '7'] as const
 type Compiler = (typeof compilers)[number]
@@ -63,8 +63,6 @@ async function compile(project: Project, compiler: Compiler, name: string, { typ
   const compilerOptions = { ...strict, ...settings(compiler) }
   project.write(path.join(place, 'tsconfig.json'), { compilerOptions, files: ['site.ts'] })
   const tsc = project.path('node_modules', `typescript-${compiler}`, 'bin', 'tsc')
-  return run(process.execPath, [tsc, '-p', project.path(place)], project.folder).then(
-    () => undefined,
-    (error: Error) => error.message,
-  )
+  const { problem } = await outcomeOf(() => run(process.execPath, [tsc, '-p', project.path(place)], project.folder))
+  return problem
 }

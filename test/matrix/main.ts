@@ -5,9 +5,7 @@ import { type Compiles, compileAll, modes } from './compiles'
 import { type Recipe, tryRecipes } from './recipes'
 import { type Runs, runAll } from './runs'
 
-const {
-  pack,
-}: { pack(folder: string): { file: string; entries: number; bytes: number } } = require('../support/pack.js')
+const { pack } = require('../support/pack.js') as { pack(folder: string): { file: string } }
 
 /**
  * Packs what is built, compiles a site against it with each TypeScript in each mode, walks through it with each Node.js and each
@@ -45,14 +43,8 @@ function tableOf(compiles: readonly Compiles[], runs: readonly Runs[], recipes: 
     ['', 'recipe'],
     ...recipes.map(({ name, problem, seconds }) => [name, `${said(problem)}, ${seconds} s`]),
   ]
-  return rows
-    .map((row) =>
-      row
-        .map((cell) => cell.padEnd(24))
-        .join('')
-        .trimEnd(),
-    )
-    .join('\n')
+  const lineOf = (row: readonly string[]) => row.map((cell) => cell.padEnd(24)).join('')
+  return rows.map((row) => lineOf(row).trimEnd()).join('\n')
 }
 
 function problemsOf(compiles: readonly Compiles[], runs: readonly Runs[], recipes: readonly Recipe[]): string[] {

@@ -42,6 +42,21 @@ export class Project {
   }
 }
 
+/** How something went that was tried. */
+export interface Outcome {
+  readonly seconds: number
+  /** What went wrong, if anything did. */
+  readonly problem: string | undefined
+}
+
+export const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+
+export async function outcomeOf(work: () => Promise<unknown>): Promise<Outcome> {
+  const begin = performance.now()
+  const problem = await work().then(() => undefined, messageOf)
+  return { seconds: Math.round((performance.now() - begin) / 1000), problem }
+}
+
 /** Runs a program to its end. @throws {Error} with all that it printed, when it fails */
 export async function run(
   command: string,

@@ -6,17 +6,15 @@ import { answers, start } from '../examples/process'
 import { Browser } from '../support/agent'
 import { findChromium } from '../support/browser'
 import { freePort } from '../support/ports'
-import { Project, run } from './project'
+import { type Outcome, outcomeOf, Project, run } from './project'
 
 /* Recipes of the documentation whose frameworks are too large to be a dependency of this repository: copied out of the pages, and run. */
 
 const root = path.join(__dirname, '..', '..')
 
 /** How it went with one recipe. */
-export interface Recipe {
+export interface Recipe extends Outcome {
   readonly name: string
-  readonly seconds: number
-  readonly problem: string | undefined
 }
 
 interface Trial {
@@ -39,13 +37,7 @@ export async function tryRecipes(folder: string, tarball: string): Promise<Recip
   for (const { name, packages, attempt } of trials) {
     const project = new Project(path.join(folder, path.basename(name)))
     await project.install([tarball, ...packages])
-    const begin = performance.now()
-    const problem = await attempt(project).then(
-      () => undefined,
-      (error: unknown) => (error instanceof Error ? error.message : String(error)),
-    )
-    const seconds = Math.round((performance.now() - begin) / 1000)
-    recipes.push({ name: `${name} ${project.versionOf(name)}`, seconds, problem })
+    recipes.push({ name: `${name} ${project.versionOf(name)}`, ...(await outcomeOf(() => attempt(project))) })
   }
   return recipes
 }

@@ -4,7 +4,7 @@ import { answers, type Program, type Running, start } from '../examples/process'
 import { walks } from '../examples/walks'
 import { Browser } from '../support/agent'
 import { freePort } from '../support/ports'
-import { Project, run } from './project'
+import { messageOf, type Outcome, outcomeOf, Project, run } from './project'
 
 /** The oldest that `engines` allows, and the latest of the others. */
 const nodes = ['20.19.0', '22', '24', '26'] as const
@@ -13,13 +13,6 @@ const expresses = ['~4.16.1', '~4.21.0', '5'] as const
 const nest = ['core', 'common', 'platform-express'].map((name) => `@nestjs/${name}@12`)
 const forNest = [...nest, 'reflect-metadata', 'rxjs', 'typescript@7', '@types/node@20']
 const forExamples = ['express-session', 'ejs', 'supertest@7', '@types/express', '@types/express-session']
-
-/** How it went with one Node.js and one Express. */
-interface Outcome {
-  readonly seconds: number
-  /** The step that failed, and how. */
-  readonly problem: string | undefined
-}
 
 /** One Node.js with each Express, by the versions of both. */
 export interface Runs {
@@ -51,7 +44,7 @@ export async function runAll(folder: string, tarball: string): Promise<Runs[]> {
   for (const version of nodes) {
     const node = programs.path('node_modules', `node-${version}`, 'bin', 'node')
     const outcomes = new Map<string, Outcome>()
-    for (const [express, project] of projects) outcomes.set(express, await runOne({ node, project }))
+    for (const [express, project] of projects) outcomes.set(express, await outcomeOf(() => runSteps({ node, project })))
     runs.push({ version: programs.versionOf(`node-${version}`).replace('v', ''), outcomes })
   }
   return runs
@@ -66,17 +59,12 @@ const steps: readonly [name: string, step: Step][] = [
   ['example-app', tryExampleApp],
 ]
 
-async function runOne(place: Place): Promise<Outcome> {
-  const begin = performance.now()
-  const seconds = () => Math.round((performance.now() - begin) / 1000)
+async function runSteps(place: Place): Promise<void> {
   for (const [name, step] of steps) {
-    try {
-      await step(place)
-    } catch (error) {
-      return { seconds: seconds(), problem: `${name}: ${error instanceof Error ? error.message : String(error)}` }
-    }
+    await step(place).catch((error: unknown) => {
+      throw new Error(`${name}: ${messageOf(error)}`)
+    })
   }
-  return { seconds: seconds(), problem: undefined }
 }
 
 /** So that `#!/usr/bin/env node` finds the program too. */
