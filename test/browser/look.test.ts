@@ -29,18 +29,14 @@ const addFiles = (app: Express) => {
 const site = (options: Partial<Sso2Options>): SiteOptions => ({ options: () => options, before: addFiles })
 const links = { forgotPassword: '/forgot', createAccount: '/create', help: '/help' }
 const brand = { name: 'Harbour Gazette', logoUrl: '/look/logo.svg', color: '#c8102e' }
+const inColor = (color: string) => site({ links, brand: { name: 'The Evening Star', color } })
 const colors = { yellow: '#ffd400', white: '#ffffff', black: '#000000', grey: '#777777', blue: '#0000ff' }
 
 beforeAll(async () => {
   sites = await startSites({
     plain: site({}),
     ...Object.fromEntries(LANGUAGES.map((language) => [language, site({ language, links, brand })])),
-    ...Object.fromEntries(
-      Object.entries(colors).map(([name, color]) => [
-        name,
-        site({ links, brand: { name: 'The Evening Star', color } }),
-      ]),
-    ),
+    ...Object.fromEntries(Object.entries(colors).map(([name, color]) => [name, inColor(color)])),
     viewed: site({
       views: {
         login: ({ nonce }) => `<!doctype html><link rel="stylesheet" href="/look/site.css">
@@ -133,11 +129,8 @@ test.each([
 })
 
 test('who is logged in with another account is shown the way out', async () => {
-  sites.emulator.faults.add({
-    operation: 'authenticate',
-    kind: 'error',
-    code: 'session_already_logged_in_on_another_account',
-  })
+  const code = 'session_already_logged_in_on_another_account'
+  sites.emulator.faults.add({ operation: 'authenticate', kind: 'error', code })
   await fail('en')
   await expectGood()
   await page.getByRole('alert').getByRole('link', { name: 'Log out' }).click()

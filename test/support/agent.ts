@@ -75,17 +75,9 @@ const chrome = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like 
 /** A browser without a screen: keeps cookies, follows redirects, and says with every request where it comes from. */
 export class Browser {
   private readonly jar: CookieJar
-  private readonly userAgent: string
-  private readonly keepsCookies: boolean
-  private readonly headers: Record<string, string>
-  private readonly patienceMs: number | undefined
 
-  constructor(options: BrowserOptions = {}) {
+  constructor(private readonly options: BrowserOptions = {}) {
     this.jar = new CookieJar(options.now ?? Date.now)
-    this.userAgent = options.userAgent ?? chrome
-    this.keepsCookies = options.cookies ?? true
-    this.headers = options.headers ?? {}
-    this.patienceMs = options.patienceMs
   }
 
   get cookies(): Cookie[] {
@@ -154,13 +146,8 @@ export class Browser {
     while (trail.length <= redirectLimit) {
       site = fetchSite(site, start.initiator, step.url)
       const begin = performance.now()
-      const answer = await this.request(
-        step.method,
-        step.url,
-        documentHeaders(step, site),
-        step.body,
-        site === 'cross-site',
-      )
+      const headers = documentHeaders(step, site)
+      const answer = await this.request(step.method, step.url, headers, step.body, site === 'cross-site')
       const ms = performance.now() - begin
       trail.push({ method: step.method, status: answer.status, url: step.url.href, setCookie: answer.setCookie, ms })
       const { location } = answer.headers
@@ -183,15 +170,15 @@ export class Browser {
   ): Promise<HttpAnswer> {
     const safeNavigation = headers['sec-fetch-mode'] === 'navigate' && method === 'GET'
     const cookie = this.jar.header({ url, crossSite, safeNavigation })
-    const own = { 'user-agent': this.userAgent, 'accept-language': 'en', ...this.headers }
-    const all: Record<string, string> = { ...own, ...headers }
+    const { userAgent = chrome, cookies = true, headers: own, patienceMs } = this.options
+    const all: Record<string, string> = { 'user-agent': userAgent, 'accept-language': 'en', ...own, ...headers }
     if (cookie !== undefined) all['cookie'] = cookie
     if (body !== undefined) all['content-length'] = String(Buffer.byteLength(body))
-    const answer = await send({ method, url, headers: all, body, patienceMs: this.patienceMs }).catch((cause) => {
+    const answer = await send({ method, url, headers: all, body, patienceMs }).catch((cause) => {
       throw new NoAnswer(url.href, { cause })
     })
     await arrival?.()
-    if (this.keepsCookies) for (const line of answer.setCookie) this.jar.take(line, url)
+    if (cookies) for (const line of answer.setCookie) this.jar.take(line, url)
     return answer
   }
 }

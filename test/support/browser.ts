@@ -43,21 +43,14 @@ export async function makeNew(page: Page, viewport: { width: number; height: num
   await page.setViewportSize(viewport)
 }
 
-/** Saves the whole page as `test/screenshots/{name}.png` and returns the path. */
-async function screenshot(page: Page, name: string): Promise<string> {
-  mkdirSync(screenshotFolder, { recursive: true })
-  const file = path.join(screenshotFolder, `${name}.png`)
-  await page.screenshot({ path: file, fullPage: true })
-  return file
-}
-
 /** Saves the page at both widths if `TEST_SCREENSHOTS` is set, and restores its first width. No test judges the pictures. */
 export async function screenshots(page: Page, name: string): Promise<void> {
   if (!process.env['TEST_SCREENSHOTS']) return
   const before = page.viewportSize()
+  mkdirSync(screenshotFolder, { recursive: true })
   for (const [label, size] of Object.entries(viewports)) {
     await page.setViewportSize(size)
-    await screenshot(page, `${name}-${label}`)
+    await page.screenshot({ path: path.join(screenshotFolder, `${name}-${label}.png`), fullPage: true })
   }
   if (before) await page.setViewportSize(before)
 }
