@@ -108,12 +108,10 @@ test('[F17] the form of a process that died begins with one attempt less, and it
 test('[F3] an attempt whose lock another attempt has only lowers what is stored', () => {
   const other = begun(begun(value({ left: 4 })), { now: NOW + 13, session: 's2', id: 'a2' })
   expect(other.left).toBe(2)
-  expect(endAttempt(other, facts({ now: NOW + 14 }), wrong(1))).toMatchObject({ left: 1, lock: { id: 'a2' } })
-  expect(endAttempt(other, facts({ now: NOW + 14 }), wrong(9))).toMatchObject({ left: 2, lock: { id: 'a2' } })
-  expect(endAttempt(other, facts({ now: NOW + 14 }), { outcome: 'success' })).toMatchObject({
-    left: 2,
-    lock: { id: 'a2' },
-  })
+  const late = facts({ now: NOW + 14 })
+  expect(endAttempt(other, late, wrong(1))).toMatchObject({ left: 1, lock: { id: 'a2' } })
+  expect(endAttempt(other, late, wrong(9))).toMatchObject({ left: 2, lock: { id: 'a2' } })
+  expect(endAttempt(other, late, { outcome: 'success' })).toMatchObject({ left: 2, lock: { id: 'a2' } })
   expect(endAttempt(undefined, facts(), wrong(2)).left).toBe(2)
   expect(endAttempt(undefined, facts(), wrong()).left).toBe(4)
   expect(endAttempt(value({ left: 3 }), facts(), wrong(2)).left).toBe(2)

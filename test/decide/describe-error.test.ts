@@ -63,9 +63,8 @@ test('what looks like a place in a message is none, and what follows the message
   const odd = Object.assign(new Error('another message, which is longer than its stack'), {
     stack: 'Error: one\n    at place (a.js:1:1)\nlook at that\n  at end',
   })
-  const nameless = Object.assign(new Error('at nowhere\n  at all'), {
-    stack: 'at nowhere\n  at all\n    at place (a.js:1:1)',
-  })
+  const message = 'at nowhere\n  at all'
+  const nameless = Object.assign(new Error(message), { stack: `${message}\n    at place (a.js:1:1)` })
   expect(describeError(nameless).frames).toEqual(['at place (a.js:1:1)'])
   expect(describeError(odd).frames).toEqual(['at place (a.js:1:1)', 'at end'])
 })

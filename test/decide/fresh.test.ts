@@ -21,10 +21,9 @@ import { anonRecord, loggedInRecord, NOW } from './samples'
 
 /* A page that wants a fresh status takes no response to a check that was sent before its request began. */
 
-const wanted: RequestFacts = { ...usual, fresh: { currentCheckId: undefined, lastCheckId: undefined } }
-const began = (changes: Partial<StatusChecksAtStart>) => ({
-  fresh: { currentCheckId: undefined, lastCheckId: undefined, ...changes },
-})
+const noChecks = { currentCheckId: undefined, lastCheckId: undefined }
+const began = (changes: Partial<StatusChecksAtStart>) => ({ fresh: { ...noChecks, ...changes } })
+const wanted: RequestFacts = { ...usual, ...began({}) }
 const isAsked: Outcome = (record) => ({ action: 'check_status', record, reason: 'fresh' })
 
 const underWay = { checkBeganAt: NOW, currentCheckId: 'q1' }

@@ -67,15 +67,8 @@ describe('the scope of a logout', () => {
 })
 
 describe('an earlier logout and a later logout of the same name', () => {
-  const device = { ipa: '192.0.2.1', uas: 'a browser' }
-  const one: PendingLogout = {
-    ...device,
-    sid: 'sid',
-    key: undefined,
-    accountId: undefined,
-    isAll: false,
-    isConfirmed: false,
-  }
+  const sent = { sid: 'sid', ipa: '192.0.2.1', uas: 'a browser' }
+  const one: PendingLogout = { ...sent, key: undefined, accountId: undefined, isAll: false, isConfirmed: false }
   const all: PendingLogout = { ...one, accountId: 'ada', isAll: true }
   const confirmed = (logout: PendingLogout): PendingLogout => ({ ...logout, isConfirmed: true })
 

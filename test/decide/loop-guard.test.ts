@@ -200,10 +200,8 @@ describe('two tabs of one page, whose requests and responses come in every order
 })
 
 describe('whatever becomes of the redirects, however long they take and whenever the user loads the page again', () => {
-  const redirects = fc.record({
-    takes: fc.integer({ min: 0, max: 59 }),
-    end: fc.constantFrom('well', 'a', 'c', 'r', 'lost'),
-  })
+  const takes = fc.integer({ min: 0, max: 59 })
+  const redirects = fc.record({ takes, end: fc.constantFrom('well', 'a', 'c', 'r', 'lost') })
   const load = fc.record({ waits: fc.integer({ min: 0, max: 20 }), redirects: fc.array(redirects, { minLength: 8 }) })
 
   /** @returns of each page load when it came, and when its redirects began */

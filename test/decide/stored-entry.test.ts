@@ -15,19 +15,15 @@ import { loggedInRecord, NOW } from './samples'
 
 const record = loggedInRecord()
 const live = serialiseRecord(record)
-const grave = (state: 'moved' | 'ended', raw: string, since: number, successor = ''): StoredEntry => ({
-  state,
-  raw,
-  since,
-  successor,
-})
+const grave = { since: NOW, successor: '' }
+const followed: StoredEntry = { ...grave, state: 'moved', raw: `moved.${NOW}.A-_9`, successor: 'A-_9' }
 
 test.each<[name: string, raw: string | null, stored: StoredEntry]>([
   ['nothing', null, { state: 'none', raw: null }],
   ['a record', live, { state: 'live', raw: live, record }],
-  ['the grave of an ended session', markerText('ended', NOW), grave('ended', `ended.${NOW}`, NOW)],
-  ['the grave of a moved session', markerText('moved', NOW, 'A-_9'), grave('moved', `moved.${NOW}.A-_9`, NOW, 'A-_9')],
-  ['a moved session without a successor', markerText('moved', NOW), grave('moved', `moved.${NOW}`, NOW)],
+  ['the grave of an ended session', markerText('ended', NOW), { ...grave, state: 'ended', raw: `ended.${NOW}` }],
+  ['the grave of a moved session', markerText('moved', NOW, 'A-_9'), followed],
+  ['a moved session without a successor', markerText('moved', NOW), { ...grave, state: 'moved', raw: `moved.${NOW}` }],
   ['a marker without a time', 'ended', { state: 'unreadable', raw: 'ended' }],
   ['another marker without a time', 'moved', { state: 'unreadable', raw: 'moved' }],
 ])('%s is read as what it is', (_name, raw, stored) => {

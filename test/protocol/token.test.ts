@@ -182,14 +182,11 @@ function tokenOfLength(size: number): string {
 }
 
 describe('the signature and the receiver of the token', () => {
+  const half = encode(Buffer.from(signature, 'base64url').subarray(0, 16))
   test.each<[name: string, token: string, reason: string]>([
     ['signed with another secret', signJwt(claims, `${SECRET}.`), 'signature'],
     ['with the signature of other claims', `${head}.${encode('{"sts":"loggedin"}')}.${signature}`, 'signature'],
-    [
-      'with half a signature',
-      `${head}.${body}.${Buffer.from(signature, 'base64url').subarray(0, 16).toString('base64url')}`,
-      'signature',
-    ],
+    ['with half a signature', `${head}.${body}.${half}`, 'signature'],
     ['from another issuer', signJwt({ ...claims, iss: 'other' }, SECRET), 'issuer'],
     ['from the issuer null', signJwt({ ...claims, iss: null }, SECRET), 'issuer'],
     ['for another site', signJwt({ ...claims, aud: 'other-site' }, SECRET), 'audience'],

@@ -140,11 +140,8 @@ test('while it is open no call is sent, and none waits', async () => {
   await pass(1)
   const call = jest.fn(back)
   const error = await dependency.run('sessionstatus', call).catch((reason: unknown) => reason)
-  expect(error).toMatchObject({
-    operation: 'sessionstatus',
-    retryable: true,
-    message: 'sessionstatus: the circuit breaker is open',
-  })
+  const message = 'sessionstatus: the circuit breaker is open'
+  expect(error).toMatchObject({ operation: 'sessionstatus', retryable: true, message })
   expect(call).not.toHaveBeenCalled()
   expect(isNotSent(error)).toBe(true)
   expect(isNotSent(noResponse)).toBe(false)
@@ -154,13 +151,10 @@ test('while it is open no call is sent, and none waits', async () => {
 test('a call that was under way when it opened closes it by its success', async () => {
   const { dependency } = setup(away)
   let answer = () => {}
-  const slow = dependency.run(
-    'authenticate',
-    () =>
-      new Promise<void>((resolve) => {
-        answer = resolve
-      }),
-  )
+  const response = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  const slow = dependency.run('authenticate', () => response)
   await fail(dependency, 5)
   await pass(1)
   expect(dependency.isAvailable).toBe(false)
@@ -172,11 +166,8 @@ test('a call that was under way when it opened closes it by its success', async 
 test('what began in a stall that is over opens nothing when it fails', async () => {
   const scene = setup(away)
   const fails: (() => void)[] = []
-  const waiting = fail(
-    scene.dependency,
-    9,
-    () => new Promise((_resolve, reject) => fails.push(() => reject(noResponse))),
-  )
+  const stalled = () => new Promise((_resolve, reject) => fails.push(() => reject(noResponse)))
+  const waiting = fail(scene.dependency, 9, stalled)
   await pass(100)
   await scene.dependency.run('sessionstatus', back)
   for (const end of fails) end()

@@ -20,12 +20,8 @@ export async function faultyServer() {
   const server = http.createServer(async (req, res) => {
     const chunks: Buffer[] = []
     for await (const chunk of req) chunks.push(chunk)
-    const request = {
-      method: req.method ?? '',
-      url: req.url ?? '',
-      headers: req.headers,
-      body: String(Buffer.concat(chunks)),
-    }
+    const { method = '', url = '', headers } = req
+    const request = { method, url, headers, body: String(Buffer.concat(chunks)) }
     seen.push(request)
     behave(res, request, seen.length)
   })

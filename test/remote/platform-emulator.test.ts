@@ -8,7 +8,6 @@ import { failure } from './faulty-server'
 
 /* Each call of the REST API over HTTP against the emulator, with the access token of a real user. */
 
-const grace = { usr: 'grace', pwd: 'battery-staple' }
 const emulator: Emulator = createEmulator(configuration)
 let url: string
 let api: PlatformApi
@@ -22,8 +21,6 @@ beforeEach(async () => {
   api = new PlatformApi({ apiUrl: url, accessToken: await new Platform(url).accessToken() })
 })
 
-const apiOf = async (account: object) =>
-  new PlatformApi({ apiUrl: url, accessToken: await new Platform(url).accessToken({ ...account }) })
 const gift = { campaign_code: 'DAILY', delivery_address: gracesAddress }
 
 const calls: ((client: PlatformApi) => Promise<unknown>)[] = [
@@ -38,12 +35,8 @@ describe('right answers', () => {
     expect(await api.marketplaceGroups()).toEqual(configuration.marketplaceGroups)
   })
 
-  const entry = {
-    account_id: 'A-ada',
-    contact_email: 'ada@example.com',
-    name: 'Ada Lindqvist',
-    created: '2021-03-04T09:30:00',
-  }
+  const created = '2021-03-04T09:30:00'
+  const entry = { account_id: 'A-ada', contact_email: 'ada@example.com', name: 'Ada Lindqvist', created }
 
   test('administrators gives an entry a group, accounts that are not active too', async () => {
     const list = await api.administrators()
@@ -127,7 +120,8 @@ describe('right answers', () => {
 })
 
 test('an account without the right to administrators keeps its other calls', async () => {
-  const client = await apiOf(grace)
+  const grace = { usr: 'grace', pwd: 'battery-staple' }
+  const client = new PlatformApi({ apiUrl: url, accessToken: await new Platform(url).accessToken(grace) })
   expect(await client.marketplaceGroups()).toHaveLength(1)
   expect(await client.validateGiftReceiver(gift)).toBe(false)
   expect(await failure(client.administrators())).toMatchObject({ status: 403, scope: '/external/admin/r' })

@@ -5,6 +5,7 @@ import { type Behaviour, faultyServer, json } from './faulty-server'
 /* An SSO system that answers as a test says, and a client of it. */
 
 export const secret = 'a secret that only this test and its oracle know'
+const names = { clientId: 'the-site', organisationId: 'the-publisher' }
 export const device = { ipa: '192.0.2.1', uas: 'Mozilla/5.0' }
 const now = () => Math.floor(Date.now() / 1000)
 export const claimsOf = (body: string) => readJwt(JSON.parse(body).t).claims
@@ -28,14 +29,7 @@ export const onlyOf =
 
 /** A client of an SSO system at this address. */
 export const clientOf = (ssoUrl: string, options: Partial<Sso2ClientOptions> = {}) =>
-  new Sso2Client({
-    ssoUrl,
-    clientId: 'the-site',
-    clientSecret: secret,
-    organisationId: 'the-publisher',
-    timeoutMs: 500,
-    ...options,
-  })
+  new Sso2Client({ ssoUrl, ...names, clientSecret: secret, timeoutMs: 500, ...options })
 
 async function scene(behave: Behaviour, options: Partial<Sso2ClientOptions>) {
   const server = await faultyServer()

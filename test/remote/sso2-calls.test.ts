@@ -113,9 +113,8 @@ test('a good token in an answer that says that the SSO system failed is not take
 
 test('an error that is signed with another secret of ours changes nothing, and is not asked about again', async () => {
   const other = 'the secret that comes next'
-  const { server, client, ask } = await setup(says({ err: 'session_not_found', sts: null }, other), {
-    clientSecret: [secret, other],
-  })
+  const unknown = says({ err: 'session_not_found', sts: null }, other)
+  const { server, client, ask } = await setup(unknown, { clientSecret: [secret, other] })
   expect(await ask()).toMatchObject({ err: 'session_not_found' })
   expect([server.seen.length, client.secretInUse]).toEqual([1, 0])
 })
