@@ -43,7 +43,7 @@ test.each(marks)('a logout cookie of %s comes back as it was written, as long as
   expect(readLogoutCookie(cookie, [...others, ...keys], NOW)).toEqual(logoutCookie)
 })
 
-test.each(marks)('a logout cookie of %s by an unknown secret is anything, and none outlasts its time', (...row) => {
+test.each(marks)('a logout cookie of %s by an unknown secret stands for anything, and none lasts', (...row) => {
   const [, logoutCookie] = row
   expect(readLogoutCookie(writeLogoutCookie(logoutCookie, others, NOW), keys, NOW)).toEqual(anything)
   const cookies = [keys, others].map((signers) => writeLogoutCookie(logoutCookie, signers, NOW))

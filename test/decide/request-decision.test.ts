@@ -13,19 +13,39 @@ import {
   showStaleRecord,
   userOfLogin,
 } from '../../lib/decide/request-decision'
-import {
-  isEnded,
-  isHidden,
-  isShown,
-  isShownUnchecked,
-  isWaitedFor,
-  isWithoutStore,
-  type Outcome,
-  show,
-  timeLimits,
-  usual,
-} from './request-facts'
 import { anonRecord, loggedInRecord, NOW } from './samples'
+
+const timeLimits = { recheckSeconds: 360, graceSeconds: 900, absoluteSeconds: 7_776_000, lockSeconds: 3 }
+
+/** A page load of a browser without a session, while all is well. */
+const usual: RequestFacts = {
+  now: NOW,
+  record: undefined,
+  isStoreAvailable: true,
+  isSsoAvailable: true,
+  isIdentifyBroken: false,
+  mayIdentify: true,
+  blocked: undefined,
+  logoutCookie: 'no_cookie',
+  isLoginPage: false,
+  fresh: undefined,
+  hasWaited: false,
+}
+
+const show = (record: RequestFacts['record'], degraded?: DegradedReason): RequestDecision => ({
+  action: 'show',
+  record,
+  degraded,
+})
+
+/** What is decided of a record. */
+type Outcome = (record: NonNullable<RequestFacts['record']>) => RequestDecision
+const isShown: Outcome = (record) => show(record)
+const isShownUnchecked: Outcome = (record) => show(record, 'sso_unavailable')
+const isHidden: Outcome = () => show(undefined, 'sso_unavailable')
+const isWithoutStore: Outcome = () => show(undefined, 'store_unavailable')
+const isWaitedFor: Outcome = () => ({ action: 'wait_for_check' })
+const isEnded: Outcome = () => ({ action: 'end_session', reason: 'absolute_limit' })
 
 const checked = (age: number, changes: Partial<LoggedInRecord> = {}) =>
   loggedInRecord({ checkedAt: NOW - age, ...changes })
@@ -184,4 +204,59 @@ test('where a check may take longer than 4 s, the pause lasts as long as its loc
   const facts = (age: number) => ({ ...usual, record: unanswered(400, age) })
   expect(decideRequest(facts(11), slow)).toMatchObject({ action: 'show', degraded: 'sso_unavailable' })
   expect(decideRequest(facts(12), slow)).toMatchObject({ action: 'check_status' })
+})
+
+describe('a page that wants a fresh status takes no response to a check that was sent before its request', () => {
+  const began = (changes: Partial<StatusChecksAtStart>) => ({ fresh: { ...neverAsked, ...changes } })
+  const wanted: RequestFacts = { ...usual, fresh: neverAsked }
+  const isAskedNow: Outcome = (record) => ({ action: 'check_status', record, reason: 'fresh' })
+  const endedBefore = began({ lastCheckId: 'q0' })
+  const beganBefore = began({ currentCheckId: 'q1', lastCheckId: 'q0' })
+  const q1 = { checkBeganAt: NOW, currentCheckId: 'q1' }
+  const noResponse = (seconds: number) => ({ unansweredAt: NOW - seconds, lastCheckId: 'q0' })
+
+  type FreshRow = [name: string, changes: Partial<LoggedInRecord>, facts: Partial<RequestFacts>, outcome: Outcome]
+  const rows: FreshRow[] = [
+    ['a record that was checked just now is checked', {}, {}, isAskedNow],
+    ['so is one that was never checked by name', {}, beganBefore, isAskedNow],
+    ['the response to an earlier check does not count', { lastCheckId: 'q0' }, endedBefore, isAskedNow],
+    ['nor does one that was under way', { lastCheckId: 'q1' }, beganBefore, isAskedNow],
+    ['the response to a later check is shown', { lastCheckId: 'q2' }, began({ currentCheckId: 'q1' }), isShown],
+    ['the first response of all is shown', { lastCheckId: 'q1' }, {}, isShown],
+    ['a response is shown though SSO2 is away by now', { lastCheckId: 'q2' }, away, isShown],
+    ['so it is while the next check is under way', { ...q1, lastCheckId: 'q2', currentCheckId: 'q3' }, {}, isShown],
+    ['a check of another request is waited for', q1, {}, isWaitedFor],
+    ['so is one that was under way before', q1, began({ currentCheckId: 'q1' }), isWaitedFor],
+    ['a request that has waited as long as it may checks itself', q1, { hasWaited: true }, isAskedNow],
+    ['a check lock that has lapsed is not waited for', { ...q1, checkBeganAt: NOW - 3 }, {}, isAskedNow],
+    ['a check lock in the future is not waited for', { ...q1, checkBeganAt: NOW + 30 }, {}, isAskedNow],
+    ['for 4 s after a check without a response it is not checked', noResponse(3), endedBefore, isShownUnchecked],
+    ['then it is', noResponse(4), endedBefore, isAskedNow],
+    ['a later check without a response is shown so', { lastCheckId: 'q1', unansweredAt: NOW }, {}, isShownUnchecked],
+    ['while SSO2 is away the record is shown as not checked', {}, away, isShownUnchecked],
+    ['past the grace it is not shown at all', { checkedAt: NOW - 1260 }, away, isHidden],
+    ['without a store nothing is shown', { lastCheckId: 'q1' }, { isStoreAvailable: false }, isWithoutStore],
+    ['a session at its limit ends before any check', { since: NOW - timeLimits.absoluteSeconds }, {}, isEnded],
+    ['without an access token it is shown: the guard asked', { lastCheckId: 'q1', accessRefused: true }, {}, isShown],
+  ]
+  test.each(rows)('%s', (_name, changes, facts, outcome) => {
+    const record = loggedInRecord(changes)
+    expect(decideRequest({ ...wanted, ...facts, record }, timeLimits)).toEqual(outcome(record))
+  })
+
+  test('a fresh response that leaves a login pending says so', () => {
+    const record = anonRecord({ pending: true, lastCheckId: 'q1' })
+    expect(decideRequest({ ...wanted, record }, timeLimits)).toEqual(show(record, 'user_unknown'))
+  })
+
+  test.each(rows)('without a fresh response nothing shown is verified: %s', (_name, changes, facts) => {
+    const record = loggedInRecord(changes)
+    const decision = decideRequest({ ...wanted, ...facts, record, isSsoAvailable: false }, timeLimits)
+    const isFresh =
+      record.lastCheckId !== undefined &&
+      record.unansweredAt === undefined &&
+      facts.fresh?.lastCheckId !== record.lastCheckId &&
+      facts.fresh?.currentCheckId !== record.lastCheckId
+    if (decision.action === 'show' && !isFresh) expect(isVerified(decision)).toBe(false)
+  })
 })

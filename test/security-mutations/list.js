@@ -1085,8 +1085,8 @@ module.exports = [
     file: 'decide/request-decision.ts',
     find: '    lastCheckId !== statusChecksAtStart.currentCheckId\n',
     replace: '    true\n',
-    test: 'decide/fresh',
-    title: '',
+    test: 'decide/request-decision',
+    title: 'takes no response',
   },
   {
     name: 'the response to a check that was sent before a request is fresh for the request',
