@@ -1,12 +1,29 @@
+import { type MacKeys, makeSignature } from '../../lib/decide/binding'
 import {
   decideLogout,
+  LOGOUT_COOKIE_SECONDS,
+  type LogoutCookie,
   type LogoutDecision,
   type LogoutFacts,
   mergeLogouts,
   type PendingLogout,
+  pendingLogoutId,
+  readLogoutCookie,
+  type SessionLogout,
   scopeOf,
+  writeLogoutCookie,
 } from '../../lib/decide/logout'
-import { anonRecord, loggedInRecord } from './samples'
+import { anonRecord, loggedInRecord, NOW } from './samples'
+
+const key = 'A'.repeat(43)
+const session = (more: Partial<SessionLogout> = {}): SessionLogout => ({
+  of: 'session',
+  key,
+  isAll: false,
+  isConfirmed: false,
+  ...more,
+})
+const nextLogin: LogoutCookie = { of: 'next_login' }
 
 const usual: LogoutFacts = {
   isAvailable: true,
@@ -18,13 +35,9 @@ const usual: LogoutFacts = {
   isAll: false,
 }
 const [ada, anon] = [loggedInRecord(), anonRecord()]
-const anything: LogoutDecision = { action: 'set_cookie', logoutCookie: { of: 'next_login' } }
+const anything: LogoutDecision = { action: 'set_cookie', logoutCookie: nextLogin }
 const nothing: LogoutDecision = { action: 'nothing' }
-const away = (key: string, isAll: boolean): LogoutDecision => ({
-  action: 'set_cookie',
-  logoutCookie: { of: 'session', key, isAll, isConfirmed: false },
-})
-
+const away = (isAll: boolean): LogoutDecision => ({ action: 'set_cookie', logoutCookie: session({ key: 'k', isAll }) })
 const end = (record: typeof ada | typeof anon, isAll = false): LogoutDecision => ({ action: 'end', record, isAll })
 const retry = (isAll: boolean): LogoutDecision => ({ action: 'retry', isAll })
 const live = { key: 'k', state: 'live' } as const
@@ -36,8 +49,8 @@ const rows: [name: string, facts: Partial<LogoutFacts>, decision: LogoutDecision
   ['all logins end', { record: ada, ...live, isAll: true }, end(ada, true)],
   ['an anonymous session ends', { record: anon, ...live }, end(anon)],
   ['a living session ends, whatever mark the browser carries', { record: ada, ...live, ...pending }, end(ada)],
-  ['without a store the session is marked', storeAway, away('k', false)],
-  ['without a store all of them are marked', { ...storeAway, isAll: true }, away('k', true)],
+  ['without a store the session is marked', storeAway, away(false)],
+  ['without a store all of them are marked', { ...storeAway, isAll: true }, away(true)],
   ['without a store and a key any login of the browser is to end', { isAvailable: false }, anything],
   ['without a store a second logout leaves the mark of the first one', { ...storeAway, ...pending }, retry(false)],
   ['a logout that is not confirmed is tried again', pending, retry(false)],
@@ -111,4 +124,68 @@ describe('an earlier logout and a later logout of the same name', () => {
   test('all of one account, then one of another: the account of the logout of all stays', () => {
     expect(mergeLogouts(all, { ...one, accountId: 'bob' })).toEqual(all)
   })
+})
+
+/* The logout cookie. */
+
+const keys: MacKeys = [Buffer.alloc(32, 1)]
+const others: MacKeys = [Buffer.alloc(32, 2)]
+
+const marks: [name: string, logoutCookie: LogoutCookie][] = [
+  ['an SSO session', { of: 'sso_session', sidHash: 'abcdefghijklmnop' }],
+  ['an SSO session whose hash begins with a hyphen', { of: 'sso_session', sidHash: '-bcdefghijklmno-' }],
+  ['an SSO session whose hash begins with an underscore', { of: 'sso_session', sidHash: '_bcdefghijklmno_' }],
+  ['a session', session()],
+  ['a session whose key begins with a hyphen', session({ key: `-${key.slice(1)}` })],
+  ['a session whose key begins with an underscore', session({ key: `_${key.slice(1)}` })],
+  ['all sessions of the account of a session', session({ isAll: true })],
+  ['all sessions, by a key that begins with a hyphen', session({ key: `-${key.slice(1)}`, isAll: true })],
+  ['a session whose SSO session is known', session({ sidHash: '-bcdefghijklmno_' })],
+  ['all sessions, by one whose SSO session is known', session({ isAll: true, sidHash: '_bcdefghijklmno-' })],
+  ['a confirmed logout of all sessions', session({ isAll: true, isConfirmed: true })],
+  ['anything', nextLogin],
+]
+
+test.each(marks)('a logout cookie of %s comes back as it was written, as long as it holds', (_name, logoutCookie) => {
+  const cookie = writeLogoutCookie(logoutCookie, keys, NOW)
+  expect(readLogoutCookie(cookie, keys, NOW)).toEqual(logoutCookie)
+  expect(readLogoutCookie(cookie, keys, NOW + LOGOUT_COOKIE_SECONDS)).toEqual(logoutCookie)
+  expect(readLogoutCookie(cookie, [...others, ...keys], NOW)).toEqual(logoutCookie)
+})
+
+test.each(marks)('a logout cookie of %s by an unknown secret stands for anything, and none lasts', (...row) => {
+  const [, logoutCookie] = row
+  expect(readLogoutCookie(writeLogoutCookie(logoutCookie, others, NOW), keys, NOW)).toEqual(nextLogin)
+  const cookies = [keys, others].map((signers) => writeLogoutCookie(logoutCookie, signers, NOW))
+  const read = cookies.map((cookie) => readLogoutCookie(cookie, keys, NOW + LOGOUT_COOKIE_SECONDS + 1))
+  expect(read).toEqual([undefined, undefined])
+})
+
+const signed = (text: string) => `${text}.${makeSignature(keys, 'signed-out', text, NOW)}`
+const ofOne = writeLogoutCookie(session(), keys, NOW)
+test.each([
+  ['of a session without a key', writeLogoutCookie(session({ key: '' }), keys, NOW)],
+  ['of all sessions, without a key', writeLogoutCookie(session({ key: '', isAll: true }), keys, NOW)],
+  ['of a confirmed logout of all sessions, without a key', signed('!')],
+  ['of nothing', `.${makeSignature(keys, 'signed-out', '', NOW)}`],
+  ['that names all sessions instead', ofOne.replace('~', '*')],
+  ['that says confirmed instead', ofOne.replace('~', '!')],
+  ['that names an SSO session instead', ofOne.replace('~', '')],
+  ['with another key', ofOne.replace('AAA', 'AAB')],
+  ['with another time', ofOne.replace(String(NOW), String(NOW - 1))],
+  ['that was signed for another purpose', `abc.${makeSignature(keys, 'device', 'abc', NOW)}`],
+])('a logout cookie %s stands for anything', (_name, cookie) => {
+  expect(readLogoutCookie(cookie, keys, NOW)).toEqual(nextLogin)
+})
+
+const cut = [undefined, '', 'garbage', '~', '~.', `~.${NOW}`, `~.${NOW}.short`]
+const written = writeLogoutCookie(nextLogin, keys, NOW)
+const odd = [signed('~~'), signed('a b'), signed('a'.repeat(65)), ` ${written}`, `${written} `]
+test.each([...cut, ...odd])('%j is no logout cookie', (cookie) => {
+  expect(readLogoutCookie(cookie, keys, NOW)).toBeUndefined()
+})
+
+test('a pending logout has the name of its SSO session, or the key of the session where that is not known', () => {
+  expect(pendingLogoutId(session({ sidHash: 'hash-of-s1' }))).toBe('hash-of-s1')
+  expect(pendingLogoutId(session())).toBe(key)
 })

@@ -1069,7 +1069,7 @@ module.exports = [
     file: 'decide/logout.ts',
     find: "if (!isOurs || subject === (isOfSession ? first : ''))",
     replace: "if (!isOurs) return undefined\n  if (subject === (isOfSession ? first : ''))",
-    test: 'decide/logout-cookie',
+    test: 'decide/logout',
     title: 'an unknown secret stands',
   },
   {
