@@ -1,5 +1,6 @@
 import { transport } from '../../lib/remote/http'
 import { silentProxy } from '../support/silent-proxy'
+import { eventually } from '../support/wait'
 import { fakeClock } from './fake-clock'
 import { type Behaviour, faultyServer, json } from './faulty-server'
 import { claimsOf, clientOf, device, isWell, onlyOf, says, useScenes } from './sso-scene'
@@ -116,20 +117,16 @@ test('a login that is answered well is no reason to look', async () => {
   expect(server.seen.length).toBe(1)
 })
 
-test('an outage that only logins meet is found out all the same', async () => {
+test.each<[name: string, behave: Behaviour, error: object, withinMs: number]>([
+  ['HTTP 503', (res) => json(res, 503, {}), { code: 'ERR_SSO2_RESPONSE', status: 503 }, 5500],
+  ['no response', (res) => res.destroy(), { code: 'ERR_SSO2_UNAVAILABLE', retryable: false }, 2600],
+])('an outage that only logins meet, with %s, is found out all the same', async (_name, behave, error, withinMs) => {
   const { until } = fakeClock()
-  const { client, logIn } = await setup((res) => json(res, 503, {}))
-  await logIn()
+  const { client, logIn } = await setup(behave)
+  expect(await logIn()).toMatchObject(error)
   expect(client.isAvailable).toBe(true)
-  await until(() => !client.isAvailable, 5500)
+  await until(() => !client.isAvailable, withinMs)
   expect(await logIn()).toMatchObject({ code: 'ERR_SSO2_UNAVAILABLE', operation: 'authenticate', retryable: true })
-})
-
-test('logins without any response are an outage, as status checks are', async () => {
-  const { until } = fakeClock()
-  const { client, logIn } = await setup((res) => res.destroy())
-  expect(await logIn()).toMatchObject({ code: 'ERR_SSO2_UNAVAILABLE', retryable: false })
-  await until(() => !client.isAvailable, 2600)
 })
 
 test('a login that never left is sent once more', async () => {
@@ -191,12 +188,8 @@ test('kept connections that have gone silent are replaced, however many there ar
       () => true,
       () => false,
     )
-  const start = performance.now()
-  while (!(await isHealed())) {
-    // at least 4 s: no connection is idle for longer. One after the other, 40 of them would take more than half a minute
-    if (performance.now() - start > 15_000) throw new Error('not healed within 15 s')
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
+  // at least 4 s: no connection is idle for longer. One after the other, 40 of them would take more than half a minute
+  await eventually(isHealed, 15)
   through.close()
   proxy.close()
   expect(await ask()).toBeDefined()

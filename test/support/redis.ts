@@ -11,7 +11,6 @@ import { freePort } from './ports'
 export interface TestRedis {
   url: string
   port: number
-  process: ChildProcess
   /** Kills the server and resolves when it is gone. Stopping twice is allowed. */
   stop(): Promise<void>
   /** Answers no command from now on, until it is resumed. */
@@ -99,7 +98,6 @@ async function launch(port: number, { args = [], folder: kept }: TestRedisOption
   return {
     url: `redis://127.0.0.1:${port}`,
     port,
-    process: child,
     stop: async () => {
       if (child.exitCode !== null || child.signalCode !== null) return
       const gone = once(child, 'exit')
