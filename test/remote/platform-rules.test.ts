@@ -266,7 +266,7 @@ describe('a source of tokens', () => {
     const { told, client } = source('first-token', 'second-token', 'third-token')
     const error = await failure(client.marketplaceGroups())
     expect(error).not.toBeInstanceOf(AccessTokenExpiredError)
-    expect(error).toMatchObject({ name: 'PlatformApiError', status: 401, scope })
+    expect(error).toMatchObject({ name: 'PlatformApiError', code: 'ERR_SSO2_PLATFORM_API', status: 401, scope })
     expect(inspect(error, { depth: 20, showHidden: true })).not.toMatch(/first-token|second-token/)
     expect([told.length, server.seen.length]).toEqual([2, 2])
   })

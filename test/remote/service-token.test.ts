@@ -53,23 +53,6 @@ test('after one 401 a new token is fetched once, and the call succeeds', async (
   expect(counts()).toEqual([2, 3])
 })
 
-test('a 401 for the new token too stands: nothing is fetched a third time', async () => {
-  setup.emulator.faults.add({ operation: 'marketplace', kind: 'status', code: 401 })
-  const error = await failure(groups())
-  expect(error).toBeInstanceOf(PlatformApiError)
-  expect(error).toMatchObject({ status: 401, code: 'ERR_SSO2_PLATFORM_API', scope: '/external/marketing/r' })
-  expect(counts()).toEqual([2, 2])
-})
-
-test('50 parallel 401s lead to one new token', async () => {
-  await groups()
-  // The platform forgets every token that it gave out, and its log.
-  setup.emulator.reset()
-  const results = await fifty()
-  expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['fulfilled']))
-  expect(counts()).toEqual([1, 100])
-})
-
 test('refusals of one token at the very same time, and one that comes late, lead to one new token', async () => {
   const { emulator } = setup
   const { tokenUrl, clientId, clientSecret } = emulator.siteOptions('morning')
