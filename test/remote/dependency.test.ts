@@ -72,7 +72,8 @@ test('after one failed call it probes once a second until it is open, and then u
 })
 
 test('[F15] calls that fail for one account, however often, cost one probe a second and close the way for no other', async () => {
-  const { dependency, probes, backs } = setup(back)
+  const scene = setup(back)
+  const { dependency, probes } = scene
   for (let second = 0; second < 10; second += 1)
     for (let call = 0; call < 20; call += 1) {
       await fail(dependency, 1, away, 'user_call')
@@ -81,7 +82,7 @@ test('[F15] calls that fail for one account, however often, cost one probe a sec
     }
   expect(probes.length).toBeLessThanOrEqual(11)
   expect(await dependency.run('loadUser', back)).toBe('a response')
-  expect(backs).toBe(0) // a failure for one account was no outage
+  expect(scene.backs).toBe(0) // a failure for one account was no outage
 })
 
 test('calls that may have failed for one user open it with three probes that fail as well', async () => {
