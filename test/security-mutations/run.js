@@ -17,16 +17,8 @@ const LIMIT_MS = 120_000
 /** Runs some tests of the copy; `failed` is 0 where they all passed, and where none was found. */
 function runTests(folder, { test, title }) {
   const report = path.join(folder, 'report.json')
-  const args = [
-    `test/${test}`,
-    '-t',
-    title,
-    '--runInBand',
-    '--silent',
-    '--forceExit',
-    '--json',
-    `--outputFile=${report}`,
-  ]
+  const flags = ['--runInBand', '--silent', '--forceExit', '--json', `--outputFile=${report}`]
+  const args = [`test/${test}`, '-t', title, ...flags]
   const jest = path.join(root, 'node_modules', 'jest', 'bin', 'jest.js')
   const child = spawn(process.execPath, [jest, ...args], { cwd: folder, stdio: 'ignore', timeout: LIMIT_MS })
   return new Promise((resolve) => {
