@@ -32,12 +32,6 @@ export function number(value: number, digits = 0): string {
   return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits })
 }
 
-/** The order of one round, in which nobody comes first every time. */
-export function inTurn<T>(all: readonly T[], round: number): T[] {
-  const first = (round + 1) % all.length
-  return [...all.slice(first), ...all.slice(0, first)]
-}
-
 /** A Markdown table whose columns stand under one another. */
 export function table(rows: readonly Readonly<Record<string, string>>[]): string {
   const names = Object.keys(rows[0] ?? {})

@@ -1,8 +1,10 @@
-import { createHmac, randomBytes, randomUUID } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import path from 'node:path'
 import type { Cluster, Redis } from 'ioredis'
 import { Client } from './client'
-import { password, readerName, type Setup, type SiteOptions } from './setup'
+import { dist } from './machine'
+import { logInAtSite } from './readers'
+import { readerName, type Setup, type SiteOptions } from './setup'
 
 /*
  * Sessions by the million, written by the package's own storage code: a record each, and an entry in each of its two indexes, just as
@@ -16,7 +18,6 @@ type Record = typeof import('../../lib/decide/record')
 type Records = typeof import('../../lib/storage/records')
 type SessionIndex = typeof import('../../lib/storage/session-index')
 
-const dist = path.resolve(process.env['BENCH_DIST'] ?? path.join(__dirname, '../../dist'))
 const load = <T>(file: string): T => require(path.join(dist, file))
 const AT_ONCE = 250
 
@@ -39,8 +40,7 @@ export async function realLogin(setup: Setup): Promise<string> {
   const server = await setup.start('sso2', { port: setup.sitePort })
   const origin = `http://localhost:${server.port}`
   const client = new Client()
-  await client.visit(`${origin}/login`)
-  await client.visit(`${origin}/login`, { username: readerName(0), password, return_to: '/page' })
+  await logInAtSite(client, origin, readerName(0))
   await server.stop()
   const id = /sso2\.sid=s(?::|%3A)([\w-]+)\./i.exec(client.cookieHeader(origin))?.[1]
   if (id === undefined) throw new Error('the login gave no session')
@@ -95,21 +95,12 @@ async function inParts(all: readonly string[], run: (one: string) => Promise<voi
 }
 
 /** Sessions of the same content by express-session and connect-redis. @returns session IDs */
-export async function fillPlain(redis: Redis, count: number): Promise<string[]> {
-  const user = {
-    accountId: randomUUID(),
-    username: 'reader-0001',
-    name: 'Ada Lindqvist',
-    contact_email: 'reader-0001@demo-press.example',
-  }
+export async function fillPlain(redis: Redis | Cluster, count: number): Promise<string[]> {
+  const user = { username: 'reader-0001', name: 'Ada Lindqvist', contact_email: 'reader-0001@demo-press.example' }
   const cookie = { originalMaxAge: null, expires: null, httpOnly: true, path: '/' }
   const write = async (id: string) => {
-    await redis.set(
-      `plain:${id}`,
-      JSON.stringify({ cookie, user: { ...user, accountId: `account-${id.slice(0, 8)}` } }),
-      'EX',
-      1_209_600,
-    )
+    const session = { cookie, user: { accountId: `account-${id.slice(0, 8)}`, ...user } }
+    await redis.set(`plain:${id}`, JSON.stringify(session), 'EX', 1_209_600)
   }
   const ids = Array.from({ length: count }, () => randomBytes(24).toString('base64url'))
   await inParts(ids, write)

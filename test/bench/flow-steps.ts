@@ -44,26 +44,21 @@ type Figures = Map<string, StepFigures>
 const CHECK_SECONDS = 361
 const COUNTED_BROWSERS = 3
 const PAGES = 5
+const OPEN_ID = 'express-openid-connect:'
+const PASSPORT = 'passport:'
+const sixPages = (of: string) => [`${of} five pages`, `${of} one more page`]
 /** What a visit is made of, by the title of its row. */
 const VISITS: Readonly<Record<string, readonly string[]>> = {
   'one whole visit': ['six-minute check', 'five pages'],
   'one whole visit, through Identify': ['return: to Identify', 'return: landing', 'five pages', 'six-minute check'],
-  'express-openid-connect: one whole visit': [
-    'express-openid-connect: five pages',
-    'express-openid-connect: one more page',
+  [`${OPEN_ID} one whole visit`]: sixPages(OPEN_ID),
+  [`${OPEN_ID} one whole visit, with its login`]: [
+    `${OPEN_ID} to the provider`,
+    `${OPEN_ID} callback`,
+    ...sixPages(OPEN_ID),
   ],
-  'express-openid-connect: one whole visit, with its login': [
-    'express-openid-connect: to the provider',
-    'express-openid-connect: callback',
-    'express-openid-connect: five pages',
-    'express-openid-connect: one more page',
-  ],
-  'passport: one whole visit': ['passport: five pages', 'passport: one more page'],
-  'passport: one whole visit, with its login': [
-    'passport-local: login',
-    'passport: five pages',
-    'passport: one more page',
-  ],
+  [`${PASSPORT} one whole visit`]: sixPages(PASSPORT),
+  [`${PASSPORT} one whole visit, with its login`]: ['passport-local: login', ...sixPages(PASSPORT)],
 }
 
 /** Accounts that so many rounds need: each login is a user's first one, as far as the limits know. */
@@ -221,26 +216,27 @@ function siteSteps({ emulator }: Setup, origin: string, server: Server): Step[] 
   ]
 }
 
+/** The pages of one whole visit. */
+const pagesOf = (of: string, origin: string): Step[] => [
+  { title: `${of} five pages`, take: pages(origin) },
+  { title: `${of} one more page`, take: (one) => go(one, `${origin}/page`, 200) },
+]
+
 function openIdSteps(origin: string): Step[] {
-  const of = 'express-openid-connect:'
   return [
-    { title: `${of} to the provider`, take: (one) => go(one, `${origin}/login`, 302) },
+    { title: `${OPEN_ID} to the provider`, take: (one) => go(one, `${origin}/login`, 302) },
     { take: goOn },
-    { title: `${of} callback`, take: goOn },
-    { title: `${of} five pages`, take: pages(origin) },
-    { title: `${of} one more page`, take: (one) => go(one, `${origin}/page`, 200) },
-    { title: `${of} logout`, take: (one) => go(one, `${origin}/logout`, 302) },
+    { title: `${OPEN_ID} callback`, take: goOn },
+    ...pagesOf(OPEN_ID, origin),
+    { title: `${OPEN_ID} logout`, take: (one) => go(one, `${origin}/logout`, 302) },
   ]
 }
 
 function passportSteps(origin: string): Step[] {
+  const logIn = (one: Traveller) => post(one, `${origin}/log-in`, { username: one.username, password })
   return [
-    {
-      title: 'passport-local: login',
-      take: (one) => post(one, `${origin}/log-in`, { username: one.username, password }),
-    },
-    { title: 'passport: five pages', take: pages(origin) },
-    { title: 'passport: one more page', take: (one) => go(one, `${origin}/page`, 200) },
-    { title: 'passport: logout', take: (one) => post(one, `${origin}/log-out`, {}) },
+    { title: 'passport-local: login', take: logIn },
+    ...pagesOf(PASSPORT, origin),
+    { title: `${PASSPORT} logout`, take: (one) => post(one, `${origin}/log-out`, {}) },
   ]
 }

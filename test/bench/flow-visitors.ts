@@ -1,8 +1,8 @@
 import { ratio, show, spread } from './figures'
-import { type Burst, browserHeaders, Load, pageRequest, untilGood } from './load'
+import { browserHeaders, Load, pageRequest } from './load'
 import type { Server } from './machine'
 import type { Options } from './options'
-import { between, countsOf } from './redis-counts'
+import { type Contestant, compete, type Measured, series } from './rounds'
 import type { Setup } from './setup'
 
 /*
@@ -20,45 +20,27 @@ const visitors = [
 const REQUESTS = 3000
 const CONNECTIONS = 32
 
-interface Visited {
-  readonly cpu: number
-  readonly perSecond: number
-  readonly commands: number
-}
-
 /** The same visitors at a bare express and at a site of this package. */
 export async function compareVisitors(setup: Setup, { rounds, quick }: Options): Promise<Record<string, string>[]> {
-  const servers = { bare: await setup.start('bare'), site: await setup.start('sso2') }
-  const requests = quick ? REQUESTS / 10 : REQUESTS
+  const servers = [await setup.start('bare'), await setup.start('sso2')] as const
   const lines: Record<string, string>[] = []
   for (const { name, headers } of visitors) {
-    const seen: Record<'bare' | 'site', Visited[]> = { bare: [], site: [] }
-    for (let round = -1; round < rounds; round += 1)
-      for (const where of ['bare', 'site'] as const) {
-        const visited = await untilGood(() => burst(setup, servers[where], pageRequest('', headers), requests))
-        if (round >= 0) seen[where].push(visited)
-      }
-    const of = (where: 'bare' | 'site', what: keyof Visited) => seen[where].map((one) => one[what])
+    const visit = (server: Server): Contestant => {
+      const target = { requests: [pageRequest('', headers)], status: 200, body: '<p>Good morning, stranger</p>' }
+      return { server, load: new Load({ ...target, port: server.port }), masters: [setup.redis], rounds: [] }
+    }
+    const [bare, site] = [visit(servers[0]), visit(servers[1])]
+    await compete([bare, site], rounds, CONNECTIONS, quick ? REQUESTS / 10 : REQUESTS)
+    const of = (where: Contestant, what: keyof Measured) => series(where, CONNECTIONS, what)
     lines.push({
       visitor: `${name} without cookies`,
-      'CPU of bare express, us': show(spread(of('bare', 'cpu'))),
-      'CPU here, us': show(spread(of('site', 'cpu'))),
-      'CPU / bare': show(ratio(of('site', 'cpu'), of('bare', 'cpu')), 2),
-      'requests/s / bare': show(ratio(of('site', 'perSecond'), of('bare', 'perSecond')), 2),
-      'Redis commands': show(spread(of('site', 'commands')), 2),
+      'CPU of bare express, us': show(spread(of(bare, 'cpu'))),
+      'CPU here, us': show(spread(of(site, 'cpu'))),
+      'CPU / bare': show(ratio(of(site, 'cpu'), of(bare, 'cpu')), 2),
+      'requests/s / bare': show(ratio(of(site, 'perSecond'), of(bare, 'perSecond')), 2),
+      'Redis commands': show(spread(of(site, 'commands')), 2),
     })
   }
-  await Promise.all(Object.values(servers).map((server) => server.stop()))
+  await Promise.all(servers.map((server) => server.stop()))
   return lines
-}
-
-async function burst({ redis }: Setup, server: Server, request: Buffer, requests: number): Promise<Visited & Burst> {
-  const load = new Load({ port: server.port, requests: [request], status: 200, body: '<p>Good morning, stranger</p>' })
-  await load.open(CONNECTIONS)
-  const [counts, used] = [await countsOf([redis]), await server.usage()]
-  const done = await load.run(requests)
-  const cpu = (await server.usage()).cpu - used.cpu
-  const { commands } = between(counts, await countsOf([redis]))
-  load.close()
-  return { ...done, cpu: cpu / requests, commands: commands / requests }
 }

@@ -1,5 +1,6 @@
 import { number, ratio, spread, table } from './figures'
-import { type Measured, measureOf, type Results, series } from './warm'
+import { type Measured, series } from './rounds'
+import { measureOf, type Results } from './warm'
 
 /*
  * What the figures have to show. A goal that is missed is printed as such; it fails nothing, for the machine has a say in it.

@@ -95,7 +95,8 @@ function doors({ sitePort, mountedPort, peerPort }: Setup): Record<Exclude<Group
   }
 }
 
-async function logInAtSite(client: Client, origin: string, username: string): Promise<void> {
+/** By the form of a site of this package. @throws where the page afterwards is not shown */
+export async function logInAtSite(client: Client, origin: string, username: string): Promise<void> {
   await client.visit(`${origin}/login`)
   const { status } = await client.visit(`${origin}/login`, { username, password, return_to: '/page' })
   if (status !== 200) throw new Error(`the login ended with ${status}`)

@@ -1,9 +1,10 @@
 import { Client } from './client'
 import { number } from './figures'
-import { browserHeaders, Load, pageRequest } from './load'
+import { Load, pageRequest } from './load'
 import type { Options } from './options'
+import { logInAtSite } from './readers'
 import { between, countsOf } from './redis-counts'
-import { password, readerName, type Setup } from './setup'
+import { readerName, type Setup } from './setup'
 
 /*
  * Many at once: visitors who never come back with a cookie, and one session that becomes stale under a crowd of requests.
@@ -16,12 +17,7 @@ const STALE_SECONDS = 361
 export async function flood(setup: Setup, { quick }: Options): Promise<Record<string, string>[]> {
   const requests = quick ? 2000 : 50_000
   const server = await setup.start('sso2')
-  const load = new Load({
-    port: server.port,
-    requests: [pageRequest('', browserHeaders)],
-    status: 302,
-    body: undefined,
-  })
+  const load = new Load({ port: server.port, requests: [pageRequest('')], status: 302, body: undefined })
   await load.open(CONNECTIONS)
   const before = await countsOf([setup.redis])
   const { perSecond, unexpected } = await load.run(requests)
@@ -44,8 +40,7 @@ export async function stampede(setup: Setup, { quick }: Options): Promise<Record
   const servers = [await setup.start('sso2', { port: setup.sitePort }), await setup.start('sso2')]
   const origin = `http://localhost:${setup.sitePort}`
   const client = new Client()
-  await client.visit(`${origin}/login`)
-  await client.visit(`${origin}/login`, { username: readerName(1), password, return_to: '/page' })
+  await logInAtSite(client, origin, readerName(1))
   const request = pageRequest(client.cookieHeader(origin))
   const loads = servers.map(
     ({ port }) => new Load({ port, requests: [request], status: 200, body: '<p>Good morning, Ada Lindqvist</p>' }),
@@ -59,14 +54,11 @@ export async function stampede(setup: Setup, { quick }: Options): Promise<Record
   const bursts = await Promise.all(loads.map((load) => load.run(requests)))
   for (const load of loads) load.close()
   await Promise.all(servers.map((server) => server.stop()))
+  const unserved = bursts.reduce((sum, { unexpected }) => sum + unexpected, 0)
   const what = `${number(2 * requests)} stale requests at once over two processes`
   return [
     { what, of: 'Session Status calls', figure: number(asked() - before) },
-    {
-      what,
-      of: 'not served as logged in',
-      figure: number(bursts.reduce((sum, { unexpected }) => sum + unexpected, 0)),
-    },
+    { what, of: 'not served as logged in', figure: number(unserved) },
     { what, of: 'p50 · p99 ms', figure: bursts.map(({ p50, p99 }) => `${number(p50)} · ${number(p99)}`).join('; ') },
   ]
 }

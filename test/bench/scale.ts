@@ -1,13 +1,14 @@
-import { Redis } from 'ioredis'
+import { type Cluster, Redis } from 'ioredis'
 import { startCluster } from '../storage/servers'
 import { startRedis } from '../support/redis'
 import { capacity, formula } from './capacity'
-import { inTurn, number, ratio, show, spread, table } from './figures'
+import { number, ratio, show, spread, table } from './figures'
 import { cookieOf, filler, fillPlain, realLogin } from './fill'
-import { type Burst, Load, pageRequest, untilGood } from './load'
+import { Load, pageRequest } from './load'
 import type { Server } from './machine'
-import { type Options, readOptions } from './options'
-import { between, countsOf } from './redis-counts'
+import { readOptions } from './options'
+import { countsOf } from './redis-counts'
+import { type Contestant, compete, type Measured, series } from './rounds'
 import { flood, stampede } from './scale-crowds'
 import { openSetup, type Setup } from './setup'
 
@@ -21,16 +22,26 @@ const REQUESTS = 3000
 const MOST_READERS = 10_000
 
 /** One store with its sessions, and a server on it. */
-interface Size {
+interface Size extends Contestant {
   readonly title: string
   /** Server that it is compared with: the first of the same kind. */
   readonly kind: 'sso2' | 'one-read'
-  readonly sessions: number
+  readonly sessions: Sessions
+  stop(): Promise<void>
+}
+
+/** Session IDs, and what a session takes. */
+interface Sessions {
+  readonly ids: readonly string[]
   readonly bytes: { readonly record: number; readonly lists: number }
-  readonly server: Server
-  readonly load: Load
+}
+
+/** Where sessions are stored. */
+interface Store {
+  readonly client: Redis | Cluster
   readonly masters: readonly Redis[]
-  readonly bursts: { readonly cpu: number; readonly perSecond: number; readonly commands: number }[]
+  /** Options of a server that uses it. */
+  readonly options: object
   stop(): Promise<void>
 }
 
@@ -42,12 +53,16 @@ export async function main(args: readonly string[]): Promise<void> {
     const template = await realLogin(setup)
     const sizes = [10_000, 100_000, 1_000_000].filter((size) => size <= options.sessions)
     const all: Size[] = []
-    for (const sessions of sizes) all.push(await onOneRedis(setup, template, sessions))
-    all.push(await onCluster(setup, template, sizes[0] ?? options.sessions))
-    for (const sessions of sizes) all.push(await control(setup, sessions))
-    await compete(all, options)
+    const site = async (store: Store, count: number, title: string) =>
+      all.push(await enter(setup, 'sso2', title, store, await fill(setup, template, store, count)))
+    for (const count of sizes) await site(await oneRedis(), count, `${number(count)} sessions`)
+    const few = sizes[0] ?? options.sessions
+    await site(await threeMasters(), few, `${number(few)} sessions, Cluster of three masters`)
+    for (const count of sizes) all.push(await control(setup, count))
+    await compete(all, options.rounds, CONNECTIONS, options.quick ? REQUESTS / 10 : REQUESTS)
     console.log(`${table(all.map((size) => lineOf(size, all)))}\n`)
-    console.log(`A session of express-session with connect-redis, same user: ${number(await plainBytes())} bytes\n`)
+    const plain = all.find(({ kind }) => kind === 'one-read')?.sessions.bytes.record ?? Number.NaN
+    console.log(`A session of express-session with connect-redis, same user: ${number(plain)} bytes\n`)
     await Promise.all(all.map((size) => size.stop()))
     console.log(`${table([await flood(setup, options), await stampede(setup, options)].flat())}\n`)
     const [first] = all
@@ -57,69 +72,60 @@ export async function main(args: readonly string[]): Promise<void> {
   }
 }
 
-async function onOneRedis(setup: Setup, template: string, sessions: number): Promise<Size> {
+async function oneRedis(): Promise<Store> {
   const store = await startRedis()
-  const redis = new Redis(store.url)
-  const { ids, bytes } = await fill(setup, template, redis, [redis], sessions)
-  const server = await setup.start('sso2', { redisUrl: store.url })
-  const stop = async () => {
-    await server.stop()
-    redis.disconnect()
-    await store.stop()
+  const client = new Redis(store.url)
+  const stop = () => {
+    client.disconnect()
+    return store.stop()
   }
-  const title = `${number(sessions)} sessions`
-  const load = loadOf(setup, server, ids)
-  return { title, kind: 'sso2', sessions, bytes, server, load, masters: [redis], bursts: [], stop }
+  return { client, masters: [client], options: { redisUrl: store.url }, stop }
 }
 
-/** A server that checks a signature and reads one key, whatever stands in Redis: what becomes slower here is Redis and the machine. */
-async function control(setup: Setup, sessions: number): Promise<Size> {
-  const store = await startRedis()
-  const redis = new Redis(store.url)
-  const ids = await fillPlain(redis, sessions)
-  const server = await setup.start('one-read', { redisUrl: store.url })
-  const stop = async () => {
-    await server.stop()
-    redis.disconnect()
-    await store.stop()
-  }
-  const title = `the control, a signature and one MGET: ${number(sessions)}`
-  const bytes = { record: Number.NaN, lists: Number.NaN }
-  const load = loadOf(setup, server, ids, 'plain.sid')
-  return { title, kind: 'one-read', sessions, bytes, server, load, masters: [redis], bursts: [], stop }
-}
-
-async function onCluster(setup: Setup, template: string, sessions: number): Promise<Size> {
+async function threeMasters(): Promise<Store> {
   const store = await startCluster()
-  const cluster = store.client()
+  const client = store.client()
   const masters = store.masters.map(({ url }) => new Redis(url))
-  const { ids, bytes } = await fill(setup, template, cluster, masters, sessions)
-  const server = await setup.start('sso2', { nodes: store.masters.map(({ port }) => ({ host: '127.0.0.1', port })) })
-  const stop = async () => {
-    await server.stop()
-    for (const client of [cluster, ...masters]) client.disconnect()
-    await store.stop()
+  const stop = () => {
+    for (const one of [client, ...masters]) one.disconnect()
+    return store.stop()
   }
-  const title = `${number(sessions)} sessions, Cluster of three masters`
-  const load = loadOf(setup, server, ids)
-  return { title, kind: 'sso2', sessions, bytes, server, load, masters, bursts: [], stop }
+  const nodes = store.masters.map(({ port }) => ({ host: '127.0.0.1', port }))
+  return { client, masters, options: { nodes }, stop }
 }
 
-async function fill(
-  setup: Setup,
-  template: string,
-  redis: Parameters<typeof filler>[2],
-  masters: readonly Redis[],
-  sessions: number,
-) {
-  const writer = await filler(setup, template, redis)
+async function fill(setup: Setup, template: string, { client, masters }: Store, count: number): Promise<Sessions> {
+  const writer = await filler(setup, template, client)
   const before = await countsOf(masters)
-  const ids = await writer.records(sessions)
+  const ids = await writer.records(count)
   const between = await countsOf(masters)
   await writer.indexes(ids)
   const after = await countsOf(masters)
-  const each = (bytes: number) => bytes / sessions
+  const each = (bytes: number) => bytes / count
   return { ids, bytes: { record: each(between.bytes - before.bytes), lists: each(after.bytes - between.bytes) } }
+}
+
+/** A server that checks a signature and reads one key, whatever stands in Redis: what becomes slower here is Redis and the machine. */
+async function control(setup: Setup, count: number): Promise<Size> {
+  const store = await oneRedis()
+  const before = await countsOf(store.masters)
+  const ids = await fillPlain(store.client, count)
+  const after = await countsOf(store.masters)
+  const bytes = { record: (after.bytes - before.bytes) / count, lists: Number.NaN }
+  return enter(setup, 'one-read', `the control, a signature and one MGET: ${number(count)}`, store, { ids, bytes })
+}
+
+/** A server on a store with its sessions. */
+async function enter(
+  setup: Setup,
+  kind: Size['kind'],
+  title: string,
+  { masters, options, stop }: Store,
+  sessions: Sessions,
+): Promise<Size> {
+  const server = await setup.start(kind, options)
+  const load = loadOf(setup, server, sessions.ids, kind === 'sso2' ? undefined : 'plain.sid')
+  return { title, kind, sessions, server, load, masters, rounds: [], stop: () => server.stop().then(stop) }
 }
 
 /** Readers from all over the store: session IDs are random, so the first ones are as good as any. */
@@ -128,54 +134,23 @@ function loadOf({ site }: Setup, server: Server, ids: readonly string[], cookie?
   return new Load({ port: server.port, requests, status: 200, body: '<p>Good morning, Ada Lindqvist</p>' })
 }
 
-/** Bursts in turns; nobody comes first in every round. */
-async function compete(all: readonly Size[], { rounds, quick }: Options): Promise<void> {
-  for (let round = -1; round < rounds; round += 1)
-    for (const size of inTurn(all, round)) {
-      const done = await untilGood(() => burst(size, quick ? REQUESTS / 10 : REQUESTS))
-      if (round >= 0) size.bursts.push(done)
-    }
-}
-
-async function burst({ server, load, masters }: Size, requests: number): Promise<Size['bursts'][number] & Burst> {
-  await load.open(CONNECTIONS)
-  const [counts, used] = [await countsOf(masters), await server.usage()]
-  const done = await load.run(requests)
-  const cpu = (await server.usage()).cpu - used.cpu
-  const { commands } = between(counts, await countsOf(masters), masters.length)
-  load.close()
-  return { ...done, cpu: cpu / requests, commands: commands / requests }
-}
-
-const series = ({ bursts }: Size, what: 'cpu' | 'perSecond' | 'commands') => bursts.map((one) => one[what])
+const figures = (size: Size, what: keyof Measured) => series(size, CONNECTIONS, what)
 
 function lineOf(size: Size, all: readonly Size[]): Record<string, string> {
   const first = all.find(({ kind }) => kind === size.kind) ?? size
+  const { record, lists } = size.sessions.bytes
   return {
     store: size.title,
-    'bytes a session': number(size.bytes.record),
-    'with its two lists': number(size.bytes.record + size.bytes.lists),
-    'CPU a request, us': show(spread(series(size, 'cpu'))),
-    'CPU / first': show(ratio(series(size, 'cpu'), series(first, 'cpu')), 2),
-    'requests/s / first': show(ratio(series(size, 'perSecond'), series(first, 'perSecond')), 2),
-    'Redis commands': show(spread(series(size, 'commands')), 2),
+    'bytes a session': number(record),
+    'with its two lists': number(record + lists),
+    'CPU a request, us': show(spread(figures(size, 'cpu'))),
+    'CPU / first': show(ratio(figures(size, 'cpu'), figures(first, 'cpu')), 2),
+    'requests/s / first': show(ratio(figures(size, 'perSecond'), figures(first, 'perSecond')), 2),
+    'Redis commands': show(spread(figures(size, 'commands')), 2),
   }
 }
 
 function figuresOf(size: Size) {
-  return {
-    cpuMicroseconds: spread(series(size, 'cpu')).median,
-    bytes: size.bytes.record + size.bytes.lists,
-  }
-}
-
-async function plainBytes(): Promise<number> {
-  const [store, sessions] = [await startRedis(), 10_000]
-  const redis = new Redis(store.url)
-  const before = await countsOf([redis])
-  await fillPlain(redis, sessions)
-  const { bytes } = between(before, await countsOf([redis]))
-  redis.disconnect()
-  await store.stop()
-  return bytes / sessions
+  const { record, lists } = size.sessions.bytes
+  return { cpuMicroseconds: spread(figures(size, 'cpu')).median, bytes: record + lists }
 }

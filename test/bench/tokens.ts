@@ -1,6 +1,7 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
 import path from 'node:path'
 import { ratio, show, spread } from './figures'
+import { dist } from './machine'
 import type { Options } from './options'
 
 /*
@@ -14,18 +15,11 @@ const expected = { issuer: 'bench-press', audience: 'sso-service', toleranceSeco
 
 /** Signs and verifies in turns. */
 export function compareTokens({ rounds, quick }: Options): Record<string, string>[] {
-  const dist = path.resolve(process.env['BENCH_DIST'] ?? path.join(__dirname, '../../dist'))
   const { makeKeys, signToken, verifyToken }: Protocol = require(path.join(dist, 'protocol', 'token.js'))
   const now = Math.floor(Date.now() / 1000)
   const common = { iss: expected.issuer, aud: expected.audience, nbf: now, iat: now, exp: now + 10 }
-  const claims = {
-    ...common,
-    cid: 'bench',
-    sid: 'a-session-of-the-benchmark',
-    lks: 'anon',
-    ipa: '203.0.113.7',
-    uas: 'bench',
-  }
+  const details = { cid: 'bench', sid: 'a-session-of-the-benchmark', lks: 'anon', ipa: '203.0.113.7', uas: 'bench' }
+  const claims = { ...common, ...details }
   const [keys, key] = [makeKeys(secret), createSecretKey(Buffer.from(secret))]
   const token = signToken(claims, keys)
   const times = quick ? 2000 : 20_000

@@ -1,6 +1,7 @@
 import { number, ratio, show, spread, table } from './figures'
 import type { Options } from './options'
-import { type Measured, measureOf, type Results, series } from './warm'
+import { type Measured, series } from './rounds'
+import { measureOf, type Results } from './warm'
 
 /** The table of warm requests, as Markdown. */
 export function report(all: readonly Results[], { rounds, requests }: Options, readers: number): string {

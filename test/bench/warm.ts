@@ -1,13 +1,11 @@
 import { writeFileSync } from 'node:fs'
-import type { Redis } from 'ioredis'
-import { inTurn } from './figures'
 import { judge } from './goals'
-import { type Burst, type Load, untilGood } from './load'
-import type { Server, Usage } from './machine'
-import { type Options, readOptions } from './options'
+import { untilGood } from './load'
+import type { Usage } from './machine'
+import { readOptions } from './options'
 import { installPeers } from './peers'
 import { type Group, logIn } from './readers'
-import { between, countsOf } from './redis-counts'
+import { burst, type Contestant, compete, type Measured } from './rounds'
 import { loadOf, measure, type Row, wantedRows } from './rows'
 import { openSetup, type Setup } from './setup'
 import { report } from './warm-report'
@@ -28,19 +26,6 @@ const bursts = [
 /** Requests after which V8 has made of a server's code what it will. */
 const WARM_UP = 3000
 
-/** One burst of one server. */
-export interface Measured {
-  readonly connections: number
-  /** Microseconds of the server's CPU time a request. */
-  readonly cpu: number
-  readonly perSecond: number
-  readonly p50: number
-  readonly p99: number
-  readonly commands: number
-  readonly trips: number
-  readonly setCookies: number
-}
-
 /** All that is known of a row. */
 export interface Results {
   readonly row: Row
@@ -50,9 +35,7 @@ export interface Results {
 }
 
 /** A row with its server. */
-interface Contestant extends Results {
-  readonly server: Server
-  readonly load: Load
+interface RowContestant extends Contestant, Results {
   readonly cookies: readonly string[]
 }
 
@@ -65,9 +48,11 @@ export async function main(args: readonly string[]): Promise<void> {
   try {
     const cookies = new Map<Group, string[]>()
     for (const group of new Set(rows.map((row) => row.readers))) cookies.set(group, await logIn(setup, group, readers))
-    const contestants: Contestant[] = []
+    const contestants: RowContestant[] = []
     for (const row of rows) contestants.push(await enter(setup, row, cookies.get(row.readers) ?? []))
-    await compete(contestants, setup.redis, options)
+    for (const one of contestants) await untilGood(() => burst(one, 32, WARM_UP))
+    for (const { connections, requests } of bursts)
+      await compete(contestants, options.rounds, connections, options.quick ? requests / 10 : requests)
     await Promise.all(contestants.map(({ server }) => server.stop()))
     for (const one of contestants) [one.memory] = await look(setup, one.row, one.cookies, [options.requests])
     console.log(report(contestants, options, readers))
@@ -82,39 +67,9 @@ export async function main(args: readonly string[]): Promise<void> {
   }
 }
 
-async function enter(setup: Setup, row: Row, cookies: readonly string[]): Promise<Contestant> {
+async function enter(setup: Setup, row: Row, cookies: readonly string[]): Promise<RowContestant> {
   const server = await setup.start(row.kind, { page: row.page, dist: row.dist })
-  return { row, server, load: loadOf(row, server.port, cookies), cookies, rounds: [] }
-}
-
-/** Bursts in turns, on code that is warm. The first round of each kind is thrown away. */
-async function compete(contestants: readonly Contestant[], redis: Redis, { rounds, quick }: Options): Promise<void> {
-  const size = quick ? 0.1 : 1
-  for (const one of contestants) await untilGood(() => burst(one, redis, 32, WARM_UP))
-  for (const { connections, requests } of bursts)
-    for (let round = -1; round < rounds; round += 1)
-      for (const one of inTurn(contestants, round)) {
-        const measured = await untilGood(() => burst(one, redis, connections, requests * size))
-        if (round >= 0) one.rounds.push(measured)
-      }
-}
-
-async function burst(one: Contestant, redis: Redis, connections: number, requests: number): Promise<Measured & Burst> {
-  const { server, load } = one
-  await load.open(connections)
-  const [before, used] = [await countsOf([redis]), await server.usage()]
-  const done = await load.run(requests)
-  const cpu = (await server.usage()).cpu - used.cpu
-  const { commands, trips } = between(before, await countsOf([redis]))
-  load.close()
-  const each = (total: number) => total / requests
-  const setCookies = each(done.setCookies)
-  return { ...done, connections, cpu: each(cpu), commands: each(commands), trips: each(trips), setCookies }
-}
-
-/** Figures of one row at so many connections, round by round. */
-export function series({ rounds }: Results, connections: number, name: keyof Measured): number[] {
-  return rounds.filter((round) => round.connections === connections).map((round) => round[name])
+  return { row, server, load: loadOf(row, server.port, cookies), masters: [setup.redis], cookies, rounds: [] }
 }
 
 /** The row that the others are measured by. @throws where it is missing */

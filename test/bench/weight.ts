@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { number, spread, table } from './figures'
-import { USUAL_FLAGS, type Usage } from './machine'
+import { dist, USUAL_FLAGS, type Usage } from './machine'
 import { type Options, readOptions } from './options'
 import { logIn } from './readers'
 import { loadOf, measure, type Row, wantedRows } from './rows'
@@ -20,7 +20,6 @@ const REST_MS = 5000
 const SMALL_YOUNG = '--max-semi-space-size=1'
 
 const home = path.join(__dirname, '../..')
-const dist = path.resolve(process.env['BENCH_DIST'] ?? path.join(home, 'dist'))
 
 /** Each is loaded in a process of its own, after express, which a site has anyway. */
 const loads: Readonly<Record<string, readonly string[]>> = {
