@@ -18,6 +18,9 @@ export interface Row {
 export const measure = 'plain'
 const control = 'plain-again'
 
+/** One that is known by the name of its server and of its readers. */
+const peer = (name: Group, title: string): Row => ({ name, title, kind: name, readers: name, isPeer: true })
+
 /** Another build of this package, to see what a change is worth: `BENCH_OTHER=/somewhere/dist`. */
 const { BENCH_OTHER: dist } = process.env
 const other: Row[] = dist
@@ -31,23 +34,11 @@ const rows: readonly Row[] = [
   { name: control, title: '*plain* again: the control', kind: 'plain', readers: 'plain' },
   { name: 'one-read', title: 'a signature and one MGET, no session: the floor', kind: 'one-read', readers: 'plain' },
   { name: 'plain-write', title: '*plain*, page that writes', kind: 'plain-write', readers: 'plain' },
-  { name: 'passport', title: '*plain* + passport', kind: 'passport', readers: 'passport', isPeer: true },
-  {
-    name: 'oidc-cookie',
-    title: 'express-openid-connect, cookie',
-    kind: 'oidc-cookie',
-    readers: 'oidc-cookie',
-    isPeer: true,
-  },
-  {
-    name: 'oidc-redis',
-    title: 'express-openid-connect, Redis',
-    kind: 'oidc-redis',
-    readers: 'oidc-redis',
-    isPeer: true,
-  },
-  { name: 'keycloak', title: 'keycloak-connect', kind: 'keycloak', readers: 'keycloak', isPeer: true },
-  { name: 'clerk', title: '@clerk/express, networkless', kind: 'clerk', readers: 'clerk', isPeer: true },
+  peer('passport', '*plain* + passport'),
+  peer('oidc-cookie', 'express-openid-connect, cookie'),
+  peer('oidc-redis', 'express-openid-connect, Redis'),
+  peer('keycloak', 'keycloak-connect'),
+  peer('clerk', '@clerk/express, networkless'),
   { name: 'page', title: 'this package, page without `req.session`', kind: 'sso2', page: 'plain', readers: 'site' },
   { name: 'read', title: 'this package, page that reads it', kind: 'sso2', page: 'read', readers: 'filled' },
   { name: 'write', title: 'this package, page that writes it', kind: 'sso2', page: 'write', readers: 'filled' },
