@@ -2,17 +2,15 @@ import { parseArgs } from 'node:util'
 import { findEngine } from './engines'
 import { type Fault, type Plan, type Round, runFailover } from './failover'
 import { runNginx } from './nginx'
-import { openPaper } from './paper'
+import { openPaper, type Paper } from './paper'
 import { type Broken, brokenByFailover, brokenByStep, QUIET_MS } from './promises'
-import { failoverTables, rolloutTable, stories } from './report'
+import { type FailoverRun, failoverTables, rolloutTable, stories } from './report'
 import { runRollout, type Step } from './rollout'
 import type { Engine } from './servers'
 import { startCluster, startSentinels, type Topology } from './topologies'
 
 /*
- * npm run test:engines                                          all of it, about five minutes
- * npm run test:engines -- --quick                               half a minute: one engine, one failover
- * npm run test:engines -- --only failover --engine valkey --topology cluster
+ * npm run test:engines     README.md of this folder
  */
 
 const HELP = {
@@ -58,13 +56,6 @@ export async function main(args: readonly string[]): Promise<number> {
   console.log(`\n${Math.round((performance.now() - begin) / 1000)} s, ${run.broken.length} promises broken`)
   for (const text of run.broken) console.log(`BROKEN ${text}`)
   return run.broken.length > 0 ? 1 : 0
-}
-
-interface FailoverRun {
-  readonly engine: string
-  readonly topology: string
-  readonly fault: Fault
-  readonly round: Round | string
 }
 
 /** One run of the program, and what it has found. */
@@ -116,23 +107,18 @@ class Run {
     await withPaper(await start(engine), async (paper, topology) => {
       for (const fault of faults) {
         const first = await runFailover(paper, topology, fault, plan)
-        await this.#failover(place, fault, first, async () =>
-          withPaper(await start(engine), (other, servers) => runFailover(other, servers, fault, plan)),
-        )
+        const again = async () =>
+          withPaper(await start(engine), (other, servers) => runFailover(other, servers, fault, plan))
+        await this.#failover({ ...place, fault }, first, again)
       }
     })
   }
 
-  async #failover(
-    place: { engine: string; topology: string },
-    fault: Fault,
-    first: Round,
-    again: () => Promise<Round>,
-  ): Promise<void> {
-    const where = `${place.engine} ${place.topology}, master ${fault === 'kill' ? 'killed' : 'frozen'}`
+  async #failover(run: Omit<FailoverRun, 'round'>, first: Round, again: () => Promise<Round>): Promise<void> {
+    const where = `${run.engine} ${run.topology}, master ${run.fault === 'kill' ? 'killed' : 'frozen'}`
     const judgeIt = (round: Round) => brokenByFailover(round, this.#wanted.plan.perSecond)
     const round = await quietly(where, first, again, judgeIt)
-    this.#failovers.push({ ...place, fault, round })
+    this.#failovers.push({ ...run, round })
     this.#tell(where, judged(judgeIt(round), round.stalledMs))
     if (round.figures.evidence.length > 0) console.log(stories(round.figures.evidence, round.faultAt))
   }
@@ -183,10 +169,7 @@ async function quietlySteps(first: Step[], again: () => Promise<Step[]>): Promis
   return steps
 }
 
-async function withPaper<T>(
-  topology: Topology,
-  run: (paper: Awaited<ReturnType<typeof openPaper>>, topology: Topology) => Promise<T>,
-): Promise<T> {
+async function withPaper<T>(topology: Topology, run: (paper: Paper, topology: Topology) => Promise<T>): Promise<T> {
   const paper = await openPaper(topology.address, READERS)
   const result = await run(paper, topology)
   await paper.close()

@@ -1,8 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startBalancer } from '../random-histories/balancer'
 import { type Platform, startPlatform } from './platform'
-import { startProxy } from './proxy'
 import type { StoreAddress } from './topologies'
 
 /*
@@ -10,6 +11,8 @@ import type { StoreAddress } from './topologies'
  */
 
 const READY_MS = 30_000
+/** So long a process that gets no request any more has for those that have begun. */
+const DRAIN_MS = 1000
 export const sessionSecrets = [
   'the-session-secret-of-before-0123456789',
   'the-session-secret-of-later-0123456789',
@@ -35,7 +38,6 @@ export interface SiteProcess {
 export interface Paper {
   /** Its address, by way of the proxy. */
   readonly url: string
-  /** Port of the proxy. */
   readonly port: number
   readonly platform: Platform
   /** Starts processes, and lets the proxy know of them once they are well. */
@@ -52,35 +54,28 @@ process.once('exit', () => {
 
 /** Opens it, without a process. */
 export async function openPaper(store: StoreAddress, readers: number): Promise<Paper> {
-  const proxy = await startProxy()
+  let ports: readonly number[] = []
+  const proxy = await startBalancer(() => ports)
   const url = `http://paper.localhost:${proxy.port}`
   const platform = await startPlatform(url, readers)
-  const processes = new Set<SiteProcess>()
-  const startOne = async (options: SiteOptions) => {
-    const site = await launch({ ...platform.options, ...COMMON, siteUrl: url, store, ...options })
-    processes.add(site)
-    const end = () => {
-      processes.delete(site)
-      return site.end()
-    }
-    return { ...site, end }
-  }
   return {
     url,
     port: proxy.port,
     platform,
     startAll: async (each, { isBehindProxy } = { isBehindProxy: true }) => {
-      const sites = await Promise.all(each.map(startOne))
-      if (isBehindProxy) for (const { port } of sites) proxy.add(port)
+      const common = { ...platform.options, ...COMMON, siteUrl: url, store }
+      const sites = await Promise.all(each.map((options) => launch({ ...common, ...options })))
+      if (isBehindProxy) ports = [...ports, ...sites.map(({ port }) => port)]
       return sites
     },
     endAll: async (sites) => {
-      await Promise.all(sites.map(({ port }) => proxy.remove(port)))
+      const ending = sites.map(({ port }) => port)
+      ports = ports.filter((port) => !ending.includes(port))
+      await sleep(DRAIN_MS)
       await Promise.all(sites.map((site) => site.end()))
     },
     close: async () => {
       proxy.close()
-      await Promise.all([...processes].map((site) => site.end()))
       await platform.close()
     },
   }

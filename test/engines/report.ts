@@ -10,20 +10,25 @@ import type { Step } from './rollout'
 
 const seconds = (ms: number | undefined) => (ms === undefined ? '' : `${number(ms / 1000, 1)} s`)
 
-/** Where something ran. */
-export interface Place {
+/** A master that went, and where. */
+export interface FailoverRun {
   readonly engine: string
   readonly topology: string
+  readonly fault: Fault
+  /** Or why there was none. */
+  readonly round: Round | string
 }
 
 const faults: Readonly<Record<Fault, string>> = { kill: 'killed', freeze: 'frozen, then back' }
 
+const placeOf = ({ engine, topology, fault }: Omit<FailoverRun, 'round'>) => {
+  return { engine: `${engine} ${topology}`, master: faults[fault] }
+}
+
 /** Failovers, two tables: promises, and what it took. */
-export function failoverTables(
-  runs: readonly (Place & { readonly fault: Fault; readonly round: Round | string })[],
-): string {
-  const rows = runs.map(({ engine, topology, fault, round }) => {
-    const place = { engine: `${engine} ${topology}`, master: faults[fault] }
+export function failoverTables(runs: readonly FailoverRun[]): string {
+  const rows = runs.map(({ round, ...run }) => {
+    const place = placeOf(run)
     if (typeof round === 'string') return { ...place, pages: round }
     const { figures, oldCookiesOpen, oldCookiesStayOpen } = round
     return {
@@ -39,8 +44,8 @@ export function failoverTables(
       'old cookies that open, before and after the check': `${oldCookiesOpen}, ${oldCookiesStayOpen}`,
     }
   })
-  const times = runs.map(({ engine, topology, fault, round }) => {
-    const place = { engine: `${engine} ${topology}`, master: faults[fault] }
+  const times = runs.map(({ round, ...run }) => {
+    const place = placeOf(run)
     if (typeof round === 'string') return { ...place, 'new master after': round }
     const { figures, replacedAfter, normalAfter, normalAfterThaw, stalledMs, perSecond } = round
     return {

@@ -49,7 +49,6 @@ async function start({ store, ...options }) {
   app.use(sso)
   pages(app, sso)
   const server = app.listen(0, '127.0.0.1')
-  server.keepAliveTimeout = 60_000 // or the proxy sends into a connection just closed
   await once(server, 'listening')
   process.once('SIGTERM', () => end(server, sso, redis))
   while (!(await sso.health()).ok) await sleep(50)

@@ -7,15 +7,16 @@ import { type Engine, isInStep, type Node, roleOf, startNode, until } from './se
  * Sentinels that watch over them.
  */
 
+interface Address {
+  readonly host: string
+  readonly port: number
+}
+
 /** How a site is told where its store is. */
 export type StoreAddress =
-  | { readonly kind: 'single'; readonly host: string; readonly port: number }
-  | { readonly kind: 'cluster'; readonly nodes: readonly { readonly host: string; readonly port: number }[] }
-  | {
-      readonly kind: 'sentinel'
-      readonly name: string
-      readonly sentinels: readonly { readonly host: string; readonly port: number }[]
-    }
+  | ({ readonly kind: 'single' } & Address)
+  | { readonly kind: 'cluster'; readonly nodes: readonly Address[] }
+  | { readonly kind: 'sentinel'; readonly name: string; readonly sentinels: readonly Address[] }
 
 /** Servers that stand in for one another. */
 export interface Topology {
