@@ -7,7 +7,6 @@ const WITHOUT_REST = ['rest/marketplace', 'rest/gift', 'rest/administrators', 'r
 const [SENSITIVE, GRACE] = ['status/sensitive-page', 'outage/grace-period']
 /** Not applicable to sites that have only a front page and a login. */
 const SMALL = [...WITHOUT_REST, SENSITIVE, GRACE]
-const REST_PAGES = { marketplace: '/marketplace', gift: '/gift', administrators: '/administrators' }
 
 /** Names of the checks of one operation in an outage. */
 const cells = (operation, ...failures) => failures.map((failure) => `outage/${operation}-${failure}`)
@@ -106,11 +105,14 @@ const python = {
 /** Sites that use the package and leave Express's banner on. */
 const withPackage = { 'not applicable': SMALL, warning: ['headers/version-banner'] }
 
+/** A site of this folder, and an example that uses the package. */
+const own = (name, file, more) => ({ name, cwd: 'test/examiner/sites', command: ['node', file], ...more })
+const example = (name, more) => {
+  return { name, cwd: `examples/${name}`, command: ['node', 'site.mjs'], expected: withPackage, ...more }
+}
+
 const table = [
-  {
-    name: 'by-hand',
-    cwd: 'test/examiner/sites',
-    command: ['node', 'by-hand.cjs'],
+  own('by-hand', 'by-hand.cjs', {
     config: {
       graceSeconds: 20,
       pages: { sensitive: '/sensitive' },
@@ -118,41 +120,20 @@ const table = [
     },
     env: { GRACE_SECONDS: '20' },
     expected: {},
-  },
-  { name: 'minimal', cwd: 'examples/minimal', command: ['node', 'site.mjs'], expected: withPackage },
-  {
-    name: 'fresh-page',
-    cwd: 'test/examiner/sites',
-    command: ['node', 'fresh-page.mjs'],
+  }),
+  example('minimal'),
+  own('fresh-page', 'fresh-page.mjs', {
     config: { graceSeconds: 20, pages: { sensitive: '/payments' } },
     env: { SSO2_GRACE_SECONDS: '20' },
     expected: { 'not applicable': WITHOUT_REST },
-  },
-  {
-    name: 'example-app',
-    cwd: 'test/examiner/sites',
-    command: ['node', 'example-app.cjs'],
-    config: { rest: REST_PAGES },
+  }),
+  own('example-app', 'example-app.cjs', {
+    config: { rest: { marketplace: '/marketplace', gift: '/gift', administrators: '/administrators' } },
     expected: { 'not applicable': [SENSITIVE, GRACE] },
-  },
-  {
-    name: 'existing-session',
-    cwd: 'examples/existing-session',
-    command: ['node', 'site.mjs'],
-    env: { SESSION_SECRET: 'a-session-secret-for-examinations-only' },
-    expected: withPackage,
-  },
-  {
-    name: 'custom-form',
-    cwd: 'examples/custom-form',
-    command: ['node', 'site.mjs'],
-    config: { pages: { account: '/api/reader' }, login: { page: '/login' } },
-    expected: withPackage,
-  },
-  {
-    name: 'on-demand-cdn',
-    cwd: 'examples/on-demand-cdn',
-    command: ['node', 'site.mjs'],
+  }),
+  example('existing-session', { env: { SESSION_SECRET: 'a-session-secret-for-examinations-only' } }),
+  example('custom-form', { config: { pages: { account: '/api/reader' }, login: { page: '/login' } } }),
+  example('on-demand-cdn', {
     expected: {
       warning: ['headers/version-banner'],
       'not applicable': [
@@ -163,23 +144,14 @@ const table = [
         ...SMALL,
       ],
     },
-  },
-  { name: 'nestjs', cwd: 'examples/nestjs', command: ['node', 'dist/main.js'], expected: withPackage },
-  {
-    name: 'two-sites',
-    cwd: 'examples/two-sites',
+  }),
+  example('nestjs', { command: ['node', 'dist/main.js'] }),
+  example('two-sites', {
     address: 'http://morning.localhost',
     command: ['node', '../../test/examiner/sites/two-sites.mjs'],
-    expected: withPackage,
-  },
-  {
-    name: 'python',
-    cwd: 'test/examiner/sites',
-    program: 'python3',
-    command: ['python3', 'python.py'],
-    expected: python,
-  },
-  { name: 'naive', cwd: 'test/examiner/sites', command: ['node', 'naive.mjs'], expected: naive },
+  }),
+  own('python', 'python.py', { program: 'python3', command: ['python3', 'python.py'], expected: python }),
+  own('naive', 'naive.mjs', { expected: naive }),
 ]
 
-module.exports = { table }
+module.exports = { cells, HTTP, table }

@@ -3,6 +3,8 @@
  * Each `find` stands in the site exactly once. `found` is the verdict that the check must give.
  * The reason of the verdict, or its beginning, follows a colon where a check has several reasons.
  */
+const { cells, HTTP } = require('./table.js')
+
 const weakenings = []
 
 /** Adds a weakening for some checks. `changes` are pairs of what stands there and what replaces it. `facts` tell the checks of the change. */
@@ -11,7 +13,8 @@ function weakenTo(found, checks, name, changes, facts = {}) {
 }
 const weaken = (checks, name, changes) => weakenTo('failed', checks, name, changes)
 const change = (find, replace = '') => ({ find, replace })
-const named = (group, names) => names.map((name) => `${group}-${name}`)
+const before = (find, code) => change(find, `${code}\n    ${find}`)
+const after = (find, code) => change(find, `${find}\n    ${code}`)
 
 /* identify */
 weaken('identify/first-visit', 'the landing redirects to the front page', [
@@ -24,10 +27,7 @@ weaken('identify/request-token', 'the request token lives five minutes', [
   change('exp: now + 10 }', 'exp: now + 300 }'),
 ])
 weaken('identify/return-address', 'the return address is the front page', [
-  change(
-    "const back = `${site}${path}${path.includes('?')",
-    "path = '/'\n    const back = `${site}${path}${path.includes('?')",
-  ),
+  before("const back = `${site}${path}${path.includes('?')", "path = '/'"),
 ])
 weaken('identify/navigations-only', 'every GET request is redirected to Identify', [
   change('const mayIdentify = isNavigation(req) &&', "const mayIdentify = req.method !== 'POST' &&"),
@@ -229,10 +229,7 @@ weaken('landing/prefetch', 'prefetches and HEAD requests land', [
   change("if (req.method !== 'GET' || isPrefetch(req)) return res.status(204).end()"),
 ])
 weaken('landing/leaves-nothing', 'the SSO session ID is put into a cookie', [
-  change(
-    'sessions.set(id, {',
-    "res.append('Set-Cookie', `sso=${content.sid}; ${cookieFlags}`)\n    sessions.set(id, {",
-  ),
+  before('sessions.set(id, {', "res.append('Set-Cookie', `sso=${content.sid}; ${cookieFlags}`)"),
 ])
 
 /* ticket */
@@ -246,10 +243,7 @@ const FAILED_USER_THROWS = [change(LOAD_USER, `${LOAD_USER}\n    if (isWanted &&
 weaken('ticket/refused', 'a refused ticket is an error', FAILED_USER_THROWS)
 weakenTo('failed: the visitor gets ECONNRESET', 'ticket/refused', 'after a refused ticket, no page responds', [
   change(MEMORY, `${MEMORY}\n  let isBroken = false`),
-  change(
-    LOAD_USER,
-    `${LOAD_USER}\n    isBroken = isWanted && !user\n    if (isBroken) return identify(req, res, path)`,
-  ),
+  after(LOAD_USER, 'isBroken = isWanted && !user\n    if (isBroken) return identify(req, res, path)'),
   change('const found = sessionOf(req)', 'if (isBroken) return req.socket.destroy()\n    const found = sessionOf(req)'),
 ])
 weaken('ticket/login-afterwards', 'a login that failed is not tried again', [
@@ -298,21 +292,16 @@ weaken(['status/logout-elsewhere', 'status/other-account'], 'a terminated SSO se
   change("if (claims.sts === 'terminated' || claims.err ===", 'if (claims.err ==='),
 ])
 weaken('status/logout-while-reading', 'each page moves the next status check on', [
-  change(
+  before(
     'if (!isForced && (isYoung || isDown)) return session',
-    'if (!isForced && isYoung) session.checkedAt = Date.now()\n    if (!isForced && (isYoung || isDown)) return session',
+    'if (!isForced && isYoung) session.checkedAt = Date.now()',
   ),
 ])
 weakenTo(
   'failed: the next page responds 500',
   ['status/logout-elsewhere', 'status/logout-while-reading'],
   'the cookie of a session that has ended is an error',
-  [
-    change(
-      'const found = sessionOf(req)',
-      "const found = sessionOf(req)\n    if (!found && cookieOf(req, 'session')) throw new Error('ended')",
-    ),
-  ],
+  [after('const found = sessionOf(req)', "if (!found && cookieOf(req, 'session')) throw new Error('ended')")],
 )
 weakenTo('failed: the page responds 500', 'status/session-not-found', 'a removed SSO session is an error', [
   change(
@@ -357,10 +346,7 @@ weakenTo('failed: the login ends with 500', 'login/right-password', 'a login end
   change(LOGGED_IN, LOGGED_IN.replace('redirect(303, next)', "status(500).send('')")),
 ])
 weakenTo('failed: one login causes 2 Authenticate calls', 'login/right-password', 'Authenticate is called twice', [
-  change(
-    CALL_AUTHENTICATE,
-    `${CALL_AUTHENTICATE}\n    await callSso('authenticate', { sid, usr, pwd, ...deviceOf(req) })`,
-  ),
+  after(CALL_AUTHENTICATE, "await callSso('authenticate', { sid, usr, pwd, ...deviceOf(req) })"),
 ])
 weakenTo(
   'failed: the cookies of before the login are logged in too (the site sets a new cookie',
@@ -382,9 +368,9 @@ weaken('login/return-address', 'the return address of the form is followed as it
   change("const next = pathHere(req.body?.next) ?? '/'", "const next = req.body?.next ?? '/'"),
 ])
 weaken('login/return-address', 'the login page redirects a logged-in user to any address that begins with a slash', [
-  change(
+  after(
     "app.get('/login', (req, res) => {",
-    "app.get('/login', (req, res) => {\n    const to = String(req.query.next ?? '/')\n    if (req.user) return res.redirect(303, to.startsWith('/') && !to.startsWith('//') ? to : '/')",
+    "const to = String(req.query.next ?? '/')\n    if (req.user) return res.redirect(303, to.startsWith('/') && !to.startsWith('//') ? to : '/')",
   ),
 ])
 weaken('login/return-address', 'the login page puts any return address into its form, and the form is trusted', [
@@ -402,9 +388,9 @@ weaken('login/return-address', 'the logout redirects to any return address', [
   ),
 ])
 weaken('login/return-address', 'the login page redirects every visitor to a whole address', [
-  change(
+  after(
     "app.get('/login', (req, res) => {",
-    "app.get('/login', (req, res) => {\n    if (/^https?:/.test(req.query.next)) return res.redirect(303, req.query.next)",
+    'if (/^https?:/.test(req.query.next)) return res.redirect(303, req.query.next)',
   ),
 ])
 weakenTo(
@@ -501,10 +487,7 @@ weaken(
   throwing('otp_consumed_or_expired'),
 )
 weaken('login/one-time-password', 'short passwords are not sent', [
-  change(
-    CALL_AUTHENTICATE,
-    `if (pwd.length < 8) return { status: 401, message: 'Too short.' }\n    ${CALL_AUTHENTICATE}`,
-  ),
+  before(CALL_AUTHENTICATE, "if (pwd.length < 8) return { status: 401, message: 'Too short.' }"),
 ])
 weaken('login/session-terminated', 'a terminated SSO session is kept', [
   change("['session_terminated', 'session_not_found']", "['session_not_found']"),
@@ -642,9 +625,9 @@ for (const [what, replace] of [
 ])
   weaken('session/cookie-flags', what, [change('HttpOnly; SameSite=Lax; Path=/', replace)])
 weaken('session/cookie-content', 'a cookie has the name of the user', [
-  change(
+  before(
     'sessions.set(id, {',
-    "res.append('Set-Cookie', `name=${encodeURIComponent(content.user?.name)}; ${cookieFlags}`)\n    sessions.set(id, {",
+    "res.append('Set-Cookie', `name=${encodeURIComponent(content.user?.name)}; ${cookieFlags}`)",
   ),
 ])
 weaken(['session/shared-cache', 'headers/cache-control'], 'every page may be kept by shared caches', [
@@ -671,47 +654,22 @@ weaken('session/parallel-requests', 'each request writes its session back at its
 ])
 
 /* outage */
-const httpFaults = [
-  'refused',
-  'down',
-  'hang',
-  'slow',
-  'status-500',
-  'status-503',
-  'garbage',
-  'empty',
-  'huge',
-  'redirect',
-]
-const tokenFaults = [...httpFaults, 'wrong-signature']
-const isLate = (name) => name === 'hang' || name === 'slow'
+const TOKENS = [...HTTP, 'wrong-signature']
+const late = ['hang', 'slow']
+const prompt = TOKENS.filter((name) => !late.includes(name))
+const NO_RESPONSE = 'if (!claims || (claims.sid !== session.sid'
+const CHECKED = 'if ((claims.sid !== session.sid'
 const LATE = [change('const CALL_TIMEOUT_MS = 2000', 'const CALL_TIMEOUT_MS = 30_000')]
-weaken(named('outage/page', tokenFaults.filter(isLate)), 'a call has no time limit', LATE)
-weaken(named('outage/page', tokenFaults), 'a failed status check ends the session', [
-  change(
-    'if (!claims || (claims.sid !== session.sid',
-    'if (!claims) return endSession(session)\n    if ((claims.sid !== session.sid',
-  ),
+weaken(cells('page', ...late), 'a call has no time limit', LATE)
+weaken(cells('page', ...TOKENS), 'a failed status check ends the session', [
+  change(NO_RESPONSE, `if (!claims) return endSession(session)\n    ${CHECKED}`),
 ])
-weaken(
-  named(
-    'outage/page',
-    tokenFaults.filter((name) => !isLate(name)),
-  ),
-  'a failed status check is an error',
-  [
-    change(
-      'if (!claims || (claims.sid !== session.sid',
-      "if (!claims) throw new Error('no response')\n    if ((claims.sid !== session.sid",
-    ),
-  ],
-)
+weaken(cells('page', ...prompt), 'a failed status check is an error', [
+  change(NO_RESPONSE, `if (!claims) throw new Error('no response')\n    ${CHECKED}`),
+])
 for (const status of [403, 503])
   weakenTo(`failed: the user gets ${status}`, 'outage/page-down', `a failed status check is answered with ${status}`, [
-    change(
-      'if (!claims || (claims.sid !== session.sid',
-      `if (!claims) throw Object.assign(new Error('down'), { status: ${status} })\n    if ((claims.sid !== session.sid`,
-    ),
+    change(NO_RESPONSE, `if (!claims) throw Object.assign(new Error('down'), { status: ${status} })\n    ${CHECKED}`),
   ])
 weakenTo(
   'failed: the next Identify redirect logs the user in again',
@@ -719,20 +677,20 @@ weakenTo(
   'Identify logs in a user whose logout has failed',
   [change(REMEMBER_END)],
 )
-weaken(named('outage/login', tokenFaults), 'a failed call is taken for a wrong password', [
+weaken(cells('login', ...TOKENS), 'a failed call is taken for a wrong password', [
   change(
     'if (!claims) return { status: 503, message: NOT_NOW }',
     "if (!claims) return { status: 401, message: messageOf({ err: 'invalid_credentials', raa: 4 }) }",
   ),
 ])
-weaken(named('outage/logout', tokenFaults), 'the session ends only when the platform has confirmed the logout', [
+weaken(cells('logout', ...TOKENS), 'the session ends only when the platform has confirmed the logout', [
   change(
     END_ALL_OF_SID,
     "const isConfirmed = await callSso('logout', { sid: session.sid, ...deviceOf(req) })\n      if (!isConfirmed) return res.status(500).send('The logout did not work.')\n      endSession(session)",
   ),
 ])
-weaken(named('outage/ticket', httpFaults), 'a failed exchange is an error', FAILED_USER_THROWS)
-weaken(named('outage/user', httpFaults), 'a user that cannot be loaded is an error', FAILED_USER_THROWS)
+weaken(cells('ticket', ...HTTP), 'a failed exchange is an error', FAILED_USER_THROWS)
+weaken(cells('user', ...HTTP), 'a user that cannot be loaded is an error', FAILED_USER_THROWS)
 weaken('outage/new-visitors', 'visitors are redirected to a dead platform', [
   change('!hasTried && !isDown', '!hasTried'),
 ])
@@ -757,11 +715,10 @@ weaken('clock/ahead-3-s', 'the clocks must be the same', [
 weaken('clock/behind-3-s', 'a token must be of this very moment', [
   change(EXPIRY, 'if (Math.abs(now - claims.iat) > 2) return undefined'),
 ])
-weaken(
-  named('clock', ['ahead-30-s', 'behind-30-s']).map((name) => name.replace('clock-', 'clock/')),
-  'a refused token is asked for again and again',
-  [change(UNSERVED, 'const unserved = path'), change('if (failures >= MAX_FAILURES) isDown = true')],
-)
+weaken(['clock/ahead-30-s', 'clock/behind-30-s'], 'a refused token is asked for again and again', [
+  change(UNSERVED, 'const unserved = path'),
+  change('if (failures >= MAX_FAILURES) isDown = true'),
+])
 weaken('clock/ahead-10-min', 'the beginning of a token is not looked at', [change(BEGIN)])
 weaken('clock/behind-10-min', 'the end of a token is not looked at', [change(EXPIRY)])
 weaken('headers/login-framing', 'pages can be framed', [change("; frame-ancestors 'none'")])
@@ -772,18 +729,10 @@ weakenTo('warning', 'headers/version-banner', 'responses name Express', [change(
 weaken(
   ['rest/marketplace', 'rest/gift', 'rest/administrators', 'rest/expired-token'],
   'a refused call of the REST API is an error',
-  [
-    change(
-      'const { session } = req\n    const isFirst',
-      "if (response?.status !== 200) throw new Error('refused')\n    const { session } = req\n    const isFirst",
-    ),
-  ],
+  [before('const { session } = req\n    const isFirst', "if (response?.status !== 200) throw new Error('refused')")],
 )
 weakenTo('failed: the page responds 500', 'rest/marketplace', 'a page that has called the REST API is an error', [
-  change(
-    'if (response?.status === 200)',
-    "if (response?.status === 200) throw new Error('called')\n    if (response?.status === 200)",
-  ),
+  before('if (response?.status === 200)', "if (response?.status === 200) throw new Error('called')"),
 ])
 weakenTo(
   'failed: with 401 from the REST API, the page responds 500',
