@@ -154,4 +154,13 @@ const table = [
   own('naive', 'naive.mjs', { expected: naive }),
 ]
 
-module.exports = { cells, HTTP, table }
+/** Results that are not what the table expects of a site, in words. */
+function differences(site, results) {
+  const { expected } = table.find(({ name }) => name === site)
+  const wanted = (check) => Object.entries(expected).find(([, names]) => names.includes(check))?.[0] ?? 'passed'
+  return results
+    .filter(({ name, verdict }) => verdict !== wanted(name))
+    .map(({ name, verdict, reason }) => `${name}: ${verdict} instead of ${wanted(name)}, ${reason}`)
+}
+
+module.exports = { cells, differences, HTTP, table }
