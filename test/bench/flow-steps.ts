@@ -136,7 +136,7 @@ async function countSteps(setup: Setup, flows: readonly Flow[], figures: Figures
   for (const { steps } of running)
     await count(steps, travellers(from + COUNTED_BROWSERS, COUNTED_BROWSERS), figures, way, 'waits')
   await Promise.all(running.map(({ server }) => server.stop()))
-  way.close()
+  await way.close()
 }
 
 async function count(

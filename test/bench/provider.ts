@@ -19,25 +19,27 @@ export interface Provider {
 
 const HOURS = 12 * 3600
 
-interface Keys {
+/** What the answers are made with. */
+interface Realm {
+  readonly origin: string
   readonly publicKey: KeyObject
   readonly privateKey: KeyObject
+  /** The nonce of each code that has not been exchanged. */
+  readonly nonces: Map<string, string>
 }
 
 /** Starts one on a free port. */
 export async function startProvider(): Promise<Provider> {
   const keys = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  const nonces = new Map<string, string>()
-  const server = createServer((req, res) => {
-    answer(req, res, `http://localhost:${(server.address() as AddressInfo).port}`, keys, nonces).catch(() =>
-      res.destroy(),
-    )
-  })
+  const server = createServer()
   server.keepAliveTimeout = 120_000
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
+  const url = `http://localhost:${(server.address() as AddressInfo).port}`
+  const realm: Realm = { ...keys, origin: url, nonces: new Map() }
+  server.on('request', (req, res) => answer(req, res, realm).catch(() => res.destroy()))
   return {
-    url: `http://localhost:${(server.address() as AddressInfo).port}`,
+    url,
     publicPem: keys.publicKey.export({ type: 'spki', format: 'pem' }).toString(),
     token: (claims) => jwt(claims, keys.privateKey),
     close: () => server.closeAllConnections(),
@@ -52,21 +54,14 @@ function jwt(claims: object, key: KeyObject): string {
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
 /** Keycloak has its realms below the origin; the paths' ends are told apart. */
-async function answer(
-  req: IncomingMessage,
-  res: ServerResponse,
-  origin: string,
-  keys: Keys,
-  nonces: Map<string, string>,
-) {
+async function answer(req: IncomingMessage, res: ServerResponse, realm: Realm): Promise<void> {
+  const { origin, publicKey } = realm
   const url = new URL(req.url ?? '/', origin)
   const issuer = url.pathname.startsWith('/realms/bench/') ? `${origin}/realms/bench` : origin
-  if (/\/auth(orize)?$/.test(url.pathname)) return sendBack(res, url, nonces)
-  if (url.pathname.endsWith('/token')) return sendTokens(req, res, issuer, keys.privateKey, nonces)
+  if (/\/auth(orize)?$/.test(url.pathname)) return sendBack(res, url, realm)
+  if (url.pathname.endsWith('/token')) return sendTokens(req, res, issuer, realm)
   if (url.pathname.endsWith('/certs'))
-    return json(res, {
-      keys: [{ ...keys.publicKey.export({ format: 'jwk' }), kid: 'bench', alg: 'RS256', use: 'sig' }],
-    })
+    return json(res, { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'bench', alg: 'RS256', use: 'sig' }] })
   json(res, {
     issuer,
     authorization_endpoint: `${origin}/authorize`,
@@ -79,7 +74,7 @@ async function answer(
   })
 }
 
-function sendBack(res: ServerResponse, url: URL, nonces: Map<string, string>): void {
+function sendBack(res: ServerResponse, url: URL, { nonces }: Realm): void {
   const code = randomUUID()
   nonces.set(code, url.searchParams.get('nonce') ?? '')
   const back = new URL(url.searchParams.get('redirect_uri') ?? '')
@@ -88,32 +83,19 @@ function sendBack(res: ServerResponse, url: URL, nonces: Map<string, string>): v
   res.writeHead(302, { location: back.href, 'content-length': 0 }).end()
 }
 
-async function sendTokens(
-  req: IncomingMessage,
-  res: ServerResponse,
-  iss: string,
-  key: KeyObject,
-  nonces: Map<string, string>,
-) {
+async function sendTokens(req: IncomingMessage, res: ServerResponse, iss: string, { nonces, privateKey }: Realm) {
   let body = ''
   for await (const chunk of req) body += chunk
   const code = new URLSearchParams(body).get('code') ?? ''
   const nonce = nonces.get(code)
   nonces.delete(code)
   const now = Math.floor(Date.now() / 1000)
-  const common = {
-    iss,
-    aud: 'bench',
-    azp: 'bench',
-    sub: 'account-0001',
-    iat: now,
-    exp: now + HOURS,
-    ...(nonce ? { nonce } : {}),
-  }
+  const client = { iss, aud: 'bench', azp: 'bench', sub: 'account-0001', ...(nonce ? { nonce } : {}) }
+  const common = { ...client, iat: now, exp: now + HOURS }
   const user = { name: 'Ada Lindqvist', preferred_username: 'reader-0001', email: 'reader-0001@demo-press.example' }
   json(res, {
-    access_token: jwt({ ...common, typ: 'Bearer' }, key),
-    id_token: jwt({ ...common, ...user, typ: 'ID' }, key),
+    access_token: jwt({ ...common, typ: 'Bearer' }, privateKey),
+    id_token: jwt({ ...common, ...user, typ: 'ID' }, privateKey),
     token_type: 'Bearer',
     expires_in: HOURS,
   })

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { startFront } from '../support/front'
 
 /*
  * What a step asks of Redis: the commands that are sent, by MONITOR, without those inside scripts; and how many of them wait for one another,
@@ -47,35 +48,23 @@ export interface SlowWay {
   readonly url: string
   /** Runs something while each command takes longer. @returns how many of its waits were one after the other */
   waitsOf(run: () => Promise<void>): Promise<number>
-  close(): void
+  close(): Promise<void>
 }
 
 /** Opens the way. It is as fast as any until it is measured. */
 export async function openSlowWay(port: number): Promise<SlowWay> {
-  let delay = 0
-  const sockets = new Set<net.Socket>()
-  const server = net.createServer((from) => {
-    const to = net.connect(port, '127.0.0.1')
-    for (const one of [from, to]) sockets.add(one.on('error', () => {}).on('close', () => sockets.delete(one)))
-    from.on('data', (data) => setTimeout(() => to.write(data), delay)).on('close', () => to.destroy())
-    to.on('data', (data) => from.write(data)).on('close', () => from.destroy())
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const front = await startFront(port)
   return {
-    url: `redis://127.0.0.1:${(server.address() as net.AddressInfo).port}`,
+    url: `redis://127.0.0.1:${front.port}`,
     waitsOf: async (run) => {
-      delay = DELAY_MS
+      front.delay(DELAY_MS)
       const begun = performance.now()
       await run()
       const took = performance.now() - begun
       await sleep(2 * DELAY_MS) // what nothing waits for
-      delay = 0
+      front.heal()
       return Math.floor(took / DELAY_MS)
     },
-    close: () => {
-      for (const one of sockets) one.destroy()
-      server.close()
-    },
+    close: () => front.down(),
   }
 }
