@@ -73,8 +73,7 @@ class Run {
     if (parts.includes('failover')) for (const name of engines) await this.#engine(name)
     if (parts.includes('nginx')) await this.#nginx()
     if (this.#failovers.length > 0) console.log(`\nA master goes under load\n\n${failoverTables(this.#failovers)}`)
-    const redis = findEngine('redis')
-    if (parts.includes('rollout') && !('missing' in redis)) await this.#rollout(redis)
+    if (parts.includes('rollout') && !('missing' in findEngine('redis'))) await this.#rollout()
   }
 
   async #nginx(): Promise<void> {
@@ -123,8 +122,8 @@ class Run {
     if (round.figures.evidence.length > 0) console.log(stories(round.figures.evidence, round.faultAt))
   }
 
-  async #rollout(engine: Engine): Promise<void> {
-    const again = () => runRollout(engine, READERS, this.#wanted.plan.perSecond)
+  async #rollout(): Promise<void> {
+    const again = () => runRollout(READERS, this.#wanted.plan.perSecond)
     const steps = await quietlySteps(await again(), again)
     console.log(`\nTwo processes behind a proxy are replaced, secrets change\n\n${rolloutTable(steps)}`)
     for (const step of steps) {

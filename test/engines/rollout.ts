@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { startRedis } from '../support/redis'
 import { watchMachine } from './control'
 import { type Figures, judge } from './judge'
 import { Load } from './load'
 import { openPaper, type Paper, type SiteOptions, type SiteProcess, sessionSecrets } from './paper'
 import { clientSecrets, readerName } from './platform'
-import type { Engine } from './servers'
-import { startSingle } from './topologies'
 
 /*
  * Two processes behind a proxy are replaced one after the other, again and again, while readers read; secrets change on the way.
@@ -52,10 +51,10 @@ const changes: readonly Change[] = [
 /** How long readers go on after each step, in milliseconds. */
 const AFTER_MS = 1500
 
-/** Runs it, over a single server. */
-export async function runRollout(engine: Engine, readers: number, perSecond: number): Promise<Step[]> {
-  const store = await startSingle(engine)
-  const paper = await openPaper(store.address, readers)
+/** Runs it, over a single Redis. */
+export async function runRollout(readers: number, perSecond: number): Promise<Step[]> {
+  const store = await startRedis()
+  const paper = await openPaper({ kind: 'single', host: '127.0.0.1', port: store.port }, readers)
   let sites = await paper.startAll([{}, {}])
   const load = new Load(paper, readers)
   await load.logInAll()

@@ -44,12 +44,6 @@ const MASTERS = 3
 const addressesOf = (nodes: readonly Node[]) => nodes.map(({ port }) => ({ host, port }))
 const stopAll = async (nodes: readonly Node[]) => void (await Promise.all(nodes.map((node) => node.kill())))
 
-/** One server alone. */
-export async function startSingle(engine: Engine): Promise<Pick<Topology, 'address' | 'stop'>> {
-  const node = await startNode(engine, PLAIN)
-  return { address: { kind: 'single', host, port: node.port }, stop: () => node.kill() }
-}
-
 /** Three masters with a replica each. */
 export async function startCluster(engine: Engine): Promise<Topology> {
   const buses = await Promise.all(Array.from({ length: 2 * MASTERS }, () => freePort()))

@@ -15,6 +15,7 @@ const { judge, withoutLiving } = require('./report.js')
 
 const LEAST_SCORE = 90
 const INSTALL = ['--no-package-lock', '--ignore-scripts', '--no-audit', '--no-fund']
+const NOT_COPIED = ['docs/api', 'docs/images', 'docs/site', 'examples', 'example-app', 'test/bench', 'test/mutation']
 const root = path.join(__dirname, '..', '..')
 const stryker = path.join(__dirname, 'node_modules', '@stryker-mutator', 'core', 'bin', 'stryker.js')
 const place = path.join(root, '.stryker-tmp')
@@ -32,16 +33,7 @@ function configOf(name, { concurrency, only }) {
   const { mutate, suites } = folders[name]
   return {
     mutate: only ? [only] : mutate,
-    ignorePatterns: [
-      'docs/api',
-      'docs/images',
-      'docs/site',
-      'examples',
-      'example-app',
-      'test/bench',
-      'test/mutation',
-      '.stryker-tmp',
-    ],
+    ignorePatterns: [...NOT_COPIED, '.stryker-tmp'],
     testRunner: 'suites',
     plugins: [path.join(__dirname, 'runner.mjs')],
     suites: suites.flatMap(suitesOf),
