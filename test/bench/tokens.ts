@@ -24,18 +24,14 @@ export function compareTokens({ rounds, quick }: Options): Record<string, string
   const token = signToken(claims, keys)
   const times = quick ? 2000 : 20_000
   const compare = (what: string, here: () => unknown, byHand: () => unknown) => {
-    const [ours, theirs]: number[][] = [[], []]
-    for (let round = -1; round < rounds; round += 1) {
-      const [own, other] = [microseconds(here, times), microseconds(byHand, times)]
-      if (round >= 0) ours?.push(own)
-      if (round >= 0) theirs?.push(other)
-    }
-    const [spreadHere, spreadByHand] = [spread(ours ?? []), spread(theirs ?? [])]
+    const inTurn = () => [microseconds(here, times), microseconds(byHand, times)] as const
+    const [, ...timed] = Array.from({ length: rounds + 1 }, inTurn)
+    const [ours, theirs] = [timed.map(([own]) => own), timed.map(([, other]) => other)]
     return {
       token: what,
-      'here, us': show(spreadHere, 1),
-      'by hand, us': show(spreadByHand, 1),
-      'here / by hand': show(ratio(ours ?? [], theirs ?? []), 2),
+      'here, us': show(spread(ours), 1),
+      'by hand, us': show(spread(theirs), 1),
+      'here / by hand': show(ratio(ours, theirs), 2),
     }
   }
   return [

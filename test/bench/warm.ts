@@ -57,11 +57,8 @@ export async function main(args: readonly string[]): Promise<void> {
     for (const one of contestants) [one.memory] = await look(setup, one.row, one.cookies, [options.requests])
     console.log(report(contestants, options, readers))
     console.log(judge(contestants))
-    if (options.json)
-      writeFileSync(
-        options.json,
-        JSON.stringify(contestants.map(({ row, rounds, memory }) => ({ row, rounds, memory }))),
-      )
+    const figures = contestants.map(({ row, rounds, memory }) => ({ row, rounds, memory }))
+    if (options.json) writeFileSync(options.json, JSON.stringify(figures))
   } finally {
     await setup.close()
   }

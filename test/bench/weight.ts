@@ -90,31 +90,17 @@ async function memory({ only, quick, requests }: Options): Promise<void> {
   const looks = [0.01, 0.1, 1].map((part) => Math.round(requests * part))
   try {
     const found: Record<string, string>[] = []
-    for (const row of rows.filter(({ name }) => name !== measure || names.includes(name))) {
-      found.push(...(await lookAt(setup, row, readers, looks, [])))
-      found.push(...(await lookAt(setup, row, readers, looks.slice(0, 2), [SMALL_YOUNG])))
-    }
+    for (const row of rows.filter(({ name }) => name !== measure || names.includes(name)))
+      for (const flags of [[], [SMALL_YOUNG]]) {
+        const cookies = await logIn(setup, row.readers, readers)
+        const usages = await look(setup, row, cookies, flags.length === 0 ? looks : looks.slice(0, 2), flags)
+        for (const [n, usage] of usages.entries())
+          found.push({ row: row.title, flags: flags.join(' '), requests: number(looks[n] ?? 0), ...shown(usage) })
+      }
     console.log(table(found))
   } finally {
     await setup.close()
   }
-}
-
-async function lookAt(
-  setup: Setup,
-  row: Row,
-  readers: number,
-  looks: readonly number[],
-  flags: readonly string[],
-): Promise<Record<string, string>[]> {
-  const cookies = await logIn(setup, row.readers, readers)
-  const usages = await look(setup, row, cookies, looks, flags)
-  return usages.map((usage, n) => ({
-    row: row.title,
-    flags: flags.join(' '),
-    requests: number(looks[n] ?? Number.NaN),
-    ...shown(usage),
-  }))
 }
 
 function shown({ rss, heap, young, old, external }: Usage): Record<string, string> {

@@ -1,6 +1,7 @@
 /** The peers, each set up as its own documentation does it. They are loaded where they are used. */
 const { useSession } = require('./plain')
 
+/** Without a store, sessions are in the cookie. */
 function openIdConnect(app, { providerUrl, siteUrl, sessionSecret, store }) {
   const { auth } = require('express-openid-connect')
   app.use(
@@ -19,8 +20,6 @@ function openIdConnect(app, { providerUrl, siteUrl, sessionSecret, store }) {
   )
   return (req) => req.oidc.user?.name
 }
-
-const oidcCookie = (app, options) => openIdConnect(app, options)
 
 function oidcRedis(app, options) {
   const { RedisStore } = require('connect-redis')
@@ -54,4 +53,4 @@ function clerk(app, { clerk: { jwtKey, publishableKey } }) {
   return (req) => getAuth(req).sessionClaims?.name
 }
 
-module.exports = { 'oidc-cookie': oidcCookie, 'oidc-redis': oidcRedis, keycloak, clerk }
+module.exports = { 'oidc-cookie': openIdConnect, 'oidc-redis': oidcRedis, keycloak, clerk }
