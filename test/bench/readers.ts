@@ -7,18 +7,10 @@ import { password, readerName, type Setup } from './setup'
  */
 
 /** How a group of readers got their cookies. */
-export type Group =
-  | 'nobody'
-  | 'plain'
-  | 'passport'
-  | 'oidc-cookie'
-  | 'oidc-redis'
-  | 'keycloak'
-  | 'clerk'
-  | 'site'
-  | 'filled'
-  | 'anonymous'
-  | 'mounted'
+export type Group = 'nobody' | 'plain' | 'site' | 'filled' | 'anonymous' | 'mounted' | Peer
+
+/** Those of another package are called as its row is. */
+export type Peer = 'passport' | 'oidc-cookie' | 'oidc-redis' | 'keycloak' | 'clerk'
 
 const AT_ONCE = 8
 const MOST_TRIES = 5

@@ -1,5 +1,5 @@
 import { Load, pageRequest } from './load'
-import type { Group } from './readers'
+import type { Group, Peer } from './readers'
 
 /** One row of the table of warm requests: a server, and who asks it. */
 export interface Row {
@@ -18,8 +18,7 @@ export interface Row {
 export const measure = 'plain'
 const control = 'plain-again'
 
-/** One that is known by the name of its server and of its readers. */
-const peer = (name: Group, title: string): Row => ({ name, title, kind: name, readers: name, isPeer: true })
+const peer = (name: Peer, title: string): Row => ({ name, title, kind: name, readers: name, isPeer: true })
 
 /** Another build of this package, to see what a change is worth: `BENCH_OTHER=/somewhere/dist`. */
 const { BENCH_OTHER: dist } = process.env
