@@ -2,78 +2,46 @@
  * The sites that prove the examiner, each with the verdicts that are expected. A check that is not named must pass.
  */
 
+/** Checks of a group, and of one operation in an outage. */
+const of = (group, ...names) => names.map((name) => `${group}/${name}`)
+const cells = (operation, ...failures) => of('outage', ...failures.map((failure) => `${operation}-${failure}`))
+const HTTP = ['refused', 'down', 'hang', 'slow', 'status-500', 'status-503', 'garbage', 'empty', 'huge', 'redirect']
+
 /** Not applicable to sites without pages of the REST API. */
-const WITHOUT_REST = ['rest/marketplace', 'rest/gift', 'rest/administrators', 'rest/expired-token']
+const WITHOUT_REST = of('rest', 'marketplace', 'gift', 'administrators', 'expired-token')
 const [SENSITIVE, GRACE] = ['status/sensitive-page', 'outage/grace-period']
 /** Not applicable to sites that have only a front page and a login. */
 const SMALL = [...WITHOUT_REST, SENSITIVE, GRACE]
-
-/** Names of the checks of one operation in an outage. */
-const cells = (operation, ...failures) => failures.map((failure) => `outage/${operation}-${failure}`)
-const HTTP = ['refused', 'down', 'hang', 'slow', 'status-500', 'status-503', 'garbage', 'empty', 'huge', 'redirect']
 
 /** A naive site: what a developer writes in an afternoon. */
 const naive = {
   'not applicable': ['logout/all-sessions', ...SMALL],
   warning: [
-    'landing/other-secret',
-    'landing/alg-none',
-    'landing/no-typ',
-    'landing/expired',
-    'landing/not-yet-valid',
-    'landing/second-site-token',
-    'landing/oversized',
-    'landing/not-canonical',
+    ...of('landing', 'other-secret', 'alg-none', 'no-typ', 'expired', 'not-yet-valid', 'second-site-token'),
+    ...of('landing', 'oversized', 'not-canonical'),
     'status/ten-at-once',
-    'login/wrong-password',
-    'login/frozen-account',
+    ...of('login', 'wrong-password', 'frozen-account'),
     'headers/version-banner',
     'calls/valid-tokens',
   ],
   failed: [
-    'identify/navigations-only',
-    'identify/without-cookies',
-    'landing/alg-hs512',
-    'landing/wrong-audience',
-    'landing/wrong-issuer',
-    'landing/parameters',
-    'landing/login-csrf',
-    'landing/replay-after-logout',
-    'landing/open-redirect',
-    'landing/prefetch',
-    'ticket/once',
-    'ticket/refused',
-    'login/new-session-id',
-    'login/return-address',
-    'login/foreign-form',
-    'login/double-submit',
-    'login/lost-response',
-    'login/password-stays-nowhere',
-    'login/session-terminated',
-    'login/session-not-found',
-    'logout/by-post-only',
-    'logout/foreign-form',
-    'session/cookie-flags',
-    'session/shared-cache',
-    'session/browser-cache',
+    ...of('identify', 'navigations-only', 'without-cookies'),
+    ...of('landing', 'alg-hs512', 'wrong-audience', 'wrong-issuer', 'parameters', 'login-csrf', 'replay-after-logout'),
+    ...of('landing', 'open-redirect', 'prefetch'),
+    ...of('ticket', 'once', 'refused'),
+    ...of('login', 'new-session-id', 'return-address', 'foreign-form', 'double-submit', 'lost-response'),
+    ...of('login', 'password-stays-nowhere', 'session-terminated', 'session-not-found'),
+    ...of('logout', 'by-post-only', 'foreign-form'),
+    ...of('session', 'cookie-flags', 'shared-cache', 'browser-cache'),
     ...cells('login', ...HTTP, 'wrong-signature').filter((name) => name !== 'outage/login-slow'),
     ...cells('logout', ...HTTP, 'wrong-signature'),
     ...cells('ticket', ...HTTP),
     ...cells('user', ...HTTP),
     'outage/new-visitors',
-    'clock/ahead-3-s',
-    'clock/ahead-30-s',
-    'clock/behind-30-s',
-    'clock/ahead-10-min',
-    'clock/behind-10-min',
-    'headers/login-framing',
-    'headers/referrer-policy',
-    'headers/cache-control',
+    ...of('clock', 'ahead-3-s', 'ahead-30-s', 'behind-30-s', 'ahead-10-min', 'behind-10-min'),
+    ...of('headers', 'login-framing', 'referrer-policy', 'cache-control'),
     // these wait
-    'status/wrong-signature',
-    'status/wrong-session',
-    'status/wrong-audience',
-    'status/expired',
+    ...of('status', 'wrong-signature', 'wrong-session', 'wrong-audience', 'expired'),
     'logout/platform-informed-later',
     ...cells('page', ...HTTP, 'wrong-signature'),
     'outage/few-calls',
@@ -85,20 +53,15 @@ const python = {
   'not applicable': ['login/return-address', 'logout/all-sessions', ...SMALL],
   warning: ['status/ten-at-once', 'login/frozen-account', 'headers/version-banner'],
   failed: [
-    'identify/navigations-only',
-    'identify/without-cookies',
-    'landing/login-csrf',
-    'landing/replay-after-logout',
-    'landing/prefetch',
+    ...of('identify', 'navigations-only', 'without-cookies'),
+    ...of('landing', 'login-csrf', 'replay-after-logout', 'prefetch'),
     'ticket/once',
     'login/double-submit',
     ...cells('logout', ...HTTP),
     'outage/few-calls',
-    'logout/platform-informed-later',
-    'logout/landing-in-progress',
+    ...of('logout', 'platform-informed-later', 'landing-in-progress'),
     'outage/new-visitors',
-    'headers/login-framing',
-    'headers/referrer-policy',
+    ...of('headers', 'login-framing', 'referrer-policy'),
   ],
 }
 
