@@ -26,7 +26,7 @@ interface Size extends Contestant {
   readonly title: string
   /** Server that it is compared with: the first of the same kind. */
   readonly kind: 'sso2' | 'one-read'
-  readonly sessions: Sessions
+  readonly bytes: Sessions['bytes']
   stop(): Promise<void>
 }
 
@@ -61,7 +61,7 @@ export async function main(args: readonly string[]): Promise<void> {
     for (const count of sizes) all.push(await control(setup, count))
     await compete(all, options.rounds, CONNECTIONS, options.quick ? REQUESTS / 10 : REQUESTS)
     console.log(`${table(all.map((size) => lineOf(size, all)))}\n`)
-    const plain = all.find(({ kind }) => kind === 'one-read')?.sessions.bytes.record ?? Number.NaN
+    const plain = all.find(({ kind }) => kind === 'one-read')?.bytes.record ?? Number.NaN
     console.log(`A session of express-session with connect-redis, same user: ${number(plain)} bytes\n`)
     await Promise.all(all.map((size) => size.stop()))
     console.log(`${table([await flood(setup, options), await stampede(setup, options)].flat())}\n`)
@@ -121,11 +121,11 @@ async function enter(
   kind: Size['kind'],
   title: string,
   { masters, options, stop }: Store,
-  sessions: Sessions,
+  { ids, bytes }: Sessions,
 ): Promise<Size> {
   const server = await setup.start(kind, options)
-  const load = loadOf(setup, server, sessions.ids, kind === 'sso2' ? undefined : 'plain.sid')
-  return { title, kind, sessions, server, load, masters, rounds: [], stop: () => server.stop().then(stop) }
+  const load = loadOf(setup, server, ids, kind === 'sso2' ? undefined : 'plain.sid')
+  return { title, kind, bytes, server, load, masters, rounds: [], stop: () => server.stop().then(stop) }
 }
 
 /** Readers from all over the store: session IDs are random, so the first ones are as good as any. */
@@ -138,7 +138,7 @@ const figures = (size: Size, what: keyof Measured) => series(size, CONNECTIONS, 
 
 function lineOf(size: Size, all: readonly Size[]): Record<string, string> {
   const first = all.find(({ kind }) => kind === size.kind) ?? size
-  const { record, lists } = size.sessions.bytes
+  const { record, lists } = size.bytes
   return {
     store: size.title,
     'bytes a session': number(record),
@@ -151,6 +151,6 @@ function lineOf(size: Size, all: readonly Size[]): Record<string, string> {
 }
 
 function figuresOf(size: Size) {
-  const { record, lists } = size.sessions.bytes
+  const { record, lists } = size.bytes
   return { cpuMicroseconds: spread(figures(size, 'cpu')).median, bytes: record + lists }
 }
