@@ -1,3 +1,4 @@
+import { forEach } from '../bench/client'
 import { Browser, type VisitedPage } from '../support/agent'
 import { type HttpAnswer, send } from '../support/http'
 import type { Entry } from './judge'
@@ -44,11 +45,7 @@ export class Load {
 
   /** All log in, a few at a time. */
   async logInAll(): Promise<void> {
-    const waiting = [...this.#readers]
-    const next = async () => {
-      for (let reader = waiting.pop(); reader; reader = waiting.pop()) await reader.logInEverywhere()
-    }
-    await Promise.all(Array.from({ length: 8 }, next))
+    await forEach(this.#readers, 8, (reader) => reader.logInEverywhere())
   }
 
   /** Begins so many actions a second from now on. */

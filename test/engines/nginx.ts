@@ -51,10 +51,7 @@ http {
 }`
 
 /** @returns what was broken; `skipped` if there is no nginx */
-export async function runNginx(): Promise<{
-  readonly version: string | undefined
-  readonly broken: readonly string[]
-}> {
+export async function runNginx(): Promise<{ version: string | undefined; broken: readonly string[] }> {
   const version = nginxVersion()
   if (version === undefined) return { version, broken: [] }
   const broken: string[] = []

@@ -12,6 +12,7 @@ const { Platform } = require('../../dist/examiner/platform.js')
 const { runChecks } = require('../../dist/examiner/run.js')
 const { readSettings, siteSettings } = require('../../dist/examiner/settings.js')
 const { factsOf } = require('./facts.js')
+const { table } = require('./table.js')
 const { weakenings } = require('./weakenings.js')
 
 const AT_ONCE = 12
@@ -21,13 +22,9 @@ const graceSecondsFor = ({ name }) => (name === 'outage/grace-period' ? 1 : 900)
 const file = path.join(__dirname, 'sites', 'by-hand.cjs')
 const source = readFileSync(file, 'utf8')
 
+const { config } = table.find(({ name }) => name === 'by-hand')
 const settingsFor = (check) =>
-  readSettings({
-    recheckSeconds: RECHECK_SECONDS,
-    graceSeconds: graceSecondsFor(check),
-    pages: { sensitive: '/sensitive' },
-    rest: { marketplace: '/market', gift: '/gift', administrators: '/administrators' },
-  })
+  readSettings({ ...config, recheckSeconds: RECHECK_SECONDS, graceSeconds: graceSecondsFor(check) })
 
 /** The site with some changes. Its console is a text. */
 function load(changes, console) {
