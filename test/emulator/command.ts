@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { launch, type Running as Launched, start } from '../examples/process'
+import { type Running as Launched, launch, start } from '../examples/process'
 import { root } from '../support/sources'
 
 /** Where the package is built. */

@@ -197,8 +197,7 @@ function combinations(target: Target): BadToken[] {
   const codes = ['invalid_credentials', 'session_not_found', 'a_code_of_tomorrow', '__proto__']
   const told: Row[] = codes.map((err) => [`${err} with a ticket`, changed(target, { err, at: ticket })])
   const staying = operation === 'authenticate' ? [] : codes.slice(0, 2)
-  for (const err of staying)
-    told.push([`${err} and logged in`, changed(target, { err, sts: 'loggedin', at: null })])
+  for (const err of staying) told.push([`${err} and logged in`, changed(target, { err, sts: 'loggedin', at: null })])
   if (operation === 'identify')
     for (const err of codes)
       told.push([`${err} at the landing`, changed(target, { err, sts: 'anon', at: null }), 'undocumented'])
