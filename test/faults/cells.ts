@@ -2,6 +2,7 @@ import { ada, eventually, logInAtLast, type PageView, present, view } from '../f
 import { hop } from '../regressions/pausable-setup'
 import { document } from '../safety/session-support'
 import type { Browser } from '../support/agent'
+import { timed } from '../support/wait'
 import { type Scene, type SceneOptions, startScene } from './scene'
 
 /** Who meets the fault. */
@@ -34,10 +35,9 @@ export interface Row {
 
 /** One request for a page, as a navigation; no redirect is followed. */
 export async function page(scene: Scene, { browser }: Actor, path = '/news') {
-  const start = performance.now()
-  const answer = await browser.fetchJson(`${scene.url}${path}`, { headers: document })
+  const [answer, ms] = await timed(() => browser.fetchJson(`${scene.url}${path}`, { headers: document }))
   const { status, headers, json } = answer
-  return { status, location: headers.location, view: json as PageView | undefined, ms: performance.now() - start }
+  return { status, location: headers.location, view: json as PageView | undefined, ms }
 }
 
 /** Opens a page like a person, redirects and all. */
@@ -126,9 +126,8 @@ async function becomes(status: PageView['status'], scene: Scene, actor: Actor): 
 
 /** Sends the login form by script. */
 export async function post(scene: Scene, { browser }: Actor) {
-  const start = performance.now()
-  const answer = await browser.fetchJson(`${scene.url}/login`, { json: ada })
-  return { ...answer, ms: performance.now() - start }
+  const [answer, ms] = await timed(() => browser.fetchJson(`${scene.url}/login`, { json: ada }))
+  return { ...answer, ms }
 }
 
 /** Every cell of some rows. */

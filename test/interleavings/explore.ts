@@ -57,8 +57,12 @@ export async function explore<R extends Ran>(run: Run<R>, limits: Limits, take: 
     if (isIn && seen.some(isIn)) continue
     if (counts.executions >= limits.maxExecutions || limits.isOver?.())
       return { ...counts, orders: orders.size, isComplete: false }
-    const ran = await run(follow(item))
+    let ran = await run(follow(item))
     counts.executions += 1
+    if (isAstray(prefix, ran.steps)) {
+      take(ran)
+      ran = await run(follow(item)) // a busy machine may have let a deadline pass
+    }
     if (isAstray(prefix, ran.steps)) counts.astray += 1
     take(ran)
     const trace = new Trace(ran.steps, limits.actors)

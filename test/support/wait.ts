@@ -1,5 +1,28 @@
 export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
+const TICK_MS = 10
+
+/**
+ * Runs something that waits for others. @returns the result, and for how many milliseconds the process could run: a busy machine that
+ * keeps the process back is not counted
+ */
+export async function timed<T>(run: () => Promise<T>): Promise<[result: T, ms: number]> {
+  let [ms, last] = [0, performance.now()]
+  const count = () => {
+    const now = performance.now()
+    ms += Math.min(now - last, 2 * TICK_MS)
+    last = now
+  }
+  const timer = setInterval(count, TICK_MS)
+  try {
+    const result = await run()
+    count()
+    return [result, ms]
+  } finally {
+    clearInterval(timer)
+  }
+}
+
 /** Asks again until it holds; fails after `seconds`. For what happens in the background. */
 export async function eventually(holds: () => Promise<boolean>, seconds = 15): Promise<void> {
   const deadline = Date.now() + seconds * 1000

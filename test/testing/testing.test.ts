@@ -204,7 +204,10 @@ test('an emulator that is not there is named, without the token', async () => {
 /** A runner that does not end by itself is stopped, and has no status. */
 test.each([
   ['node:test', ['--test', 'own.test.cjs']],
-  ['Jest', [require.resolve('jest/bin/jest'), '--watchman=false', '--testMatch', '**/own.test.cjs']],
+  [
+    'Jest',
+    [require.resolve('jest/bin/jest'), '--watchman=false', '--testTimeout=60000', '--testMatch', '**/own.test.cjs'],
+  ],
 ])('a process of %s ends by itself, though nobody closes the emulator', (_runner, args) => {
   const cwd = makeProject({ 'package.json': '{}', 'own.test.cjs': siteTest }, ['express', 'supertest'])
   const { JEST_WORKER_ID: _id, NODE_TEST_CONTEXT: _context, ...env } = process.env
