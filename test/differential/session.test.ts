@@ -50,10 +50,9 @@ type Way = readonly [stack: 'memory' | 'redis' | 'full', visitor: Visitor, frame
 function waysOf({ visitors = ['stranger', 'reader'], stacks = ['memory', 'redis', 'full'] }: Scenario): Way[] {
   const every = Object.keys(frameworks) as Framework[]
   return stacks.flatMap((stack) => {
-    const [kinds, used] = stack === 'full' ? [visitors, every] : [['stranger'] as const, ['Express 5'] as const]
-    return visitors.flatMap((visitor) =>
-      kinds.includes(visitor) ? used.map((framework): Way => [stack, visitor, framework]) : [],
-    )
+    if (stack === 'full')
+      return visitors.flatMap((visitor) => every.map((framework): Way => [stack, visitor, framework]))
+    return visitors.includes('stranger') ? [[stack, 'stranger', 'Express 5'] as const] : []
   })
 }
 
