@@ -9,6 +9,7 @@ import { headingsOf } from '../docs/markdown'
 import { runCommand } from '../emulator/command'
 import { eventually, redisUrl, sessionSecret } from '../flows/setup'
 import { freePort } from '../support/ports'
+import { printed } from '../support/printed'
 import { readText } from '../support/sources'
 
 /** A site over the Redis of the test run, its platform, and the environment that both share. */
@@ -231,16 +232,11 @@ function isStoreLate({ of, subjects }: Report): boolean {
 async function examineOnce(environment: Readonly<Record<string, string>>, args: string[]): Promise<Report> {
   const others = Object.entries(process.env).filter(([name]) => !/^(SSO2_|REDIS_URL$)/.test(name))
   const env = jest.replaceProperty(process, 'env', { ...Object.fromEntries(others), ...environment })
-  let output = ''
-  const write = jest.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    output += String(text)
-    return true
-  })
   try {
-    const code = await doctorCommand(args)
-    return readReport(code, output)
+    const { code, stdout, stderr } = await printed(() => doctorCommand(args))
+    expect(stderr).toBe('')
+    return readReport(code, stdout)
   } finally {
-    write.mockRestore()
     env.restore()
   }
 }

@@ -11,6 +11,7 @@ import { Platform } from '../../lib/examiner/platform'
 import { siteSettings } from '../../lib/examiner/settings'
 import { findChromium } from '../support/browser'
 import { freePort } from '../support/ports'
+import { printed } from '../support/printed'
 import { eventually } from '../support/wait'
 
 /* The arguments and the exit codes of `express-sso2 examine`, and the site that it starts. */
@@ -29,21 +30,8 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 /** Runs the command in this process. With `isTerminal`, its output has colours and a line of progress. */
 async function examine(args: readonly string[], isTerminal = false) {
-  const [out, err]: [string[], string[]] = [[], []]
-  const streams = [
-    { stream: process.stdout, text: out },
-    { stream: process.stderr, text: err },
-  ]
-  const before = streams.map(({ stream }) => stream.isTTY)
-  const spies = streams.map(({ stream, text }) => {
-    stream.isTTY = isTerminal
-    return jest.spyOn(stream, 'write').mockImplementation((chunk) => text.push(String(chunk)) > 0)
-  })
-  const code = await examineCommand(args).finally(() => {
-    for (const spy of spies) spy.mockRestore()
-    for (const [index, { stream }] of streams.entries()) Object.assign(stream, { isTTY: before[index] })
-  })
-  return { code, out: out.join(''), err: err.join('') }
+  const { code, stdout: out, stderr: err } = await printed(() => examineCommand(args), isTerminal)
+  return { code, out, err }
 }
 
 const here = 'http://localhost:9'

@@ -3,8 +3,10 @@ import http from 'node:http'
 import { networkInterfaces, tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseEnv } from 'node:util'
+import { emulatorCommand } from '../../lib/cli/emulator'
 import { makeConfig } from '../../lib/config'
 import { freePort } from '../support/ports'
+import { printed } from '../support/printed'
 import { type Running, runCommand, startCommand } from './command'
 import { configuration } from './configuration'
 import { morning, Platform, token } from './platform'
@@ -22,8 +24,10 @@ async function start(...args: string[]): Promise<Running> {
   started.push(running)
   return running
 }
-/** Runs `emulator` to its end. */
-const run = (...args: string[]) => runCommand(['emulator', ...args])
+/** Runs `emulator` to its end, in this process. */
+const run = (...args: string[]) => printed(() => emulatorCommand(args))
+/** In a process of its own: Jest makes errors of Node.js unknown to the code that it runs. */
+const runApart = (...args: string[]) => runCommand(['emulator', ...args])
 
 function file(name: string, text: string): string {
   const full = path.join(folder, name)
@@ -112,7 +116,7 @@ test('--env-dir writes the .env of each site, and leaves one alone that is there
   expect(running.output()).toContain(`  ${written}  ${two[0]}\n  ${kept}  ${two[1]}, left as it was`)
   expect(running.output()).not.toContain('SSO2_SESSION_SECRET')
   const port = String(await freePort())
-  const nowhere = await run('--port', port, ...bothSites, '--env-dir', written)
+  const nowhere = await runApart('--port', port, ...bothSites, '--env-dir', written)
   expect([nowhere.code, nowhere.stderr]).toEqual([1, expect.stringMatching(/cannot write .*: E(EXIST|NOTDIR)/)])
 })
 
@@ -190,7 +194,7 @@ test('it listens on loopback alone; with --host on more, and says so', async () 
 })
 
 test('an address that is not of this machine is named', async () => {
-  const { code, stderr } = await run('--port', '0', '--host', '192.0.2.7')
+  const { code, stderr } = await runApart('--port', '0', '--host', '192.0.2.7')
   expect([code, stderr]).toEqual([1, expect.stringContaining('192.0.2.7 is no address of this machine')])
 })
 
@@ -207,7 +211,7 @@ test("token times are the system's by default, and --production refuses debug_ur
 test('a taken port is named', async () => {
   const running = await start()
   const { port } = new URL(running.url)
-  const { code, stderr } = await run('--port', port)
+  const { code, stderr } = await runApart('--port', port)
   expect([code, stderr]).toEqual([1, `express-sso2 emulator: port ${port} is taken; choose another one with --port\n`])
 })
 
