@@ -67,14 +67,18 @@ const through = (handle: (sso: Sso2, req: Request, res: Response, done: (error?:
   )
 
 /** Answers every upgrade by what was found, and hangs up. */
-function onUpgrade({ server, sso }: Process, handle: Parameters<typeof through>[0]) {
+function onUpgrade(
+  { server, sso }: Process,
+  handle: Parameters<typeof through>[0],
+  makeResponse = (socket: Duplex): object => new EngineResponse(socket),
+) {
   server.on('upgrade', (req, socket) => {
     const answer = (error?: unknown) => {
       const body = viewOf(req, error)
       socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`)
     }
     try {
-      handle(sso, req as Request, new EngineResponse(socket) as object as Response, answer)
+      handle(sso, req as Request, makeResponse(socket) as Response, answer)
     } catch (error) {
       thrown.push(error)
       socket.destroy()
@@ -115,15 +119,25 @@ const ways: [string, Parameters<typeof through>[0]][] = [
   ['sso.session and sso.middleware', bothParts],
 ]
 
-/**
- * A doubled cookie has the site set a header. All others that are none of ours are scenarios of test/differential.
- * An upgrade with an empty response, as `ws` does it, is in test/web/session-surroundings.test.ts.
- */
+/** A doubled cookie has the site set a header. All others that are none of ours are scenarios of test/differential. */
 describe.each<[string, () => Heads, { status: string; user?: string; saved?: string }]>([
   ['a new user', () => ({}), { status: 'none' }],
   ['a user with a doubled cookie, which is dropped', () => ({ cookie: `${cookie}; ${cookie}` }), { status: 'none' }],
   ['a logged-in user', () => ({ cookie }), { status: 'loggedin', user: 'account-ada', saved: 'kept' }],
 ])('[O17] by %s', (_who, headers, expected) => {
+  test('an upgrade through sso.session(request, {}, done), as ws does it, throws nothing and has the session', async () => {
+    const other = await setup.another({})
+    onUpgrade(
+      other,
+      (sso, req, res, done) => sso.session(req, res, done),
+      () => ({}),
+    )
+    const answer = await upgrade(other.url, headers()).catch(() => 'the connection broke')
+    const { saved } = expected
+    const known = { status: 'no word', ...(saved === undefined ? {} : { saved }) }
+    expect({ answer, thrown: thrown.map(String) }).toEqual({ answer: known, thrown: [] })
+  })
+
   test.each(ways)('an upgrade through %s, as engine.io does it, knows the user', async (_what, handle) => {
     const other = await setup.another({})
     onUpgrade(other, handle)
