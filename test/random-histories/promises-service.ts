@@ -84,6 +84,12 @@ function isCutOff(view: HistoryView, entry: Entry): boolean {
   return [...view.of(entry.agent).logouts, ...others].some((logout) => overlap(logout, entry))
 }
 
+/** The first page after an outage checks the session. Pages beside that check show the user with the failure of the last one. */
+const isBesideCheck = (view: HistoryView, entry: Entry) =>
+  entry.degraded === 'sso_unavailable' &&
+  entry.user !== undefined &&
+  view.of(entry.agent).pages.some((other) => other.degraded === undefined && overlap(other, entry))
+
 /** The faults of the minute before, and how long they have been over: some leave connections behind that pass nothing on. */
 function before(view: HistoryView, entry: Entry): string {
   const faults = view.troublesIn(entry, undefined, 60_000).filter(({ part }) => part !== 'busy' && part !== 'time')
@@ -95,7 +101,7 @@ const heals: Promised = (view) =>
   view.history.entries
     .filter(({ degraded, status, at }) => at === 'site' && (OUTAGES.has(degraded) || status === 503))
     .filter((entry) => !view.isTroubled(entry, undefined, HEALED_MS) && !isGuarded(view, entry))
-    .filter((entry) => !isCutOff(view, entry))
+    .filter((entry) => !isCutOff(view, entry) && !isBesideCheck(view, entry))
     .map(
       (entry) =>
         `${name(entry)} is ${entry.degraded ?? 'refused'} after ${Math.round(entry.end - entry.begin)} ms, and nothing is wrong any more${before(view, entry)}`,

@@ -176,6 +176,10 @@ const broken: Record<string, Record<string, History>> = {
   'I5 logouts arrive': { somebody: history([], { aftermath: { stillIn: ['account-ada'], broken: [] } }) },
   'I8 no spill': { 'a password': history([], { spills: ['a password stood in the log'] }) },
   'I9 heals': {
+    'an outage of the SSO system long after it, beside no other page': history(
+      [login(1), page(19, 'ada'), page(20, 'ada', { degraded: 'sso_unavailable' })],
+      during('platform', 5, 6),
+    ),
     'an outage long after it': history([page(20, undefined, { degraded: 'store_unavailable' })], during('store', 5, 6)),
     'a login page that has gone through Identify twice, longer ago than the guard pauses': history([
       step(20, { what: 'form', hops: 4 }),
@@ -231,6 +235,14 @@ const excused: Record<string, History> = {
     calls: [authenticate(1), status(400), status(404)],
     troubles: [trouble('busy', 398, 399.5)],
   }),
+  'a script beside the first check after an outage': history(
+    [
+      login(1),
+      page(25, 'ada', { end: 25_400 }),
+      page(25, 'ada', { what: 'script', begin: 25_100, degraded: 'sso_unavailable' }),
+    ],
+    during('platform', 5, 7),
+  ),
   'a login page that has gone through Identify twice of late': history([
     step(20, { what: 'form', hops: 4 }),
     step(25, { what: 'form', hops: 4 }),
