@@ -1084,7 +1084,7 @@ const byFile = {
   'decide/timestamps.ts': {
     'marks in the future count': {
       find: ' || moment - now > MAX_CLOCK_SKEW_SECONDS',
-      test: ['regressions/clocks', 'an hour ahead'],
+      test: ['decide/request-decision', 'a check in the future'],
     },
   },
   'web/session/session-cookie.ts': {
