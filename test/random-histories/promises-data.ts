@@ -37,11 +37,19 @@ const rightData: Promised = (view) =>
 
 const puts = (view: HistoryView, agent: number) => view.of(agent).all.filter(({ what }) => what === 'put')
 
+/** Ends of sessions that Redis did not hear of at the logout follow so long after it, in milliseconds. */
+const DEFERRED_MS = 5000
+
+/** May the data of before a logout be there yet? Redis, or the machine, was in trouble at the logout. */
+const isDeferred = (view: HistoryView, logout: Entry, page: Entry) =>
+  logout.logout === 'pending' && view.isTroubled(logout, ['store', 'busy']) && page.begin < logout.end + DEFERRED_MS
+
 const logoutDropsData: Promised = (view) =>
   [...found(view)].flatMap(({ page, item }) => {
     const put = puts(view, page.agent).find((entry) => entry.item === item.item)
     const isBetween = (logout: Entry) => put && put.end < logout.begin && logout.end < page.begin
-    const logout = view.of(page.agent).logouts.find((entry) => isDone(entry) && isBetween(entry))
+    const isOver = (entry: Entry) => isDone(entry) && isBetween(entry) && !isDeferred(view, entry, page)
+    const logout = view.of(page.agent).logouts.find(isOver)
     return logout ? [`${name(page)} finds ${item.item}, which was put there before ${name(logout)}`] : []
   })
 

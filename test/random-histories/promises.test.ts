@@ -137,6 +137,10 @@ const broken: Record<string, Record<string, History>> = {
   },
   'I5 logout drops the data': {
     'data of before the logout': history([...wellDone, logout(20), page(25, undefined, { items: ['1.1@'] })]),
+    'data of before a logout that Redis heard of late, long after it': history(
+      [...wellDone, logout(20, { logout: 'pending' }), page(26, undefined, { items: ['1.1@'] })],
+      during('store', 19, 21),
+    ),
   },
   'I6 data kept': { nothing: history([...wellDone, page(15, 'ada')]) },
   'I7 one Authenticate a form': {
@@ -242,6 +246,14 @@ const excused: Record<string, History> = {
       page(25, 'ada', { what: 'script', begin: 25_100, degraded: 'sso_unavailable' }),
     ],
     during('platform', 5, 7),
+  ),
+  'a logout by a script that finds no session, after a login whose response was lost': history(
+    [login(1, { status: 503, error: 'unavailable' }), logout(5, { logout: 'no_session' }), page(8, 'ada', { hops: 4 })],
+    during('store', 0, 2),
+  ),
+  'data of before a logout that a busy machine kept from Redis': history(
+    [...wellDone, logout(20, { logout: 'pending' }), page(22, undefined, { items: ['1.1@'] })],
+    during('busy', 19, 21),
   ),
   'a login page that has gone through Identify twice of late': history([
     step(20, { what: 'form', hops: 4 }),
