@@ -38,13 +38,16 @@ module.exports = {
         'regressions',
         'asked-again body-parsers endless-redirects failure-log final-logout fresh-pages hook-errors landed-logout',
       ),
-      ...suites('regressions', 'login-hooks logout-again logout-all session-and-login session-index'),
+      ...suites(
+        'regressions',
+        'login-hooks logout-again logout-all many-sessions session-and-login session-index site-data',
+      ),
       ...suites('safety', 'login-limits login-while-logged-in operation-events races tabs tossed-session trips'),
       ...suites(
         'web',
         'deferred-logouts finish-logout identify-redirects login-lock login-single-flight login-steps logout-retry-worker',
       ),
-      'web/lost-login',
+      ...suites('web', 'lost-login session-moves session-outage'),
     ],
   },
   routes: {
