@@ -46,11 +46,8 @@ const shownAfter = (view: HistoryView, logoutBefore: (page: Entry, user: string)
     return last === undefined || isNew ? [] : [`${name(page)} shows ${user} after ${name(last)}`]
   })
 
-/** A script that is told "no_session" has to open Identify itself: see docs/logout.md. A form is led there. */
-const isFinal = (entry: Entry) => isDone(entry) && entry.logout !== 'no_session'
-
 const logoutIsFinal: Promised = (view) =>
-  shownAfter(view, ({ agent, begin }) => view.of(agent).logouts.findLast((one) => isFinal(one) && one.end < begin))
+  shownAfter(view, ({ agent, begin }) => view.of(agent).logouts.findLast((one) => isDone(one) && one.end < begin))
 
 /** Whoever came with a cookie of before a logout: what the store could not be told then is done when the browser is back. */
 const oldCookieIsDead: Promised = (view) =>

@@ -247,10 +247,6 @@ const excused: Record<string, History> = {
     ],
     during('platform', 5, 7),
   ),
-  'a logout by a script that finds no session, after a login whose response was lost': history(
-    [login(1, { status: 503, error: 'unavailable' }), logout(5, { logout: 'no_session' }), page(8, 'ada', { hops: 4 })],
-    during('store', 0, 2),
-  ),
   'data of before a logout that a busy machine kept from Redis': history(
     [...wellDone, logout(20, { logout: 'pending' }), page(22, undefined, { items: ['1.1@'] })],
     during('busy', 19, 21),
