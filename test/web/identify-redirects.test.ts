@@ -2,9 +2,9 @@ import express from 'express'
 import type { Sso2Options } from '../../lib'
 import { pageKey } from '../../lib/decide/loop-guard'
 import { addPages, type Gates, logInAtLast, present, type Setup, startSetup, view } from '../flows/setup'
+import { identifyRedirects } from '../regressions/pausable-setup'
 import { documentHeaders } from '../safety/address-support'
 import { landingToken } from '../safety/session-support'
-import type { VisitedPage } from '../support/agent'
 
 /*
  * What goes with a redirect to Identify, and when there is none: the logout cookie after a logout without a session, the oldest counts of
@@ -31,9 +31,6 @@ async function start(site: Partial<Sso2Options> = {}, hasRouter = true): Promise
   })
 }
 afterEach(() => setup.close())
-
-const redirectsOf = ({ trail }: VisitedPage) =>
-  trail.filter(({ url }) => url.startsWith(`${setup.emulator.url}/sso/identify`)).length
 
 test('a logout without a session ends the login that the next landing finds', async () => {
   await start()
@@ -73,13 +70,13 @@ describe('a token on another path than the landing page', () => {
   test('that is not valid changes nothing', async () => {
     await start()
     const page = await setup.browser().visit(at('/page?t=eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl'))
-    expect([redirectsOf(page), view(page).status, told()]).toEqual([1, 'anon', []])
+    expect([identifyRedirects(page), view(page).status, told()]).toEqual([1, 'anon', []])
   })
 
   test('is told with at most 200 characters of the path', async () => {
     await start()
     const page = await setup.browser().visit(at(`/${'x'.repeat(300)}?t=${token()}`))
-    expect([redirectsOf(page), view(page).status]).toEqual([0, 'none'])
+    expect([identifyRedirects(page), view(page).status]).toEqual([0, 'none'])
     expect(told()).toEqual([expect.stringMatching(/ to \/x{199}, but /)])
   })
 
@@ -96,6 +93,6 @@ describe('a token on another path than the landing page', () => {
   test('of a site without a landing page is served, and nothing is told', async () => {
     await start({ routes: { landing: false } })
     const page = await setup.browser().visit(at(`/page?t=${token()}`))
-    expect([redirectsOf(page), view(page).status, told()]).toEqual([0, 'none', []])
+    expect([identifyRedirects(page), view(page).status, told()]).toEqual([0, 'none', []])
   })
 })
