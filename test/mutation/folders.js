@@ -47,7 +47,7 @@ module.exports = {
         'web',
         'deferred-logouts finish-logout identify-redirects login-lock login-single-flight login-steps logout-retry-worker',
       ),
-      ...suites('web', 'lost-login session-moves session-outage'),
+      ...suites('web', 'lost-login session-moves session-outage sign-in-steps'),
     ],
   },
   routes: {
