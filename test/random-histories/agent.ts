@@ -45,6 +45,7 @@ export class Agent {
   /** What the last page said was wrong. */
   degraded: string | undefined
   readonly #held: Held[] = []
+  #toldOfLogout: string | undefined
   readonly #lately: string[] = []
   #items = 0
 
@@ -101,8 +102,10 @@ export class Agent {
   wrong({ username }: Account): Promise<void> {
     return this.#ask('wrong', '/login', { json: { username, password: 'not-the-password' } }, { account: username })
   }
-  logout(): Promise<void> {
-    return this.#ask('logout', '/logout', { method: 'POST' })
+  /** Logs out by a script. After `no_session`, the script sends the form, as docs/logout.md says. */
+  async logout(): Promise<void> {
+    await this.#ask('logout', '/logout', { method: 'POST' })
+    if (this.#toldOfLogout === 'no_session') await this.submitLogout()
   }
   /** Logs out by the form, as far as the redirect. */
   submitLogout(): Promise<void> {
@@ -165,6 +168,7 @@ export class Agent {
     const slowest = seen.slowest || (hops === 1 ? end - begin : 0)
     const { status: view, user, degraded, items, logout, error } = seen.json ?? {}
     if (isOwn && isPage(what)) Object.assign(this, { last: user, degraded })
+    this.#toldOfLogout = logout
     const entry = { agent: this.number, what, begin, end, clock, status, at, slowest, hops, asked }
     const found = isPage(what) ? { view, user, degraded, items } : { logout, error }
     const ms = Math.round(end - begin)

@@ -177,6 +177,21 @@ test('[S17] a logout without a session here ends the login of the other site, an
   expect(loginsAtSso(setup)).toEqual([])
 })
 
+test('[S17] a logout while an earlier one is pending ends a login that began in between, and logs nobody in', async () => {
+  await start()
+  const browser = await setup.loggedInBrowser()
+  setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
+  expect((await post(browser)).json.logout).toBe('pending')
+  setup.emulator.terminate(newestLogin())
+  await logInAtLast(browser, setup.evening)
+  await overcome()
+  expect(view(await submit(browser)).status).toMatch(notLoggedIn)
+  expect(loginsAtSso(setup)).toEqual([])
+  expect(logoutCookie(browser)).toBeUndefined()
+  await expectNoUser(setup, browser)
+  await expectLoginWorks(setup, browser)
+})
+
 test('[S17] two clicks of a script at once leave no mark', async () => {
   await start()
   const browser = await setup.loggedInBrowser()

@@ -959,13 +959,17 @@ const byFile = {
       test: ['regressions/logout-all', 'the browser has no session any more'],
     },
     'a second click on "log out" ends the next login on another site': {
-      find: '      context.browser.hasLoggedOutWithoutSession = true\n',
-      replace: "      setLogoutCookie(context, { of: 'next_login' })\n",
+      find: "    case 'nothing':\n",
+      replace: "    case 'nothing':\n      setLogoutCookie(context, { of: 'next_login' })\n",
       test: ['regressions/logout-again', 'a script that logs out twice'],
     },
     'a logout without a session is undone by the redirect that follows': {
-      find: '      context.browser.hasLoggedOutWithoutSession = true\n',
+      find: " || decision.action === 'nothing'",
       test: ['regressions/logout-again', 'a logout without a session here'],
+    },
+    'a logout that retries an earlier one is undone by the redirect that follows': {
+      find: "decision.action === 'retry' || ",
+      test: ['regressions/logout-again', 'while an earlier one is pending'],
     },
     'a session without a record survives a logout while Redis takes no writes': {
       find: "const outcome = isAvailable ? await endWithoutRecord(stored) : 'unavailable'",

@@ -82,6 +82,7 @@ async function beginLogout(context: RequestContext, isAll: boolean): Promise<Log
 }
 
 async function applyLogoutDecision(context: RequestContext, decision: LogoutDecision): Promise<LogoutResult> {
+  context.browser.hasLoggedOutWithoutSession = decision.action === 'retry' || decision.action === 'nothing'
   switch (decision.action) {
     case 'end':
       return endSession(context, decision.record, decision.isAll)
@@ -91,7 +92,6 @@ async function applyLogoutDecision(context: RequestContext, decision: LogoutDeci
       setLogoutCookie(context, decision.logoutCookie)
       return 'pending'
     case 'nothing':
-      context.browser.hasLoggedOutWithoutSession = true
       return 'no_session'
   }
 }
