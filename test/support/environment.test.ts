@@ -7,20 +7,26 @@ import { promisify } from 'node:util'
 const SUITE = `
 const { executionAsyncResource } = require('node:async_hooks')
 const { appendFileSync } = require('node:fs')
+const shared = require('./shared')
 test('one', async () => {
   await null
   appendFileSync('fields', Object.getOwnPropertySymbols(executionAsyncResource()).length + '\\n')
+  shared.push(typeof shared)
+  appendFileSync('shared', shared.length + ' ' + (shared instanceof Array) + '\\n')
 })`
 
-test('promises of the last suite of a process carry no more than those of the first', async () => {
+test('the last suite of a process has what the first has: no more of its promises, and modules of its own', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'sso2-environment-'))
   const testEnvironment = path.join(__dirname, 'environment.js')
   writeFileSync(path.join(folder, 'package.json'), JSON.stringify({ jest: { testEnvironment } }))
+  writeFileSync(path.join(folder, 'shared.js'), 'module.exports = []')
   for (const name of ['one', 'two', 'three']) writeFileSync(path.join(folder, `${name}.test.js`), SUITE)
   try {
     await promisify(execFile)(process.execPath, [require.resolve('jest/bin/jest'), '--runInBand'], { cwd: folder })
-    const [first, ...others] = readFileSync(path.join(folder, 'fields'), 'utf8').trim().split('\n')
+    const read = (file: string) => readFileSync(path.join(folder, file), 'utf8').trim().split('\n')
+    const [first, ...others] = read('fields')
     expect(others).toEqual([first, first])
+    expect(read('shared')).toEqual(['1 true', '1 true', '1 true'])
   } finally {
     rmSync(folder, { recursive: true })
   }

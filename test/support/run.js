@@ -16,7 +16,7 @@ const STUCK_MS = Number(process.env.TEST_STUCK_MS ?? 240_000)
 const ROUNDS = 3
 const jest = require.resolve('jest/bin/jest')
 /** Jest's workers inherit these. Two cores have four of them already: V8's own helpers would only take turns with them. */
-const V8_FLAGS = ['--single-threaded', '--max-semi-space-size=64']
+const V8_FLAGS = ['--single-threaded', '--min-semi-space-size=16', '--max-semi-space-size=16']
 const strays = new StrayLines()
 const place = fs.mkdtempSync(path.join(os.tmpdir(), 'express-sso2-tests-'))
 
