@@ -45,9 +45,9 @@ module.exports = {
       ...suites('safety', 'login-limits login-while-logged-in operation-events races tabs tossed-session trips'),
       ...suites(
         'web',
-        'deferred-logouts finish-logout identify-redirects login-lock login-single-flight login-steps logout-retry-worker',
+        'deferred-logouts finish-logout identify-redirects log-out-steps login-lock login-single-flight login-steps',
       ),
-      ...suites('web', 'lost-login session-moves session-outage sign-in-steps'),
+      ...suites('web', 'logout-retry-worker lost-login session-moves session-outage sign-in-steps'),
     ],
   },
   routes: {

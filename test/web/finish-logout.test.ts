@@ -1,8 +1,5 @@
 import { type PendingLogout, pendingLogoutId } from '../../lib/decide/logout'
-import { serialiseRecord } from '../../lib/decide/record'
-import { Sso2Client } from '../../lib/remote/sso2'
-import type { Kv } from '../../lib/storage/kv'
-import { type DeferredLogout, LogoutMemory } from '../../lib/storage/logout-memory'
+import type { DeferredLogout } from '../../lib/storage/logout-memory'
 import { MAX_SESSIONS } from '../../lib/storage/session-index'
 import { shortHash } from '../../lib/storage/site-store'
 import {
@@ -15,113 +12,13 @@ import {
 } from '../../lib/web/actions/finish-logout'
 import type { Site } from '../../lib/web/site'
 import { StoredRecord } from '../../lib/web/stored-record'
-import { anonRecord, loggedInRecord } from '../decide/samples'
-import { faultyServer, json } from '../remote/faulty-server'
-import { failingKv } from '../storage/failing-kv'
 import { OTHER_KEY, siteOver, stores } from '../storage/stores'
-import { readJwt, signJwt } from '../support/oracle'
+import { ACCOUNT, device, keyNamed, type LogoutSite, now, openLogoutSite, SID, sidHash } from './logout-site'
 
 /*
  * The steps of a logout, one at a time: which sessions end, what stays in the indexes and the queue, and what is called at the SSO system.
  * Commands fail as on a master that is away: those of one session, index or logout.
  */
-
-const secret = 'a secret that only this test and its oracle know'
-const device = { ipa: '192.0.2.1', uas: 'a browser' }
-const now = () => Math.floor(Date.now() / 1000)
-const [SID, ACCOUNT] = ['sid-of-ada', 'account-ada']
-const sidHash = shortHash(SID)
-const keyNamed = (name: string) => name.padEnd(43, '-')
-
-async function openSetup(open: (clock: { now: number }) => Kv) {
-  const { kv, fail } = failingKv(open({ now: now() }))
-  const stored = siteOver(kv, { now: now() })
-  const server = await faultyServer()
-  let reply: object = { sts: 'terminated' }
-  let delayMs = 0
-  const become = (claims: object, ms = 0) => {
-    reply = claims
-    delayMs = ms
-  }
-  server.become((res, { body }) => {
-    const { sid, aid } = readJwt(JSON.parse(body).t).claims
-    const iat = now()
-    const token = { iss: 'sso-service', aud: 'the-site', nbf: iat, iat, exp: iat + 10, sid, aid, ...reply }
-    setTimeout(() => json(res, 200, { t: signJwt(token, secret) }), delayMs)
-  })
-  const client = new Sso2Client({
-    ssoUrl: server.url,
-    clientId: 'the-site',
-    clientSecret: secret,
-    organisationId: 'the-publisher',
-  })
-  let starts = 0
-  const config = { idleSeconds: 600, anonymousIdleSeconds: 600, absoluteSeconds: 6000 }
-  const deferredLogouts = new LogoutMemory<DeferredLogout>()
-  const logoutWorker = {
-    start: () => {
-      starts += 1
-    },
-  }
-  const site = { ...stored, config, deferredLogouts, client, now, logoutWorker } as unknown as Site
-
-  /** Stores a session, in both indexes if it is a login. */
-  const begin = async (name: string, { sid = SID, accountId = ACCOUNT as string | undefined } = {}) => {
-    const key = keyNamed(name)
-    const { records } = stored
-    const own = { since: now(), checkedAt: now(), sidHash: shortHash(sid), sealedSecrets: records.seal({ sid }) }
-    const record = accountId === undefined ? anonRecord(own) : loggedInRecord({ ...own, user: { accountId } })
-    await records.replace(key, null, serialiseRecord(record), 600)
-    if (accountId !== undefined)
-      await stored.sessionIndex.add({ key, sidHash: record.sidHash, accountId }, 600, stored.sessionIndex.startNow())
-    return key
-  }
-  const stateOf = async (key: string) => {
-    const found = await stored.records.read(key)
-    return found === 'unavailable' ? found : found.state
-  }
-  const listed = async (index: string) => {
-    const read = { now: now(), member: '', most: 10_000 }
-    return (await kv.revokeAndList(`${stored.prefix}look:${index}`, 1, `${stored.prefix}${index}`, read)).sort()
-  }
-  return {
-    site,
-    stored,
-    kv,
-    fail,
-    become,
-    begin,
-    stateOf,
-    states: (keys: readonly string[]) => Promise.all(keys.map(stateOf)),
-    ofSso: (sid = SID) => listed(`sid:{${shortHash(sid)}}`),
-    ofAccount: (accountId = ACCOUNT) => listed(`acct:{${shortHash(accountId)}}`),
-    isSsoSessionRevoked: async (sid = SID) => {
-      const used = await stored.sessionIndex.useToken(Buffer.from(String(Math.random())), shortHash(sid))
-      return used !== 'unavailable' && used.isSsoSessionRevoked
-    },
-    isAccountRevoked: async () => (await stored.sessionIndex.accountRevokedAt(shortHash(ACCOUNT))) !== 0,
-    calls: () =>
-      server.seen.map(({ url, body }) => {
-        const { sid, aid, ipa, uas } = readJwt(JSON.parse(body).t).claims
-        return { url, sid, aid, ipa, uas }
-      }),
-    starts: () => starts,
-    /** IDs of the logouts that wait, which are due again in the future. */
-    queued: async () => {
-      const times = { now: Number.MAX_SAFE_INTEGER, latest: Number.MAX_SAFE_INTEGER }
-      const parts = Array.from({ length: 8 }, (_, part) =>
-        kv.takeDue(`${stored.prefix}logouts:{logouts${part}}`, times, now() + 100, 100),
-      )
-      return (await Promise.all(parts)).flat().sort()
-    },
-    close: async () => {
-      client.close()
-      await server.close()
-      await kv.close()
-    },
-  }
-}
-type Setup = Awaited<ReturnType<typeof openSetup>>
 
 const eventually = async (holds: () => Promise<boolean>) => {
   for (let tries = 0; tries < 200 && !(await holds()); tries += 1)
@@ -130,9 +27,9 @@ const eventually = async (holds: () => Promise<boolean>) => {
 }
 
 describe.each(stores)('over %s', (_name, open) => {
-  let setup: Setup
+  let setup: LogoutSite
   beforeEach(async () => {
-    setup = await openSetup(open)
+    setup = await openLogoutSite(open)
   })
   afterEach(() => setup.close())
   const logout = (more: Partial<PendingLogout> = {}): PendingLogout => ({
@@ -185,7 +82,7 @@ describe.each(stores)('over %s', (_name, open) => {
     })
 
     test('an anonymous session ends, although no index has it', async () => {
-      const key = await setup.begin('anonymous', { accountId: undefined })
+      const key = await setup.begin('anonymous', { isLogin: false })
       expect(await endLocalSessions(setup.site, sidHash, { key, accountId: undefined, isAll: false })).toBe('done')
       expect(await setup.stateOf(key)).toBe('ended')
     })

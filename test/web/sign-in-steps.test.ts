@@ -2,6 +2,7 @@ import { isLoggedIn, type SsoRecord, serialiseRecord } from '../../lib/decide/re
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import { MAX_SESSIONS } from '../../lib/storage/session-index'
 import { sessionKey, shortHash } from '../../lib/storage/site-store'
+import { endWithSsoSession } from '../../lib/web/actions/resolve-user'
 import { beginAnonymousSession, moveSession, signInUser } from '../../lib/web/actions/sign-in'
 import type { RequestContext } from '../../lib/web/request-context'
 import type { NextSession, Site } from '../../lib/web/site'
@@ -11,8 +12,8 @@ import { failingKv, tapped } from '../storage/failing-kv'
 import { NOW, siteOver } from '../storage/stores'
 
 /*
- * The steps by which a session gets another ID, one at a time: what is left of the old session, the new one and the indexes, if a logout
- * comes between two steps, or if Redis does not carry out one of them.
+ * The steps by which a session gets another ID or ends, one at a time: what is left of the old session, the new one and the indexes, if a
+ * logout comes between two steps, or if Redis does not carry out one of them.
  */
 
 const [SID, ACCOUNT, NEW_ID] = ['sid-of-ada', 'account-ada', 'ID of the next session'.padEnd(43, '-')]
@@ -268,6 +269,54 @@ describe('a session that only gets another ID', () => {
     const { stored, move: run } = await move(loggedInRecord(ada))
     setup.fail({ text: NEW_KEY, only: 'compareAndSet' })
     expect([await run(), stored.key]).toEqual(['unavailable', NEW_KEY])
+  })
+})
+
+describe('a session whose SSO session is over', () => {
+  const unavailable = { record: undefined, degraded: 'store_unavailable' }
+  const records = [
+    ['an anonymous one', anonRecord],
+    ['a login', loggedInRecord],
+  ] as const
+
+  test('loses its record alone if it is anonymous', async () => {
+    const context = await setup.request(anonRecord({ sidHash }))
+    expect(await endWithSsoSession(context, sidHash)).toBe('again')
+    expect([await setup.stateOf(OLD_KEY), context.stored.key, setup.emptied]).toEqual(['none', OLD_KEY, []])
+  })
+
+  test('ends if it is a login, and leaves its indexes', async () => {
+    const context = await setup.request(loggedInRecord(ada))
+    expect(await endWithSsoSession(context, sidHash)).toBe('again')
+    expect([await setup.stateOf(OLD_KEY), await setup.listed()]).toEqual(['ended', [[], []]])
+    expect([context.stored.key, setup.emptied]).toEqual([undefined, [context.req]])
+  })
+
+  test.each(records)('%s stays if it is of another SSO session by now', async (_what, record) => {
+    const context = await setup.request(record({ sidHash: shortHash('another') }))
+    expect(await endWithSsoSession(context, sidHash)).toBe('again')
+    expect([await setup.stateOf(OLD_KEY), context.stored.key, setup.emptied]).toEqual(['live', OLD_KEY, []])
+  })
+
+  test('ends if another request has logged in on it meanwhile', async () => {
+    const context = await setup.request(anonRecord({ sidHash }))
+    const { raw } = await setup.read(OLD_KEY)
+    await setup.records.replace(OLD_KEY, raw, serialiseRecord(loggedInRecord(ada)), 600)
+    expect(await endWithSsoSession(context, sidHash)).toBe('again')
+    expect([await setup.stateOf(OLD_KEY), setup.emptied]).toEqual(['ended', [context.req]])
+  })
+
+  test('is none of the request any more if another request has ended it', async () => {
+    const context = await setup.request(loggedInRecord(ada))
+    await end(OLD_KEY)
+    expect([await endWithSsoSession(context, sidHash), await setup.stateOf(OLD_KEY)]).toEqual(['again', 'ended'])
+  })
+
+  test.each(records)('%s is not known to be over while Redis is away', async (_what, record) => {
+    const context = await setup.request(record({ sidHash }))
+    setup.fail({ text: OLD_KEY })
+    expect(await endWithSsoSession(context, sidHash)).toEqual(unavailable)
+    expect([context.stored.key, setup.emptied]).toEqual([OLD_KEY, []])
   })
 })
 
