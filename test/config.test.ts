@@ -17,6 +17,7 @@ import {
   required,
   sessionSecret,
 } from './support/configuration'
+import { loggerTo } from './support/log-lines'
 
 test('without any option every missing one is named at once, with its variable', () => {
   const { problems, message, code } = errorOf({})
@@ -379,10 +380,9 @@ test('a logger may be an object of a class, and without one it is the console', 
 
 test('no line of the log holds a secret of the configuration', () => {
   const lines: string[] = []
-  const keep = (line: string) => void lines.push(line)
   const redis = 'redis://reader:redis-%24-password@localhost'
   const config = make({
-    logger: { warn: keep, info: keep },
+    logger: loggerTo(lines),
     clientSecret: [clientSecret, `${clientSecret}-old`],
     redis,
   })

@@ -5,6 +5,7 @@ import path from 'node:path'
 import express from 'express'
 import { Redis } from 'ioredis'
 import type { Sso2 } from '../../lib'
+import { loggerTo } from '../support/log-lines'
 import { startRedis, type TestRedis } from '../support/redis'
 import { pause } from '../support/wait'
 import {
@@ -102,7 +103,7 @@ describe.each(causes)('[O23] a Redis that refuses writes: $code', ({ code, refus
     redis = await startRedis({ args: ['--dir', folder, '--save', '3600 1', '--stop-writes-on-bgsave-error', 'yes'] })
     admin = new Redis(redis.url)
     await admin.call('ACL', 'SETUSER', 'site', 'on', '>a-password', '~*', '&*', '+@all')
-    const logger = { warn: (line: string) => void lines.push(line), info: (line: string) => void lines.push(line) }
+    const logger = loggerTo(lines)
     setup = await startSetup({ build, site: { redis: redis.url.replace('://', '://site:a-password@'), logger } })
   })
   afterAll(async () => {

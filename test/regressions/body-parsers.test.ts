@@ -2,6 +2,7 @@ import '../support/patient-store'
 import express, { type Express, type RequestHandler } from 'express'
 import type { Sso2 } from '../../lib'
 import { ada, addPages, type Gates, logIn, view } from '../flows/setup'
+import { loggerTo } from '../support/log-lines'
 import { type RunningSite, startSite } from './support'
 
 /* A middleware in front of `sso` reads the body. What it leaves in `req.body` is read as a form, or as JSON. */
@@ -10,11 +11,10 @@ const formidable: () => RequestHandler = require('express-formidable')
 
 let setup: RunningSite
 let lines: string[]
-const keep = (line: string) => void lines.push(line)
 const start = async (...before: RequestHandler[]) => {
   lines = []
   const build = (sso: Sso2, gates: Gates): Express => addPages(express().use(...before, sso), sso, gates)
-  setup = await startSite({ build, options: { logger: { warn: keep, info: keep } } })
+  setup = await startSite({ build, options: { logger: loggerTo(lines) } })
 }
 afterEach(() => setup.close())
 

@@ -4,6 +4,7 @@ import type { Sso2Options } from '../../lib'
 import type { FaultOptions } from '../../lib/emulator/faults/rules'
 import { ada, addPages, eventually, view } from '../flows/setup'
 import { Browser } from '../support/agent'
+import { loggerTo } from '../support/log-lines'
 import { freePort } from '../support/ports'
 import { startRedis } from '../support/redis'
 import { identifyRedirects } from './pausable-setup'
@@ -13,8 +14,7 @@ import { loggedInBrowserAt, type RunningSite, type SiteOptions, startSite } from
 
 /** What the operator is told, by the site's own logger. */
 const lines: string[] = []
-const keep = (line: string) => void lines.push(line)
-const logger = { warn: keep, info: keep }
+const logger = loggerTo(lines)
 
 let setup: RunningSite | undefined
 async function start({ options, ...rest }: SiteOptions = {}): Promise<RunningSite> {

@@ -2,6 +2,7 @@ import type { Request } from 'express'
 import type { LogoutResult, Sso2Options, User } from '../../lib'
 import { ada, loggedInBrowser, logIn, logInAtLast, resumeStore, view, visitor } from '../flows/setup'
 import type { Browser } from '../support/agent'
+import { loggerTo } from '../support/log-lines'
 import { startRedis } from '../support/redis'
 import { basket, hop, type Keeping, type PausableSetup, startPausableSetup } from './pausable-setup'
 
@@ -30,8 +31,7 @@ const listeners: Partial<Sso2Options> = {
 async function start(keeping: Keeping, site: Partial<Sso2Options> = listeners): Promise<void> {
   called = []
   lines = []
-  const keep = (line: string) => void lines.push(line)
-  const logger = { warn: keep, info: keep }
+  const logger = loggerTo(lines)
   setup = await startPausableSetup({ keeping, site: { ...site, logger } })
 }
 

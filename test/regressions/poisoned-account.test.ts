@@ -2,6 +2,7 @@ import type http from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually, healthWithStore, openPort } from '../flows/setup'
 import type { Browser } from '../support/agent'
+import { loggerTo } from '../support/log-lines'
 import { timed } from '../support/wait'
 import { type RunningSite, startSite } from './support'
 
@@ -59,10 +60,9 @@ beforeEach(async () => {
     res.writeHead(response.status, { 'content-type': 'application/json' }).end(text)
   })
   const url = port.url.replace('front.localhost', '127.0.0.1') // not every system resolves the other
-  const keep = (line: string) => void lines.push(line)
   setup = await startSite({
     emulator: { accounts },
-    options: { apiUrl: url, tokenUrl: `${url}/oauth/token`, logger: { warn: keep, info: keep } },
+    options: { apiUrl: url, tokenUrl: `${url}/oauth/token`, logger: loggerTo(lines) },
   })
   platform = new URL(setup.emulator.siteOptions('morning').apiUrl).origin
 })

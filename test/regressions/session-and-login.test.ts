@@ -5,14 +5,14 @@ import session from 'express-session'
 import type { Sso2 } from '../../lib'
 import { ada, addPages, type Gates, sessionSecret, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
+import { loggerTo } from '../support/log-lines'
 import { identifyRedirects } from './pausable-setup'
 import { loggedInBrowserAt, type RunningSite, startSite } from './support'
 
 /* What docs/session-differences.md says of handlers that are written for plain express-session, row by row. */
 
 const lines: string[] = []
-const keep = (line: string) => void lines.push(line)
-const options = { logger: { warn: keep, info: keep } }
+const options = { logger: loggerTo(lines) }
 
 function addHandlers(app: express.Express): express.Express {
   app.get('/regenerate', (req, res, next) => req.session.regenerate((error) => (error ? next(error) : res.json({}))))

@@ -2,6 +2,7 @@ import { Log } from '../../lib/config/log'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
 import { IdentifyHealth } from '../../lib/remote/identify-health'
 import { Sso2Client } from '../../lib/remote/sso2'
+import { loggerTo } from '../support/log-lines'
 import { fakeClock } from './fake-clock'
 import { type Behaviour, faultyServer } from './faulty-server'
 import { device } from './sso-scene'
@@ -38,7 +39,6 @@ afterEach(async () => {
 
 /** What the operator was told. */
 const lines: string[] = []
-const keep = (line: string) => void lines.push(line)
 /** The site's seconds, which pass with its timers. */
 const now = () => 1_800_000_000 + Math.floor((performance.now() - startMs) / 1000)
 
@@ -49,7 +49,7 @@ interface Scene {
 function channel(ssoUrl = `${url}/sso`, { landing = landingUrl, timeoutMs = 500 }: Scene = {}) {
   lines.length = 0
   const client = new Sso2Client({ ssoUrl, clientId, clientSecret, organisationId, timeoutMs })
-  const log = new Log({ warn: keep, info: keep })
+  const log = new Log(loggerTo(lines))
   const front = new IdentifyHealth(client, { siteUrl, landingUrl: landing === '' ? undefined : landing, log, now })
   open.push(front, client)
   return { client, front }

@@ -5,6 +5,7 @@ import { evictionCheck, openStore } from '../../lib/storage/open-store'
 import { openRedis, redisKv } from '../../lib/storage/redis-kv'
 import { SCRIPTS } from '../../lib/storage/redis-scripts'
 import { endConnection } from '../../lib/storage/redis-servers'
+import { loggerTo } from '../support/log-lines'
 import { startRedis, type TestRedis } from '../support/redis'
 import { standStill } from '../support/stand-still'
 import { eventually, untilAnswered } from '../support/wait'
@@ -30,7 +31,7 @@ afterAll(async () => {
 /** A store of these settings, and what it says to the operator. */
 function opened(address: string | Redis | undefined) {
   const lines: string[] = []
-  const logger = { warn: (line: string) => void lines.push(line), info: (line: string) => void lines.push(line) }
+  const logger = loggerTo(lines)
   return {
     ...openStore({ redis: address, prefix: 'opening:', clock: { now: () => 1000 }, log: new Log(logger) }),
     lines,

@@ -5,6 +5,7 @@ import { addPages, type Gates, logInAtLast, present, type Setup, startSetup, vie
 import { identifyRedirects } from '../regressions/pausable-setup'
 import { documentHeaders } from '../safety/address-support'
 import { landingToken } from '../safety/session-support'
+import { loggerTo } from '../support/log-lines'
 
 /*
  * What goes with a redirect to Identify, and when there is none: the logout cookie after a logout without a session, the oldest counts of
@@ -17,9 +18,8 @@ const at = (path: string) => `${setup.morning.url}${path}`
 
 async function start(site: Partial<Sso2Options> = {}, hasRouter = true): Promise<void> {
   lines = []
-  const keep = (line: string) => void lines.push(line)
   setup = await startSetup({
-    site: { logger: { warn: keep, info: keep }, ...site },
+    site: { logger: loggerTo(lines), ...site },
     build: (sso, gates: Gates) => {
       const app = express().use(sso.session, ...(hasRouter ? [sso.router] : []), sso.middleware)
       app.get('/leave-and-return', async (req, res) => {

@@ -17,6 +17,7 @@ import {
 } from '../flows/setup'
 import { cookieHeader } from '../safety/address-support'
 import type { Browser } from '../support/agent'
+import { loggerTo } from '../support/log-lines'
 
 /*
  * The steps of a login before and after Authenticate: a session that has moved, ended or belongs to another SSO session, and a ticket or user that
@@ -29,9 +30,8 @@ const at = (path: string) => `${setup.morning.url}${path}`
 
 async function start(site: Partial<Sso2Options> = {}): Promise<void> {
   lines = []
-  const keep = (line: string) => void lines.push(line)
   setup = await startSetup({
-    site: { logger: { warn: keep, info: keep }, ...site },
+    site: { logger: loggerTo(lines), ...site },
     build: (sso, gates: Gates) => {
       const app = express().use(sso)
       app.post('/late', express.json(), async (req, res) => {

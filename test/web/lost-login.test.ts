@@ -15,6 +15,7 @@ import {
 } from '../flows/setup'
 import { siteOver, stores } from '../storage/stores'
 import type { Browser } from '../support/agent'
+import { loggerTo } from '../support/log-lines'
 
 /*
  * A login whose response is lost, or whose process died before its response: the next step is decided by Session Status, and the attempt
@@ -30,8 +31,7 @@ let setup: Setup
 let lines: string[]
 beforeEach(async () => {
   lines = []
-  const keep = (line: string) => void lines.push(line)
-  const logger = { warn: keep, info: keep }
+  const logger = loggerTo(lines)
   setup = await startSetup({ site: { loginLimit: { attempts: 10, perSeconds: 600 }, logger } })
 })
 afterEach(() => setup.close())

@@ -4,6 +4,7 @@ import type { SessionData } from 'express-session'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import { sessionKey } from '../../lib/storage/site-store'
 import type { Browser } from '../support/agent'
+import { loggerTo } from '../support/log-lines'
 import { bag, configOf, cookiesOf, dataOf, establish, type SessionSite, startSite, told } from './session-site'
 
 /* What handlers do with `req.session` and `req.sessionStore` beyond reading and writing, and what that costs. */
@@ -191,9 +192,8 @@ describe('destroy', () => {
 
   test('tells its callback that it is done; of a login also the package, and the operator that it was no logout', async () => {
     const lines: string[] = []
-    const keep = (line: string) => void lines.push(line)
     await site.close()
-    site = await startSite({ kv: new MemoryKv(Date.now), config: configOf({ logger: { warn: keep, info: keep } }) })
+    site = await startSite({ kv: new MemoryKv(Date.now), config: configOf({ logger: loggerTo(lines) }) })
     page('/destroy', async (req, res) => {
       bag(req)['x'] = 1
       res.json({ told: await destroy(req) })

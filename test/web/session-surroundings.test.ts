@@ -10,6 +10,7 @@ import type { Kv } from '../../lib/storage/kv'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import { sessionKey } from '../../lib/storage/site-store'
 import type { Browser } from '../support/agent'
+import { loggerTo } from '../support/log-lines'
 import { bag, configOf, cookieName, dataOf, establish, type SessionSite, startSite, told } from './session-site'
 
 let site: SessionSite
@@ -219,11 +220,10 @@ describe("what happens in the middle of a request to a site's own session", () =
   }
   let store: Fragile
   const lines: string[] = []
-  const keep = (line: string) => void lines.push(line)
   beforeEach(async () => {
     lines.length = 0
     store = new Fragile()
-    await open([own({ store })], configOf({ logger: { warn: keep, info: keep } }))
+    await open([own({ store })], configOf({ logger: loggerTo(lines) }))
   })
 
   test('a login of a user who has none yet makes one', async () => {
