@@ -84,14 +84,22 @@ async function runEmulator(given: Arguments): Promise<void> {
   if (printConfig) return printOptions(emulator)
   const { url, isOpen } = await listenEmulator(emulator, port, host)
   try {
-    say(emulator, { url, openHost: isOpen ? host : undefined, sites, envDir, isDemo: config === undefined })
-    await stopSignal()
+    const text = writeSettings(emulator, {
+      url,
+      openHost: isOpen ? host : undefined,
+      sites,
+      envDir,
+      isDemo: config === undefined,
+    })
+    const stopped = stopSignal() // before the text, because the text says how to stop
+    process.stderr.write(text)
+    await stopped
   } finally {
     await emulator.close()
   }
 }
 
-interface Said {
+interface Started {
   readonly url: string
   readonly openHost: string | undefined
   readonly sites: readonly SiteClient[]
@@ -99,7 +107,8 @@ interface Said {
   readonly isDemo: boolean
 }
 
-function say(emulator: Emulator, { url, openHost, sites, envDir, isDemo }: Said): void {
+/** Writes the settings of the sites, to files or to the standard output. @returns the text for the user */
+function writeSettings(emulator: Emulator, { url, openHost, sites, envDir, isDemo }: Started): string {
   const platform = emulator.export()
   const [first] = platform.clients ?? []
   const usual = first && siteForClient(first, !isDemo)
@@ -112,7 +121,7 @@ function say(emulator: Emulator, { url, openHost, sites, envDir, isDemo }: Said)
   // if several sites shared a `.env`, only the last site's values would apply
   if (shown.length === 1) process.stdout.write(shown.join(''))
   const apart = shown.length > 1 ? shown : []
-  process.stderr.write(startText({ url, openHost, platform, sites, isDemo, apart, files }))
+  return startText({ url, openHost, platform, sites, isDemo, apart, files })
 }
 
 function writeSiteFile(

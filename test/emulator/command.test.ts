@@ -43,6 +43,16 @@ test.each(['SIGINT', 'SIGTERM'] as const)('it ends with 0 at %s, also with an op
   expect(await running.stop(signal)).toBe(0)
 })
 
+test('it ends at a signal that comes as soon as it says how to stop', async () => {
+  const quiet = jest.spyOn(process.stdout, 'write').mockReturnValue(true)
+  const stop = jest.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    if (String(text).includes('Ctrl+C')) process.emit('SIGINT')
+    return true
+  })
+  expect(await emulatorCommand(['--port', '0'])).toBe(0)
+  for (const spy of [quiet, stop]) spy.mockRestore()
+}, 10_000)
+
 test('it prints addresses, clients, and accounts to try', async () => {
   const running = await start()
   const { url } = running
