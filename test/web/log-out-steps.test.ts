@@ -86,7 +86,7 @@ describe('a logout', () => {
     expect(await pending()).toMatchObject({ sid: SID, key, isAll: false, isConfirmed: false })
   })
 
-  test('that nobody keeps ends the next login of the browser', async () => {
+  test('that Redis does not keep either ends the next login of the browser', async () => {
     refuse()
     setup.fail({ text: 'pend:' })
     const context = await request({ sessionKey: key })
@@ -170,12 +170,12 @@ describe('a logout of a browser that has no session any more, but a logout cooki
     expect([await logOut(context, false), cookieIn(context)]).toEqual(['pending', undefined])
   })
 
-  test('is pending if nobody knows that logout, and keeps the cookie', async () => {
+  test('is pending if no session of that logout is known, and keeps the cookie', async () => {
     const context = await request({ logoutCookie: { of: 'next_login' } })
     expect([await logOut(context, false), cookieIn(context)]).toEqual(['pending', undefined])
   })
 
-  test('without a session and a cookie there is nothing to do, but for what Identify finds', async () => {
+  test('without a logout cookie does nothing itself, and what Identify finds then ends', async () => {
     const context = await request({})
     expect([await logOut(context, false), context.browser.hasLoggedOutWithoutSession]).toEqual(['no_session', true])
     expect([cookieIn(context), setup.calls()]).toEqual([undefined, []])
@@ -229,20 +229,20 @@ describe('a landing with the token of a login', () => {
   })
   const landedStates = async () => [await setup.stateOf(landed), ...(await states())]
 
-  test('ends that SSO session, and the cookie falls', async () => {
+  test('ends the SSO session of the token, and drops the cookie', async () => {
     const context = await request({ logoutCookie: { of: 'next_login' } })
     expect(await logOutLandedToken(context, LANDED)).toBe(true)
     expect([cookieIn(context), await landedStates()]).toEqual(['dropped', ['ended', 'live', 'live']])
     expect(setup.calls()).toEqual([{ url: '/logout', sid: LANDED, aid: undefined, ...device }])
   })
 
-  test('ends that SSO session without a cookie too', async () => {
+  test('ends the SSO session of the token without a cookie too', async () => {
     const context = await request({})
     expect([await logOutLandedToken(context, LANDED), cookieIn(context)]).toEqual([false, undefined])
     expect(await setup.stateOf(landed)).toBe('ended')
   })
 
-  test('is retried if the SSO system refuses, and the cookie names it', async () => {
+  test('adds a pending logout if the SSO system refuses, and the cookie names it', async () => {
     refuse()
     const context = await request({ logoutCookie: { of: 'next_login' } })
     expect(await logOutLandedToken(context, LANDED)).toBe(false)

@@ -230,7 +230,7 @@ describe('a session that only gets another ID', () => {
     return { stored, move: () => moveSession(setup.site, stored, NEW_ID) }
   }
 
-  test('takes its record along, and its entries', async () => {
+  test('moves with its record and its entries', async () => {
     const { stored, move: run } = await move(loggedInRecord(ada))
     expect(await run()).toBe('moved')
     expect([await setup.stateOf(OLD_KEY), stored.key]).toEqual(['moved', NEW_KEY])
@@ -238,7 +238,7 @@ describe('a session that only gets another ID', () => {
     expect(await setup.listed()).toEqual([[NEW_KEY], [NEW_KEY]])
   })
 
-  test('that is anonymous takes its record along', async () => {
+  test('moves with its record if it is anonymous', async () => {
     const { move: run } = await move(anonRecord())
     expect([await run(), await setup.stateOf(NEW_KEY), await setup.listed()]).toEqual(['moved', 'live', [[], []]])
   })
@@ -246,7 +246,7 @@ describe('a session that only gets another ID', () => {
   test.each<[what: string, record: SsoRecord | undefined, before: () => Promise<void>]>([
     ['without a record', undefined, async () => {}],
     ['that a logout has ended', loggedInRecord(ada), () => end(OLD_KEY)],
-  ])('%s has none to take along', async (_what, record, before) => {
+  ])('%s moves nothing', async (_what, record, before) => {
     const { stored, move: run } = await move(record)
     await before()
     expect([await run(), await setup.stateOf(NEW_KEY), stored.key]).toEqual(['nothing', 'none', undefined])
@@ -298,7 +298,7 @@ describe('a session whose SSO session is over', () => {
     expect([await setup.stateOf(OLD_KEY), context.stored.key, setup.emptied]).toEqual(['live', OLD_KEY, []])
   })
 
-  test('ends if another request has logged in on it meanwhile', async () => {
+  test('ends if another request has logged in with it meanwhile', async () => {
     const context = await setup.request(anonRecord({ sidHash }))
     const { raw } = await setup.read(OLD_KEY)
     await setup.records.replace(OLD_KEY, raw, serialiseRecord(loggedInRecord(ada)), 600)
@@ -306,7 +306,7 @@ describe('a session whose SSO session is over', () => {
     expect([await setup.stateOf(OLD_KEY), setup.emptied]).toEqual(['ended', [context.req]])
   })
 
-  test('is none of the request any more if another request has ended it', async () => {
+  test('stays ended if another request has ended it', async () => {
     const context = await setup.request(loggedInRecord(ada))
     await end(OLD_KEY)
     expect([await endWithSsoSession(context, sidHash), await setup.stateOf(OLD_KEY)]).toEqual(['again', 'ended'])
