@@ -102,10 +102,8 @@ export class Agent {
   wrong({ username }: Account): Promise<void> {
     return this.#ask('wrong', '/login', { json: { username, password: 'not-the-password' } }, { account: username })
   }
-  /** Logs out by a script. After `no_session`, the script sends the form, as docs/logout.md says. */
-  async logout(): Promise<void> {
-    await this.#ask('logout', '/logout', { method: 'POST' })
-    if (this.#toldOfLogout === 'no_session') await this.submitLogout()
+  logout(): Promise<void> {
+    return this.#logOutByScript('logout', '/logout')
   }
   /** Logs out by the form, as far as the redirect. */
   submitLogout(): Promise<void> {
@@ -115,7 +113,12 @@ export class Agent {
   async logoutAll(): Promise<void> {
     await this.page()
     const account = this.last
-    await this.#ask('logoutAll', '/logout-all', { method: 'POST' }, { account })
+    await this.#logOutByScript('logoutAll', '/logout-all', { account })
+  }
+  /** Logs out by a script. After `no_session`, the script sends the form, as docs/logout.md says. */
+  async #logOutByScript(what: What, path: string, more: Partial<Entry> = {}): Promise<void> {
+    await this.#ask(what, path, { method: 'POST' }, more)
+    if (this.#toldOfLogout === 'no_session') await this.submitLogout()
   }
   /** Somebody else comes with a cookie that this browser had once. */
   async old(roll: () => number): Promise<void> {

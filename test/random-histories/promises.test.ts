@@ -280,6 +280,15 @@ const excused: Record<string, History> = {
     [page(5, undefined), page(8, undefined, { view: 'none', degraded: 'store_unavailable' })],
     during('store', 7, 9),
   ),
+  'a script with the old cookie, while a check logs in another tab, and a store that cannot tell': history(
+    [
+      login(1, { status: 503 }),
+      page(5, undefined),
+      page(8, 'ada', { end: 8500 }),
+      page(8, undefined, { what: 'script', view: 'none', end: 8400 }),
+    ],
+    { troubles: [trouble('platform', 0, 2), trouble('store', 7, 9)] },
+  ),
   'a login that a "log out everywhere" of before it ends, which the platform has only now heard of': history(
     [
       login(1, { agent: 2 }),
