@@ -7,13 +7,14 @@ import { makeSuites } from './suites.cjs'
 
 const SUITES = '.suites.json' // the worker of the first run tells the others how long each suite took, and what it loaded
 const STATUS = { done: 0, skip: 2, todo: 2 }
+const FAILED = 1
 
 const asTest = ({ id, file, status, error, ms }) => ({
   id,
   fileName: file,
   name: id,
   timeSpentMs: ms,
-  status: error ? 1 : STATUS[status],
+  status: error ? FAILED : STATUS[status],
   failureMessage: error,
 })
 
@@ -80,7 +81,8 @@ class SuitesRunner {
       const { results, error } = await this.run(suite, { wanted, isShort: true })
       const limited = determineHitLimitReached(context.hitCount, context.hitLimit)
       if (limited) return toMutantRunResult(limited)
-      for (const result of results) tests.set(result.id, asTest(result))
+      // two rows of a test may have one title, and a failure skips the second
+      for (const result of results) if (tests.get(result.id)?.status !== FAILED) tests.set(result.id, asTest(result))
       const all = `${suite}: the suite`
       if (error) tests.set(all, asTest({ id: all, status: 'done', error: String(error), ms: 0 }))
       const noticed = results.find((result) => result.error)
