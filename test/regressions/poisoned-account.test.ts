@@ -2,6 +2,7 @@ import type http from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually, healthWithStore, openPort } from '../flows/setup'
 import type { Browser } from '../support/agent'
+import { send } from '../support/http'
 import { loggerTo } from '../support/log-lines'
 import { timed } from '../support/wait'
 import { type RunningSite, startSite } from './support'
@@ -51,13 +52,17 @@ beforeEach(async () => {
     const chunks: Buffer[] = []
     for await (const chunk of req) chunks.push(chunk)
     const { authorization, 'content-type': type } = req.headers
-    const body = req.method === 'POST' ? { body: String(Buffer.concat(chunks)) } : {}
     const headers = { ...(authorization ? { authorization } : {}), ...(type ? { 'content-type': type } : {}) }
-    const response = await fetch(platform + req.url, { method: req.method ?? '', headers, ...body })
-    const text = await response.text()
-    const isHit = isForAll || (text.includes(`"user${POISONED}"`) && response.ok)
+    const body = req.method === 'POST' ? String(Buffer.concat(chunks)) : undefined
+    const { status, body: text } = await send({
+      method: req.method ?? '',
+      url: new URL(platform + req.url),
+      headers,
+      body,
+    })
+    const isHit = isForAll || (text.includes(`"user${POISONED}"`) && status === 200)
     if (isHit && req.url?.includes(path)) return answer(res, text)
-    res.writeHead(response.status, { 'content-type': 'application/json' }).end(text)
+    res.writeHead(status, { 'content-type': 'application/json' }).end(text)
   })
   const url = port.url.replace('front.localhost', '127.0.0.1') // not every system resolves the other
   setup = await startSite({

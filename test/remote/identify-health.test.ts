@@ -2,6 +2,7 @@ import { Log } from '../../lib/config/log'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
 import { IdentifyHealth } from '../../lib/remote/identify-health'
 import { Sso2Client } from '../../lib/remote/sso2'
+import { send } from '../support/http'
 import { loggerTo } from '../support/log-lines'
 import { fakeClock } from './fake-clock'
 import { type Behaviour, faultyServer } from './faulty-server'
@@ -61,7 +62,7 @@ async function server(behave: Behaviour) {
   const made = await faultyServer()
   const ask = async ({ url: path, body }: Parameters<Behaviour>[1]) => {
     const headers = { 'content-type': 'application/json' }
-    return (await fetch(`${url}/sso${path}`, { method: 'POST', headers, body })).text()
+    return (await send({ method: 'POST', url: new URL(`${url}/sso${path}`), headers, body })).body
   }
   made.become(async (res, seen, count) =>
     seen.method === 'GET' ? behave(res, seen, count) : void res.end(await ask(seen)),
@@ -347,8 +348,8 @@ test('that Identify leads here again is told, where it was told that it led else
 
 /** The landing address to which the emulator would lead this very browser. */
 const goodLanding = async (path: string) => {
-  const answer = await fetch(`${url}/sso${path}`, { redirect: 'manual' })
-  return answer.headers.get('location') ?? ''
+  const { headers } = await send({ method: 'GET', url: new URL(`${url}/sso${path}`), headers: {} })
+  return headers.location ?? ''
 }
 const leading =
   (status: number, change: (landing: string) => string = (landing) => landing): Behaviour =>
