@@ -23,8 +23,11 @@ const AT_ONCE = 3
 const LATEST_MS = 350
 /** Of those whose keys are on other masters. On a busy machine, another master may be late. */
 const LEAST_PERCENT = 90
-/** Responses that may be later for the same reason. One in three needs the stopped master. */
-const MOST_LATE_PERCENT = 3
+/**
+ * So many of 1,300 responses may be later for the same reason: those of two moments. If a login waited for two masters in turn, both are the
+ * stopped one for 13 of 120 users.
+ */
+const MOST_LATE = 2 * AT_ONCE
 
 const accounts = Array.from({ length: 3 * USERS }, (_, index) => ({
   accountId: `account-of-${index}`,
@@ -190,5 +193,5 @@ test('with one of three masters stopped, users go on whose keys are on the other
   await stopControl()
   expect(slowestControl).toBeGreaterThan(0)
   const late = responses.filter((ms) => ms >= LATEST_MS + 2 * slowestControl)
-  expect((100 * late.length) / responses.length).toBeLessThanOrEqual(MOST_LATE_PERCENT)
+  expect(late.length).toBeLessThanOrEqual(MOST_LATE)
 }, 120_000)
