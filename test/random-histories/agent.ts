@@ -29,6 +29,8 @@ interface Seen {
   readonly json?: (PageView & { readonly logout?: string; readonly error?: string }) | undefined
 }
 
+type ScriptRequest = Parameters<Browser['fetchJson']>[1]
+
 interface Held {
   readonly cookie: string
   /** When the browser was first seen to have it. */
@@ -45,7 +47,6 @@ export class Agent {
   /** What the last page said was wrong. */
   degraded: string | undefined
   readonly #held: Held[] = []
-  #toldOfLogout: string | undefined
   readonly #lately: string[] = []
   #items = 0
 
@@ -117,8 +118,14 @@ export class Agent {
   }
   /** Logs out by a script. After `no_session`, the script sends the form, as docs/logout.md says. */
   async #logOutByScript(what: What, path: string, more: Partial<Entry> = {}): Promise<void> {
-    await this.#ask(what, path, { method: 'POST' }, more)
-    if (this.#toldOfLogout === 'no_session') await this.submitLogout()
+    let told: string | undefined
+    const send = async () => {
+      const seen = await this.#send(path, { method: 'POST' })
+      told = seen.json?.logout
+      return seen
+    }
+    await this.#step(what, send, more)
+    if (told === 'no_session') await this.submitLogout()
   }
   /** Somebody else comes with a cookie that this browser had once. */
   async old(roll: () => number): Promise<void> {
@@ -146,18 +153,14 @@ export class Agent {
     return this.browser.cookie(SESSION) !== undefined
   }
 
-  #ask(
-    what: What,
-    path: string,
-    request: { method?: string; json?: unknown; headers?: Record<string, string> },
-    more: Partial<Entry> = {},
-  ): Promise<void> {
-    const send = async () => {
-      const answer = await this.browser.fetchJson(this.setup.url + path, request)
-      this.setup.secrets.look(answer.body, ...(answer.headers['set-cookie'] ?? []))
-      return fromScript(answer)
-    }
-    return this.#step(what, send, more)
+  #ask(what: What, path: string, request: ScriptRequest, more: Partial<Entry> = {}): Promise<void> {
+    return this.#step(what, () => this.#send(path, request), more)
+  }
+
+  async #send(path: string, request: ScriptRequest): Promise<Seen> {
+    const answer = await this.browser.fetchJson(this.setup.url + path, request)
+    this.setup.secrets.look(answer.body, ...(answer.headers['set-cookie'] ?? []))
+    return fromScript(answer)
   }
 
   async #step(what: What, act: () => Promise<Seen>, more: Partial<Entry> = {}, isOwn = true): Promise<void> {
@@ -171,7 +174,6 @@ export class Agent {
     const slowest = seen.slowest || (hops === 1 ? end - begin : 0)
     const { status: view, user, degraded, items, logout, error } = seen.json ?? {}
     if (isOwn && isPage(what)) Object.assign(this, { last: user, degraded })
-    this.#toldOfLogout = logout
     const entry = { agent: this.number, what, begin, end, clock, status, at, slowest, hops, asked }
     const found = isPage(what) ? { view, user, degraded, items } : { logout, error }
     const ms = Math.round(end - begin)

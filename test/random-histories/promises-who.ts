@@ -150,9 +150,9 @@ const doubtIsSaid: Promised = (view) =>
       const span = { begin: before.begin, end: page.end }
       const own = [...changes, ...all.filter(({ what }) => what === 'steal')]
       const isOther = own.some((entry) => overlap(entry, span)) || view.isTroubled(span, ['loss'])
-      // a check of another tab may have logged in, which moves the session
-      if (pages.some(({ user, ...other }) => user !== undefined && user !== before.user && overlap(other, page)))
-        return []
+      // a check of another tab may log in, which moves the session
+      const isLogin = ({ user }: Entry) => user !== undefined && user !== before.user
+      if (pages.some((other) => isLogin(other) && overlap(other, page))) return []
       if (isOther || (before.user !== undefined && mayHaveEnded(view, page, before.user))) return []
       return [`${name(page)} knows nobody, and ${name(before)} knew its session`]
     }),
