@@ -45,6 +45,12 @@ export function siteOver(kv: Kv, clock: TestClock, prefix = `${randomUUID()}:`, 
   }
 }
 
+/** Sessions in an index, sorted. Reads them as a logout does, and writes the revocation of an index that is not there. */
+export async function listedIn(kv: Kv, { prefix }: TestSite, index: string, now: number): Promise<string[]> {
+  const read = { now, member: '', most: 10_000 }
+  return (await kv.revokeAndList(`${prefix}look:${index}`, 1, `${prefix}${index}`, read)).sort()
+}
+
 /** So many at once. @returns the answers that are not false */
 export async function winners<T>(count: number, run: (index: number) => Promise<T>): Promise<T[]> {
   const answers = await Promise.all(Array.from({ length: count }, (_, index) => run(index)))

@@ -13,18 +13,13 @@ import {
 import type { Site } from '../../lib/web/site'
 import { StoredRecord } from '../../lib/web/stored-record'
 import { OTHER_KEY, siteOver, stores } from '../storage/stores'
+import { eventually } from '../support/wait'
 import { ACCOUNT, device, keyNamed, type LogoutSite, now, openLogoutSite, SID, sidHash } from './logout-site'
 
 /*
  * The steps of a logout, one at a time: which sessions end, what stays in the indexes and the queue, and what is called at the SSO system.
  * Commands fail as on a master that is away: those of one session, index or logout.
  */
-
-const eventually = async (holds: () => Promise<boolean>) => {
-  for (let tries = 0; tries < 200 && !(await holds()); tries += 1)
-    await new Promise((resolve) => setTimeout(resolve, 25))
-  expect(await holds()).toBe(true)
-}
 
 describe.each(stores)('over %s', (_name, open) => {
   let setup: LogoutSite

@@ -7,7 +7,7 @@ import type { Site } from '../../lib/web/site'
 import { anonRecord, loggedInRecord } from '../decide/samples'
 import { faultyServer, json } from '../remote/faulty-server'
 import { failingKv } from '../storage/failing-kv'
-import { siteOver } from '../storage/stores'
+import { listedIn, siteOver } from '../storage/stores'
 import { readJwt, signJwt } from '../support/oracle'
 
 /* A site for the steps of a logout, over a store whose commands fail, and with an SSO system that confirms, refuses or is late. */
@@ -66,10 +66,7 @@ export async function openLogoutSite(open: (clock: { now: number }) => Kv) {
     const found = await stored.records.read(key)
     return found === 'unavailable' ? found : found.state
   }
-  const listed = async (index: string) => {
-    const read = { now: now(), member: '', most: 10_000 }
-    return (await kv.revokeAndList(`${stored.prefix}look:${index}`, 1, `${stored.prefix}${index}`, read)).sort()
-  }
+  const listed = (index: string) => listedIn(kv, stored, index, now())
   return {
     site,
     stored,

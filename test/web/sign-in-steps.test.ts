@@ -9,7 +9,7 @@ import type { NextSession, Site } from '../../lib/web/site'
 import { StoredRecord } from '../../lib/web/stored-record'
 import { anonRecord, loggedInRecord, sessionToken } from '../decide/samples'
 import { failingKv, tapped } from '../storage/failing-kv'
-import { NOW, siteOver } from '../storage/stores'
+import { listedIn, NOW, siteOver } from '../storage/stores'
 
 /*
  * The steps by which a session gets another ID or ends, one at a time: what is left of the old session, the new one and the indexes, if a
@@ -61,12 +61,7 @@ function openSetup() {
     if (found === 'unavailable') throw new Error(found)
     return found
   }
-  const listed = (index: string) =>
-    kv.revokeAndList(`${stored.prefix}look:${index}`, 1, `${stored.prefix}${index}`, {
-      now: NOW,
-      member: '',
-      most: 10_000,
-    })
+  const listed = (index: string) => listedIn(kv, stored, index, NOW)
   return {
     site,
     sessionIndex,
