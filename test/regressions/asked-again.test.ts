@@ -1,3 +1,4 @@
+import '../support/patient-store'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser } from '../support/agent'
 import { loggedInBrowserAt, type Process, type RunningSite, startSite } from './support'

@@ -1,3 +1,4 @@
+import '../support/patient-store'
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import express from 'express'
