@@ -139,10 +139,12 @@ export const rows: Row[] = [
     },
     mend: ({ storeFront }) => storeFront.up(),
   }),
-  gone('12', 'Redis is lost', {
-    fault: ({ storeFront }) => storeFront.down(),
-    mend: ({ storeFront }) => storeFront.up(),
-  }),
+  gone(
+    '12',
+    'Redis is lost',
+    { fault: ({ storeFront }) => storeFront.down(), mend: ({ storeFront }) => storeFront.up() },
+    noticed,
+  ),
   {
     row: '13',
     name: 'Redis starts again without its data',

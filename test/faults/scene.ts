@@ -3,7 +3,7 @@ import express, { type RequestHandler } from 'express'
 import { Redis } from 'ioredis'
 import { type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
-import { addPages, Gates, openPort, redisUrl, type Sent, sessionSecret } from '../flows/setup'
+import { addPages, Gates, healthWithStore, openPort, redisUrl, type Sent, sessionSecret } from '../flows/setup'
 import { Browser } from '../support/agent'
 import { browserCalls } from '../support/calls'
 import { type Front, startFront } from '../support/front'
@@ -44,8 +44,10 @@ export interface Scene {
   sso(): Sso2
   browser(): Browser
   count(operation: string): number
-  /** New processes take the place of the old ones, as in a deployment. */
+  /** New processes take the place of the old ones, as in a deployment. They may not have reached Redis yet. */
   restart(): Promise<void>
+  /** Redis answers every process: a new one may still connect when a test begins. */
+  untilStored(): Promise<void>
   close(): Promise<void>
 }
 
@@ -115,6 +117,7 @@ export async function startScene(options: SceneOptions = {}): Promise<Scene> {
       await stop()
       sites = start()
     },
+    untilStored: async () => void (await Promise.all(sites.map(({ sso }) => healthWithStore(sso)))),
     close: async () => {
       server.close()
       server.closeAllConnections()
@@ -127,5 +130,6 @@ export async function startScene(options: SceneOptions = {}): Promise<Scene> {
     },
   }
   sites = start()
+  await scene.untilStored()
   return scene
 }
