@@ -2,6 +2,7 @@ import type { Request } from 'express'
 import type { ExchangeContext, LoadUserContext } from '../../lib'
 import { ada, loggedInBrowser, type Setup, startSetup, view, visitor } from '../flows/setup'
 import { exchange } from '../regressions/pausable-setup'
+import { timed } from '../support/wait'
 
 /* Hooks that misbehave as they are told. What would end the process fails the test that it happens in: Jest sees to that by itself. */
 
@@ -131,11 +132,10 @@ test('[O12] hooks that never settle hold no request longer than their bound', as
   const logout = await visitor(setup)
   const never = 'never settle'
   modes = { exchangeTicket: never, confirmLogout: never, problem: never, shouldIdentify: never }
-  const inTime = (name: string, run: Promise<{ status: number }>) =>
-    Promise.race([
-      run.then(({ status }) => `${name}: answered ${status < 600}`),
-      new Promise<string>((resolve) => setTimeout(resolve, BOUND_MS, `${name}: still waiting`)),
-    ])
+  const inTime = async (name: string, run: Promise<{ status: number }>) => {
+    const [{ status }, ms] = await timed(() => run)
+    return ms < BOUND_MS ? `${name}: answered ${status < 600}` : `${name}: waited for ${ms} ms`
+  }
   const outcomes = await Promise.all([
     inTime('landing', landing.visit(at('/'))),
     inTime('form', form.fetchJson(at('/login'), { json: ada })),
