@@ -2,6 +2,7 @@ import '../support/patient-store'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { Browser } from '../support/agent'
+import { timed } from '../support/wait'
 import { forkProcess, startSite } from './fork-site'
 import { ada, eventually, grace, type Setup, startSetup, visitor } from './setup'
 
@@ -49,12 +50,11 @@ async function killedDuringLogin(operation: 'authenticate' | 'token') {
 }
 
 const submit = async (browser: Browser, json = ada) => {
-  const start = performance.now()
-  const answer = await browser.fetchJson(`${setup.morning.url}/login`, { json })
-  return { ...answer, ms: performance.now() - start }
+  const [answer, ms] = await timed(() => browser.fetchJson(`${setup.morning.url}/login`, { json }))
+  return { ...answer, ms }
 }
 
-/** The longest that one of the two processes stood still until then, in milliseconds, or a little more. */
+/** The longest that one of the two processes or Redis stood still until then, in milliseconds, or a little more. */
 async function longestStill(end: Promise<unknown>): Promise<number> {
   let [isOver, longest, last] = [false, 0, performance.now()]
   const over = () => {
@@ -62,7 +62,7 @@ async function longestStill(end: Promise<unknown>): Promise<number> {
   }
   end.then(over, over)
   while (!isOver) {
-    await setup.browser().fetchJson(`http://morning.localhost:${port}/page`)
+    await Promise.all([setup.browser().fetchJson(`http://morning.localhost:${port}/page`), setup.redis.ping()])
     const now = performance.now()
     longest = Math.max(longest, now - last)
     last = now
@@ -82,17 +82,23 @@ test('a login that takes longer than it is held for at a time is one Authenticat
     return { statuses, asked: setup.countCalls('authenticate') - before, stood }
   }
   let seen = await inBoth()
-  // a process that stands still for that long has lost the lock, and the other one logs in
-  for (let tries = 1; tries < 3 && seen.stood > 1000; tries += 1) seen = await inBoth()
+  // the other process has 300 ms for a command of Redis, and logs in where the first one has lost the lock
+  for (let tries = 1; tries < 3 && seen.stood > 250; tries += 1) seen = await inBoth()
   expect(seen).toMatchObject({ statuses: [200, 200], asked: 1 })
 })
 
 test('a process that stands still for 2.5 s in the middle of a login shares what another one made of it', async () => {
   const browser = await visitor(setup)
   setup.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 700, times: 1 })
-  const first = atChild(browser)
+  const isToCome = () => setup.emulator.faults.list().length > 0
+  const askUntilMet = async () => {
+    let answer = await atChild(browser)
+    while (answer.status === 503 && isToCome()) answer = await atChild(browser) // a busy machine may keep Redis back
+    return answer
+  }
+  const first = askUntilMet()
   // one that stands still between its last look and its Authenticate cannot be kept from sending it
-  await eventually(async () => setup.emulator.faults.list().length === 0)
+  await eventually(async () => !isToCome())
   child.send({ block: 2500 })
   const answers = await Promise.all([first, submit(browser)])
   expect(answers.map(({ status, json }) => [status, json.user?.username])).toEqual(Array(2).fill([200, 'ada']))
@@ -121,7 +127,7 @@ test('a login that went through before the process was killed is found, and noth
 test('another password than the one that was lost is judged by itself, as soon as no process holds the form', async () => {
   const browser = await killedDuringLogin('authenticate')
   const other = () => submit(browser, { ...ada, password: 'wrong' })
-  await eventually(async () => (await other()).json.error === 'invalid_credentials', 8)
+  await eventually(async () => (await other()).json.error === 'invalid_credentials')
   expect(setup.countCalls('authenticate')).toBe(2)
 })
 
@@ -129,6 +135,6 @@ test('a user who then logs in with another account is not taken for the first on
   const browser = await killedDuringLogin('token')
   await eventually(async () => setup.emulator.sessions().some(({ status }) => status === 'loggedin'))
   const other = () => submit(browser, grace)
-  await eventually(async () => (await other()).json.error === 'session_already_logged_in_on_another_account', 8)
+  await eventually(async () => (await other()).json.error === 'session_already_logged_in_on_another_account')
   expect((await browser.fetchJson(`${setup.morning.url}/`)).json).toMatchObject({ status: 'anon' })
 })
