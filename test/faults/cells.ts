@@ -2,7 +2,7 @@ import { ada, eventually, logInAtLast, type PageView, present, view } from '../f
 import { hop } from '../regressions/pausable-setup'
 import { document } from '../safety/session-support'
 import type { Browser } from '../support/agent'
-import { timed } from '../support/wait'
+import { timed, watchRedis } from '../support/wait'
 import { type Scene, type SceneOptions, startScene } from './scene'
 
 /** Who meets the fault. */
@@ -134,25 +134,6 @@ export async function post(scene: Scene, { browser }: Actor) {
 export const cellsOf = (rows: readonly Row[]) =>
   rows.flatMap((row) => columns.filter((column) => row.cells[column]).map((column) => ({ ...row, column })))
 
-/** Half of a site's patience with Redis: what is later than this is not the site's doing. */
-const LATE_MS = 150
-
-const LOOK_EVERY_MS = 40
-
-/** How late Redis answers past all fronts. While this process stands still, no look begins: each look counts from when it was due. */
-function watchRedis({ redis }: Scene) {
-  let worstMs = 0
-  let dueAt = performance.now() + LOOK_EVERY_MS
-  const look = async () => {
-    const begin = Math.min(dueAt, performance.now())
-    dueAt = performance.now() + LOOK_EVERY_MS
-    await redis.ping().catch(() => {})
-    worstMs = Math.max(worstMs, performance.now() - begin)
-  }
-  const timer = setInterval(look, LOOK_EVERY_MS)
-  return { wasLate: () => worstMs > LATE_MS, stop: () => clearInterval(timer) }
-}
-
 /** A visitor, the fault, what must happen, the end of the fault, and all is well again. */
 async function playCell(scene: Scene, row: Row, column: Column): Promise<void> {
   const actor = await prepare(scene, column)
@@ -166,7 +147,7 @@ async function playCell(scene: Scene, row: Row, column: Column): Promise<void> {
 /** Runs one cell. What fails while Redis or this process was late met a second fault, and is tried again, twice at most. */
 export async function runCell(row: Row, column: Column, tries = 3): Promise<void> {
   const scene = await startScene(row.options)
-  const watch = watchRedis(scene)
+  const watch = watchRedis(scene.redis)
   const failure = await playCell(scene, row, column).then(
     () => undefined,
     (cause: unknown) => ({ cause, isOfMachine: watch.wasLate() }),

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Browser } from '../support/agent'
+import { watchRedis } from '../support/wait'
 import { forkProcess, startSite } from './fork-site'
 import { ada, eventually, loggedInBrowser, type PageView, type Setup, startSetup, visitor } from './setup'
 
@@ -23,6 +24,19 @@ afterAll(async () => {
 
 const page = async (browser: Browser): Promise<PageView> => (await browser.fetchJson(`${url}/page`)).json
 const users = (count: number) => Promise.all(Array.from({ length: count }, () => loggedInBrowser(setup)))
+/** Tries again, twice at most, what fails while Redis or this process was late: it is the SSO system, and has to respond meanwhile. */
+async function unlessLate(run: () => Promise<void>, tries = 3): Promise<void> {
+  const watch = watchRedis(setup.redis)
+  const failure = await run().then(
+    () => undefined,
+    (cause: unknown) => ({ cause, isOfMachine: watch.wasLate() }),
+  )
+  watch.stop()
+  setup.emulator.faults.clear()
+  if (failure?.isOfMachine && tries > 1) return unlessLate(run, tries - 1)
+  if (failure) throw failure.cause
+}
+
 /** Stands still once the SSO system has all calls of the child, and responds meanwhile. */
 async function standStill(operation: 'sessionstatus' | 'authenticate', requests: (() => Promise<unknown>)[]) {
   setup.emulator.faults.add({ operation, kind: 'slow', ms: 500, times: requests.length })
@@ -36,25 +50,29 @@ async function standStill(operation: 'sessionstatus' | 'authenticate', requests:
 
 test('a loop that stands still for 2.5 s while the SSO system answers degrades no page, and opens no breaker', async () => {
   const browsers = await users(8)
-  for (const browser of browsers) await eventually(async () => (await page(browser)).status === 'loggedin')
-  await new Promise((resolve) => setTimeout(resolve, 1100)) // all are stale
-  const before = setup.countCalls('sessionstatus')
-  const seen = await standStill(
-    'sessionstatus',
-    browsers.map((browser) => () => page(browser)),
-  )
-  expect(seen).toEqual(browsers.map(() => ({ status: 'loggedin' })))
-  expect(setup.countCalls('sessionstatus') - before).toBeGreaterThanOrEqual(browsers.length)
-  for (const browser of browsers) expect(await page(browser)).toEqual({ status: 'loggedin' })
-})
+  await unlessLate(async () => {
+    for (const browser of browsers) await eventually(async () => (await page(browser)).status === 'loggedin')
+    await new Promise((resolve) => setTimeout(resolve, 1100)) // all are stale
+    const before = setup.countCalls('sessionstatus')
+    const seen = await standStill(
+      'sessionstatus',
+      browsers.map((browser) => () => page(browser)),
+    )
+    expect(seen).toEqual(browsers.map(() => ({ status: 'loggedin' })))
+    expect(setup.countCalls('sessionstatus') - before).toBeGreaterThanOrEqual(browsers.length)
+    for (const browser of browsers) expect(await page(browser)).toEqual({ status: 'loggedin' })
+  })
+}, 120_000)
 
 test('nor does it refuse a login', async () => {
-  const browsers = await Promise.all(Array.from({ length: 4 }, () => visitor(setup)))
   const headers = { 'sec-fetch-site': 'same-origin', origin: setup.morning.url }
   const login = (browser: Browser) => async () =>
     (await browser.fetchJson(`${url}/login`, { json: ada, headers })).status
-  expect(await standStill('authenticate', browsers.map(login))).toEqual(browsers.map(() => 200))
-})
+  await unlessLate(async () => {
+    const browsers = await Promise.all(Array.from({ length: 4 }, () => visitor(setup)))
+    expect(await standStill('authenticate', browsers.map(login))).toEqual(browsers.map(() => 200))
+  })
+}, 120_000)
 
 /** A stretch of time, by the clock of this process. */
 interface Stretch {
@@ -91,7 +109,7 @@ test('two programs that take all of the processor for 3 s degrade no page while 
     seen.filter(({ from, to }) => !slow.some((ping) => ping.to > from - AFTERMATH_MS && ping.from < to))
   const reading = Promise.all([...browsers.map(read), watch()])
   await new Promise((resolve) => setTimeout(resolve, 3000))
-  await eventually(async () => judged().length > 50).catch(() => {}) // where others take the processor as well
+  await eventually(async () => judged().length > 50, 40).catch(() => {}) // where others take the processor as well
   for (const hog of hogs) hog.kill('SIGKILL')
   await Promise.all(ends)
   isOver = true
@@ -99,4 +117,4 @@ test('two programs that take all of the processor for 3 s degrade no page while 
   const views = judged().map(({ view }) => view)
   expect(views.length).toBeGreaterThan(0) // or Redis was late all the time, and nothing has been shown
   expect(views.filter(({ status, degraded }) => status !== 'loggedin' || degraded !== undefined)).toEqual([])
-})
+}, 120_000)
