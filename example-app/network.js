@@ -68,7 +68,7 @@ async function open({ ports, redis, prefix }, servers, opened) {
 
 /** A server that listens already, so that its address is known before the site is made. */
 async function listen(port, servers) {
-  const server = http.createServer()
+  const server = http.createServer({ keepAliveTimeout: 60_000 }) // or a slow browser sends into a connection just closed
   servers.push(server)
   server.listen(port, '127.0.0.1')
   await named('site', port, once(server, 'listening'))

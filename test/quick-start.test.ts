@@ -8,6 +8,7 @@ import { type Block, blocksBelow, blocksOf } from './docs/markdown'
 import { launch, type Program, type Running, start as startProgram } from './examples/process'
 import { redisUrl } from './flows/setup'
 import { Browser } from './support/agent'
+import { send } from './support/http'
 import { freePort } from './support/ports'
 import { type Registry, startRegistry } from './support/registry'
 import { readText, root } from './support/sources'
@@ -113,8 +114,8 @@ test('README: an empty folder becomes a site with login and logout, in ten lines
   const browser = await logIn(site)
   const front = (await browser.visit(`${site}/`)).body
   const cookie = browser.cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
-  const { headers } = await fetch(`${site}/`, { headers: { cookie } })
-  expect(headers.get('cache-control')).toBe('private, no-store')
+  const { headers } = await send({ method: 'GET', url: new URL(`${site}/`), headers: { cookie } })
+  expect(headers['cache-control']).toBe('private, no-store')
   expect(front).toContain('Welcome back')
   expect(front).toContain('<form method="post" action="/logout">')
   await browser.submit(`${site}/logout`, {})
