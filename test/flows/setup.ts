@@ -313,10 +313,15 @@ const MAX_RETRY_SECONDS = 150
 /**
  * Advances the clock to the next retry of a pending logout, and waits for its result. A retry under way at that moment ends later, and
  * waits again, so the clock is advanced again.
+ * @param seconds how far each time
  */
-export function untilRetried({ clock }: Pick<Emulator, 'clock'>, holds: () => Promise<boolean>): Promise<void> {
+export function untilRetried(
+  { clock }: Pick<Emulator, 'clock'>,
+  holds: () => Promise<boolean>,
+  seconds = MAX_RETRY_SECONDS,
+): Promise<void> {
   return eventually(async () => {
-    clock.advance(MAX_RETRY_SECONDS)
+    clock.advance(seconds)
     return eventually(holds, 3).then(
       () => true,
       () => false,
