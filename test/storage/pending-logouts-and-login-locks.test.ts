@@ -339,7 +339,14 @@ describe.each(stores)('in %s', (name, open) => {
         await pass(1)
         expect(await site.logins.renewForm('k1', held)).toBe(true)
       }
-      expect((await find()).isAlive).toBe(true)
+      /** Two seconds without a renewal are those of a dead process, and a busy machine may take them for a look. */
+      const isAlive = async (): Promise<boolean> => {
+        const renewedAt = performance.now()
+        expect(await site.logins.renewForm('k1', held)).toBe(true)
+        const found = await find()
+        return performance.now() - renewedAt < 1500 ? found.isAlive : isAlive()
+      }
+      expect(await isAlive()).toBe(true)
       await pass(2.1)
       expect(await find()).toEqual({ raw: held, form: { digest: 'digest' }, isAlive: false })
     })
