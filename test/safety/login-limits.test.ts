@@ -244,7 +244,7 @@ test('[F20] a network of /56 has twice the budget of an address, and other netwo
 
 test('[F5] a submit with other credentials meanwhile is told to wait', async () => {
   const [one] = (await visitors(1)) as [Browser]
-  setup.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 3000, times: 1 })
+  setup.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 7000, times: 1 }) // long enough for a second submit on a busy machine
   const before = await setup.keys()
   const first = post(one, ada)
   const isUnderWay = (key: string) => key.includes(':login:') && !before.includes(key)

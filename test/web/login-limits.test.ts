@@ -190,12 +190,17 @@ describe('[F3] the attempt of a process that died', () => {
     const site = processOver(tapped(memory(), (name) => void commands.push(name)))
     hangs(site, 's1')
     await sleep(20)
+    const slept = jest.spyOn(
+      jest.requireActual<typeof import('node:timers/promises')>('node:timers/promises'),
+      'setTimeout',
+    )
     const begun = performance.now()
     expect(await platform.login(site, by('ada', false, 's2'), platform.right)).toBe('turn')
     expect(performance.now() - begun).toBeGreaterThan(4500)
-    const looks = commands.filter((name) => name === 'mget').length
-    expect(looks).toBeGreaterThanOrEqual(10) // 18, and fewer on a busy machine
-    expect(looks).toBeLessThanOrEqual(20)
+    const pauses = slept.mock.calls.map(([ms]) => Number(ms))
+    expect(pauses).toEqual(pauses.map((_ms, index) => expect.closeTo(Math.min(60 * 1.3 ** index, 375))))
+    const looks = commands.filter((name) => name === 'mget').length // 18, and fewer on a busy machine
+    expect([looks >= 2, looks <= 20]).toEqual([true, true])
   })
 })
 
