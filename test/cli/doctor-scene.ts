@@ -222,7 +222,7 @@ async function withStore(report: () => Promise<Report>): Promise<Report> {
   }
 }
 
-/** What is reported in the end of a clock: to a slow answer it looks further ahead. @param most more seconds than this are looked at again */
+/** What is reported in the end: after a slow answer, the clock seems further ahead. @param most more seconds than these are looked at again */
 export async function withClock(report: () => Promise<Report>, most: number): Promise<Report> {
   for (let left = 2; ; left -= 1) {
     const found = await report()
