@@ -14,6 +14,12 @@ import { eventually, pause } from '../support/wait'
 
 export { eventually } from '../support/wait'
 
+/*
+ * Express loads this with the first form that it reads. Jest refuses to load a module between two tests. Where tests run at once, a busy
+ * machine may read the first form just then, and after that Express reads no form of the suite.
+ */
+require('iconv-lite').encodingExists('utf-8')
+
 declare module 'express-session' {
   interface SessionData {
     saved?: string
