@@ -1,6 +1,7 @@
 /** Decides what a landing does, from its binding, its Session Token and the session of the browser. Pure. Interface: "Landing page". */
 import type { TokenFault } from '../errors'
 import type { SessionToken } from '../protocol/session-token'
+import type { LogoutCookie } from './logout'
 import { isLoggedIn, type SsoRecord } from './record'
 
 /** Result of comparing `r` with the binding cookie. */
@@ -14,8 +15,7 @@ export interface LandingFacts {
   readonly isReplayed: boolean
   readonly isSsoSessionRevoked: boolean
   readonly isStoreAvailable: boolean
-  /** Has the browser the cookie of an unconfirmed logout? */
-  readonly hasLogoutCookie: boolean
+  readonly logoutCookie: LogoutCookie | undefined
   readonly record: SsoRecord | undefined
   /** The session that follows the browser's session, if the session has just moved. */
   readonly successor: SsoRecord | undefined
@@ -53,13 +53,20 @@ export function decideLanding(facts: LandingFacts): LandingDecision {
   if (binding === 'no_cookies') return { action: 'mark_cookieless', reason: 'no_cookies' }
   if (binding === 'unbound') return { action: 'start_anew', reason: 'unbound' }
   if (typeof token === 'string') return decideRefused(token)
-  if (facts.hasLogoutCookie && token.sts === 'loggedin') return { action: 'log_out', token, reason: 'signed_out' }
+  if (isLoggedOut(facts, token)) return { action: 'log_out', token, reason: 'signed_out' }
   if (!facts.isStoreAvailable) return { action: 'as_it_is', reason: 'store_unavailable' }
   if (facts.isReplayed) return decideReplay(facts)
   if (token.err !== undefined) return { action: 'give_up', reason: 'undocumented' }
-  if (token.sts === 'loggedin' && facts.isSsoSessionRevoked) return { action: 'log_out', token, reason: 'signed_out' }
+  if (facts.isSsoSessionRevoked) return { action: 'log_out', token, reason: 'signed_out' }
   if (isAlreadyCreated(facts, token)) return { action: 'adopt', reason: 'session_moved' }
   return token.sts === 'anon' ? decideAnonymous(facts, token) : { action: 'sign_in', token }
+}
+
+/** Did the browser log out? An anonymous SSO session ends only if the cookie names it. Otherwise the retry would end a login that begins in it. */
+function isLoggedOut({ logoutCookie, sidHash }: LandingFacts, token: SessionToken): boolean {
+  if (logoutCookie === undefined) return false
+  const isNamed = 'sidHash' in logoutCookie && logoutCookie.sidHash !== undefined && logoutCookie.sidHash === sidHash
+  return token.sts === 'loggedin' || isNamed
 }
 
 /**

@@ -92,8 +92,10 @@ export function mergeLogouts<Logout extends PendingLogout>(known: PendingLogout 
  */
 export type RetryOutcome = 'confirmed' | 'finished' | 'pending' | 'not_found'
 
-/** The cookie is valid as long as a logout is retried, in seconds. */
-export const LOGOUT_COOKIE_SECONDS = 86_400
+/** A logout is retried for so many seconds. */
+const RETRIED_SECONDS = 86_400
+/** The redirect to Identify that follows a logout ends in so many seconds. A login that the user begins later is another login. */
+const RECENT_SECONDS = 30
 
 /** A logout of a session that Redis did not return or did not end, by the session's key in the store. */
 export interface SessionLogout {
@@ -117,18 +119,30 @@ export type LogoutCookie =
   | SessionLogout
   /** Redis has no pending logout of the browser, or the SSO session is not known. The next login that the browser brings ends. */
   | { readonly of: 'next_login' }
+  /** The last logout of the browser, with nothing left to retry. A login that a landing finds now is older than the logout, and ends. */
+  | { readonly of: 'recent' }
+
+/** Is there a logout left to retry? */
+export const isToRetry = (logoutCookie: LogoutCookie | undefined): boolean =>
+  logoutCookie !== undefined && logoutCookie.of !== 'recent'
+
+/** Returns how long the browser keeps the cookie, in seconds. */
+export const logoutCookieSeconds = ({ of }: LogoutCookie): number =>
+  of === 'recent' ? RECENT_SECONDS : RETRIED_SECONDS
 
 /** Begins a subject that is not a hash. */
 const ONE = '~'
 const ALL = '*'
 /** A second Logout of one SSO session does no harm, so only a confirmation of a logout of all is written. */
 const CONFIRMED_ALL = '!'
+const RECENT = '+'
 /** Length of a key. The hash of the SSO session follows. */
 const KEY_LENGTH = 43
 
 function subjectOf(logoutCookie: LogoutCookie): string {
   if (logoutCookie.of === 'sso_session') return logoutCookie.sidHash
   if (logoutCookie.of === 'next_login') return ONE
+  if (logoutCookie.of === 'recent') return RECENT
   const { key, isAll, isConfirmed, sidHash = '' } = logoutCookie
   const ofAll = isConfirmed ? CONFIRMED_ALL : ALL
   return (isAll ? ofAll : ONE) + key + sidHash
@@ -140,7 +154,7 @@ export function writeLogoutCookie(logoutCookie: LogoutCookie, keys: MacKeys, now
   return `${subject}.${makeSignature(keys, 'signed-out', subject, now)}`
 }
 
-const SHAPE = /^([~*!]?[\w-]{0,64})\.(\d{1,12}\.[\w-]{22})$/
+const SHAPE = /^([~*!+]?[\w-]{0,64})\.(\d{1,12}\.[\w-]{22})$/
 
 /**
  * Parses the cookie.
@@ -154,8 +168,10 @@ export function readLogoutCookie(
 ): LogoutCookie | undefined {
   const [, subject, signature] = SHAPE.exec(cookie ?? '') ?? []
   if (subject === undefined || signature === undefined) return undefined
-  if (now - Number(signature.split('.')[0]) > LOGOUT_COOKIE_SECONDS) return undefined
-  const isOurs = isSignature(keys, 'signed-out', subject, signature, now, LOGOUT_COOKIE_SECONDS)
+  const age = now - Number(signature.split('.')[0])
+  if (subject === RECENT) return age > RECENT_SECONDS ? undefined : { of: 'recent' }
+  if (age > RETRIED_SECONDS) return undefined
+  const isOurs = isSignature(keys, 'signed-out', subject, signature, now, RETRIED_SECONDS)
   const [first = ''] = subject
   const isOfSession = [ONE, ALL, CONFIRMED_ALL].includes(first)
   if (!isOurs || subject === (isOfSession ? first : '')) return { of: 'next_login' }

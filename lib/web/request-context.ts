@@ -1,7 +1,7 @@
 /** The context of a request: its facts, its login record and the browser's cookies. The outcome of the request is not part of the context. */
 import type { Request, Response } from 'express'
 import { checkMarker, isBindingValue, type MarkerState } from '../decide/binding'
-import { LOGOUT_COOKIE_SECONDS, type LogoutCookie, readLogoutCookie, writeLogoutCookie } from '../decide/logout'
+import { type LogoutCookie, logoutCookieSeconds, readLogoutCookie, writeLogoutCookie } from '../decide/logout'
 import { blockReason, pageKey, type RedirectCount, readRedirectCount } from '../decide/loop-guard'
 import type { DegradedReason, StatusChecksAtStart } from '../decide/request-decision'
 import { flowParameterOf, MAX_RETURN_LENGTH, withoutFlowParameter } from '../decide/return-to'
@@ -34,8 +34,6 @@ export interface RequestContext {
 interface BrowserState {
   binding: string | undefined
   logoutCookie: LogoutCookie | undefined
-  /** Has the request logged out without a session? If it then redirects to Identify, a login that the landing finds is ended. */
-  hasLoggedOutWithoutSession: boolean
 }
 
 /** Hooks of the site that are running for the request. */
@@ -62,7 +60,6 @@ export async function openRequestContext(site: Site, req: Request, res: Response
     browser: {
       binding: isBindingValue(binding) ? binding : undefined,
       logoutCookie: readLogoutCookie(readCookie(req, config.cookies.logout), macKeys, now()),
-      hasLoggedOutWithoutSession: false,
     },
     running: { onLogout: false },
   }
@@ -121,7 +118,7 @@ export function setLogoutCookie(context: RequestContext, logoutCookie: LogoutCoo
   const { site, res, browser } = context
   browser.logoutCookie = logoutCookie
   const value = writeLogoutCookie(logoutCookie, site.macKeys, site.now())
-  setCookie(res, site.config, site.config.cookies.logout, value, LOGOUT_COOKIE_SECONDS)
+  setCookie(res, site.config, site.config.cookies.logout, value, logoutCookieSeconds(logoutCookie))
 }
 
 /** Drops the logout cookie, after a confirmed logout, a login, or an anonymous status from the SSO system. */

@@ -11,7 +11,7 @@ const usual: LandingFacts = {
   isSsoSessionRevoked: false,
   isLandingLimitReached: false,
   isStoreAvailable: true,
-  hasLogoutCookie: false,
+  logoutCookie: undefined,
   record: undefined,
   successor: undefined,
   sidHash: 'hash-of-s1',
@@ -21,6 +21,7 @@ type Reason<Action> = Extract<LandingDecision, { action: Action }> extends { rea
 const signIn: LandingDecision = { action: 'sign_in', token: loggedIn }
 const stayAnonymous: LandingDecision = { action: 'stay_anonymous', token: anon }
 const logOut: LandingDecision = { action: 'log_out', token: loggedIn, reason: 'signed_out' }
+const logOutAnon: LandingDecision = { ...logOut, token: anon }
 const markCookieless: LandingDecision = { action: 'mark_cookieless', reason: 'no_cookies' }
 const adopt: LandingDecision = { action: 'adopt', reason: 'session_moved' }
 const goOn: LandingDecision = { action: 'go_on', token: anon, reason: 'session_moved' }
@@ -32,8 +33,17 @@ const giveUp = (reason: Reason<'give_up'>): LandingDecision => ({ action: 'give_
 const [login, visit] = [loggedInRecord(), anonRecord()]
 const [otherLogin, otherVisit] = [loggedInRecord({ sidHash: 'other' }), anonRecord({ sidHash: 'other' })]
 const revoked = { isSsoSessionRevoked: true }
+const loggedOut: Partial<LandingFacts> = { logoutCookie: { of: 'next_login' } }
+/** The cookie of a logout of an SSO session. */
+const logoutOf = (sidHash: string): Partial<LandingFacts> => ({ logoutCookie: { of: 'sso_session', sidHash } })
 const spent = { isLandingLimitReached: true }
 const at = <R extends typeof login | typeof visit>(record: R, checkedAt: number): R => ({ ...record, checkedAt })
+
+const recent: Partial<LandingFacts> = { logoutCookie: { of: 'recent' } }
+const unnamed: Partial<LandingFacts> = {
+  sidHash: undefined,
+  logoutCookie: { of: 'session', key: 'k', isAll: false, isConfirmed: false },
+}
 
 type Row = [name: string, facts: Partial<LandingFacts>, decision: LandingDecision]
 const rows: Row[] = [
@@ -62,15 +72,26 @@ const rows: Row[] = [
   ['a session that this site logged out is logged out there', revoked, logOut],
   ['it is logged out there, whoever is logged in here', { ...revoked, record: login }, logOut],
   ['a session that this site logged out is not taken twice', { ...revoked, isReplayed: true }, anew('replayed')],
-  ['a session that this site logged out may be anonymous', { ...revoked, token: anon }, stayAnonymous],
+  [
+    'an anonymous session that this site logged out ends, and no login begins in it',
+    { ...revoked, token: anon },
+    logOutAnon,
+  ],
   ['without a store the site cannot know that', { ...revoked, isStoreAvailable: false }, leave('store_unavailable')],
-  ['a login that meets the logout cookie is logged out there', { hasLogoutCookie: true }, logOut],
-  ['so it is without a store', { hasLogoutCookie: true, isStoreAvailable: false }, logOut],
-  ['so it is with a token that comes again', { hasLogoutCookie: true, isReplayed: true, record: login }, logOut],
-  ['the logout cookie leaves an anonymous landing alone', { hasLogoutCookie: true, token: anon }, stayAnonymous],
-  ['the logout cookie leaves an unbound landing alone', { hasLogoutCookie: true, binding: 'unbound' }, anew('unbound')],
-  ['it leaves a browser without other cookies alone', { hasLogoutCookie: true, binding: 'no_cookies' }, markCookieless],
-  ['the logout cookie leaves a refused token alone', { hasLogoutCookie: true, token: 'expired' }, anew('clock')],
+  ['a login that meets the logout cookie is logged out there', { ...loggedOut }, logOut],
+  ['so it is without a store', { ...loggedOut, isStoreAvailable: false }, logOut],
+  ['so it is with a token that comes again', { ...loggedOut, isReplayed: true, record: login }, logOut],
+  ['the logout cookie leaves an anonymous landing alone', { ...loggedOut, token: anon }, stayAnonymous],
+  ['it ends the anonymous session that it names', { ...logoutOf('hash-of-s1'), token: anon }, logOutAnon],
+  ['it does without a store', { ...logoutOf('hash-of-s1'), token: anon, isStoreAvailable: false }, logOutAnon],
+  ['it leaves another anonymous session alone', { ...logoutOf('other'), token: anon }, stayAnonymous],
+  ['it ends a login of another session', logoutOf('other'), logOut],
+  ['a cookie and a token without a session have none in common', { ...unnamed, token: anon }, stayAnonymous],
+  ['a login that meets the cookie of a recent logout is logged out there', recent, logOut],
+  ['the cookie of a recent logout leaves an anonymous landing alone', { ...recent, token: anon }, stayAnonymous],
+  ['the logout cookie leaves an unbound landing alone', { ...loggedOut, binding: 'unbound' }, anew('unbound')],
+  ['it leaves a browser without other cookies alone', { ...loggedOut, binding: 'no_cookies' }, markCookieless],
+  ['the logout cookie leaves a refused token alone', { ...loggedOut, token: 'expired' }, anew('clock')],
   ['a newcomer of a spent network gives up', { ...spent, token: anon }, giveUp('too_many_landings')],
   ['a known visitor of a spent network goes on', { ...spent, token: anon, record: visit }, stayAnonymous],
   ['a login from a spent network signs in', spent, signIn],
@@ -90,7 +111,7 @@ const rows: Row[] = [
   ['it is taken over if newer: the browser has its cookie', { successor: at(otherVisit, NOW + 1), token: anon }, adopt],
   ['a moved login of another session is not taken over', { successor: otherLogin }, signIn],
   ['a moved session that is still anonymous is not taken over by a login', { successor: visit }, signIn],
-  ['a moved session is not taken over after a logout', { successor: login, hasLogoutCookie: true }, logOut],
+  ['a moved session is not taken over after a logout', { successor: login, ...loggedOut }, logOut],
   ['a newer anonymous session stays', { record: at(otherVisit, NOW + 1), token: anon }, leave('newer_session')],
   ['it takes a token of its own, whatever its age', { record: at(visit, NOW + 1), token: anon }, stayAnonymous],
   ['it takes the token of one that began in the same second', { record: otherVisit, token: anon }, stayAnonymous],

@@ -1,10 +1,11 @@
 import { type MacKeys, makeSignature } from '../../lib/decide/binding'
 import {
   decideLogout,
-  LOGOUT_COOKIE_SECONDS,
+  isToRetry,
   type LogoutCookie,
   type LogoutDecision,
   type LogoutFacts,
+  logoutCookieSeconds,
   mergeLogouts,
   type PendingLogout,
   pendingLogoutId,
@@ -129,6 +130,7 @@ describe('an earlier logout and a later logout of the same name', () => {
 /* The logout cookie. */
 
 const keys: MacKeys = [Buffer.alloc(32, 1)]
+const DAY = 86_400
 const others: MacKeys = [Buffer.alloc(32, 2)]
 
 const marks: [name: string, logoutCookie: LogoutCookie][] = [
@@ -149,7 +151,8 @@ const marks: [name: string, logoutCookie: LogoutCookie][] = [
 test.each(marks)('a logout cookie of %s comes back as it was written, as long as it holds', (_name, logoutCookie) => {
   const cookie = writeLogoutCookie(logoutCookie, keys, NOW)
   expect(readLogoutCookie(cookie, keys, NOW)).toEqual(logoutCookie)
-  expect(readLogoutCookie(cookie, keys, NOW + LOGOUT_COOKIE_SECONDS)).toEqual(logoutCookie)
+  expect([isToRetry(logoutCookie), logoutCookieSeconds(logoutCookie)]).toEqual([true, DAY])
+  expect(readLogoutCookie(cookie, keys, NOW + DAY)).toEqual(logoutCookie)
   expect(readLogoutCookie(cookie, [...others, ...keys], NOW)).toEqual(logoutCookie)
 })
 
@@ -157,9 +160,24 @@ test.each(marks)('a logout cookie of %s by an unknown secret stands for anything
   const [, logoutCookie] = row
   expect(readLogoutCookie(writeLogoutCookie(logoutCookie, others, NOW), keys, NOW)).toEqual(nextLogin)
   const cookies = [keys, others].map((signers) => writeLogoutCookie(logoutCookie, signers, NOW))
-  const read = cookies.map((cookie) => readLogoutCookie(cookie, keys, NOW + LOGOUT_COOKIE_SECONDS + 1))
+  const read = cookies.map((cookie) => readLogoutCookie(cookie, keys, NOW + DAY + 1))
   expect(read).toEqual([undefined, undefined])
 })
+
+test.each([
+  ['a secret of this process', keys],
+  ['a secret of another process', others],
+])(
+  'the cookie of a recent logout by %s holds for the redirect to Identify, and is nothing to retry',
+  (_whose, signers) => {
+    const recent: LogoutCookie = { of: 'recent' }
+    const cookie = writeLogoutCookie(recent, signers, NOW)
+    const seconds = logoutCookieSeconds(recent)
+    expect([isToRetry(recent), isToRetry(undefined), seconds]).toEqual([false, false, 30])
+    expect(readLogoutCookie(cookie, keys, NOW + seconds)).toEqual(recent)
+    expect(readLogoutCookie(cookie, keys, NOW + seconds + 1)).toBeUndefined()
+  },
+)
 
 const signed = (text: string) => `${text}.${makeSignature(keys, 'signed-out', text, NOW)}`
 const ofOne = writeLogoutCookie(session(), keys, NOW)

@@ -1,3 +1,4 @@
+import { logoutCookieSeconds } from '../../lib/decide/logout'
 import { logInAtLast, present, sessionSecret, visitor } from '../flows/setup'
 import type { Browser, ScriptAnswer } from '../support/agent'
 import { basket, document, hop, type Keeping, keepings, type PausableSetup, startPausableSetup } from './pausable-setup'
@@ -47,6 +48,7 @@ describe.each(keepings)('with %s, two tabs that land while the SSO session is lo
     held.open()
     await landing
     await expectNoUser(setup, browser)
+    setup.emulator.clock.advance(logoutCookieSeconds({ of: 'recent' }) + 1)
     expect(browser.cookie('sso2.o') === undefined).toBe(result === 'confirmed')
     if (result === 'pending') return
     expect(loginsAtSso(setup)).toEqual([])

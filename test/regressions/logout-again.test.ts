@@ -1,5 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ada, eventually, loggedInBrowser, logInAtLast, present, resumeStore, view, visitor } from '../flows/setup'
+import { logoutCookieSeconds } from '../../lib/decide/logout'
+import {
+  ada,
+  eventually,
+  loggedInBrowser,
+  logInAtLast,
+  present,
+  resumeStore,
+  untilRetried,
+  view,
+  visitor,
+} from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { useRedis } from '../support/redis'
 import {
@@ -29,6 +40,10 @@ const start = async (keeping: Keeping = 'Redis', before?: PausableOptions['befor
 const post = (browser: Browser) => browser.fetchJson(setup.at('/logout'), { json: {} })
 const submit = (browser: Browser) => browser.submit(setup.at('/logout'), { return_to: '/news' })
 const logoutCookie = (browser: Browser) => browser.cookie('sso2.o')
+/** So long a login that a landing finds is taken for an older one. */
+const RECENT_SECONDS = logoutCookieSeconds({ of: 'recent' })
+const expectLoggedIn = async (browser: Browser) =>
+  expect(view(await browser.visit(setup.at('/news')))).toMatchObject({ status: 'loggedin', username: 'ada' })
 const newestLogin = () => present(loginsAtSso(setup).at(-1)).sid
 const logoutsOf = (sid: string) => setup.emulator.calls({ operation: 'logout', sid }).length
 const notLoggedIn = /^(none|anon)$/
@@ -159,40 +174,100 @@ test.each<[what: string, begin: () => unknown, end: () => unknown]>([
   expect(basket(await browser.fetchJson(setup.at('/basket'))).basket).toEqual([])
 })
 
-test('[S17] a script that logs out twice leaves no mark, and a later login on the other site stays', async () => {
+test('[S17] after a script has logged out twice, a later login on the other site stays', async () => {
   await start()
   const browser = await setup.loggedInBrowser()
   expect((await post(browser)).json.logout).toBe('confirmed')
   expect((await post(browser)).json.logout).toBe('no_session')
+  setup.emulator.clock.advance(RECENT_SECONDS + 1)
   expect(logoutCookie(browser)).toBeUndefined()
   await logInAtLast(browser, setup.evening)
   expect(view(await browser.visit(setup.at('/')))).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
   expect(loginsAtSso(setup)).toHaveLength(1)
 })
 
-test('[S17] a logout without a session here ends the login of the other site, and logs nobody in', async () => {
-  await start()
-  const browser = await loggedInBrowser(setup, ada, setup.evening)
-  expect(view(await submit(browser)).status).toMatch(notLoggedIn)
-  expect(loginsAtSso(setup)).toEqual([])
+/** Ways in which a browser has a login that this site does not know, when the user logs out here. */
+const unknownLogins: [string, (browser: Browser) => Promise<unknown>][] = [
+  ['without a session here', async () => {}],
+  [
+    'with a session here that has ended elsewhere',
+    async (browser) => {
+      await logInAtLast(browser, setup.morning)
+      setup.emulator.terminate(newestLogin())
+    },
+  ],
+  [
+    'while an earlier logout is pending',
+    async (browser) => {
+      await logInAtLast(browser, setup.morning)
+      setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
+      expect((await post(browser)).json.logout).toBe('pending')
+      setup.emulator.terminate(newestLogin())
+    },
+  ],
+]
+/** A form, a script that loads the page after it, and a handler of the site. */
+const clicks: [string, (browser: Browser) => Promise<{ body: string }>][] = [
+  ['of a form', submit],
+  ['of a script', async (browser) => post(browser).then(() => browser.visit(setup.at('/news')))],
+]
+describe.each(clicks)('a logout %s ends the login of the other site, and logs nobody in,', (_whose, click) => {
+  test.each(unknownLogins)('[S17] %s', async (_what, begin) => {
+    await start()
+    const browser = setup.browser()
+    await begin(browser)
+    await logInAtLast(browser, setup.evening)
+    expect(loginsAtSso(setup)).toHaveLength(1)
+    await overcome()
+    expect(view(await click(browser)).status).toMatch(notLoggedIn)
+    expect(loginsAtSso(setup)).toEqual([])
+    expect(logoutCookie(browser)).toBeUndefined()
+    await expectNoUser(setup, browser)
+    await expectLoginWorks(setup, browser)
+  })
 })
 
-test('[S17] a logout while an earlier one is pending ends a login that began in between, and logs nobody in', async () => {
+test('[S17] a landing in progress during a logout without a session logs nobody in', async () => {
   await start()
-  const browser = await setup.loggedInBrowser()
-  setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
-  expect((await post(browser)).json.logout).toBe('pending')
-  setup.emulator.terminate(newestLogin())
-  await logInAtLast(browser, setup.evening)
-  await overcome()
-  expect(view(await submit(browser)).status).toMatch(notLoggedIn)
-  expect(loginsAtSso(setup)).toEqual([])
-  expect(logoutCookie(browser)).toBeUndefined()
+  const browser = await loggedInBrowser(setup, ada, setup.evening)
+  const held = setup.exchanging.close()
+  const landing = browser.visit(setup.at('/slow-tab'))
+  await held.arrived
+  expect((await post(browser)).json.logout).toBe('no_session')
+  held.open()
+  await landing
   await expectNoUser(setup, browser)
+  expect(loginsAtSso(setup)).toEqual([])
   await expectLoginWorks(setup, browser)
 })
 
-test('[S17] two clicks of a script at once leave no mark', async () => {
+test('[S17] a login that begins in an SSO session whose logout Redis lost is not ended by that logout', async () => {
+  await start()
+  const browser = await visitor(setup)
+  setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
+  expect((await post(browser)).json.logout).toBe('pending')
+  await redis.commands().flushall()
+  setup.emulator.faults.clear()
+  await expectLoginWorks(setup, browser)
+  const calls = () => setup.emulator.calls({ operation: 'logout' }).length
+  const before = calls()
+  await untilRetried(setup.emulator, async () => calls() > before)
+  await expectLoggedIn(browser)
+})
+
+test('[S17] a form that was open during a logout that the SSO system did not confirm logs in for good', async () => {
+  await start()
+  const browser = await visitor(setup)
+  setup.emulator.faults.add({ operation: 'logout', kind: 'down', times: 2 }) // the logout, and its retry by the form
+  expect((await post(browser)).json.logout).toBe('pending')
+  const logIn = () => browser.submit(setup.at('/login'), { ...ada, return_to: '/' })
+  expect((await logIn()).url).toContain('notice=session_ended')
+  expect(view(await logIn())).toMatchObject({ status: 'loggedin', username: 'ada' })
+  setup.emulator.clock.advance(361)
+  await expectLoggedIn(browser)
+})
+
+test('[S17] after two clicks of a script at once the next page is as for any visitor', async () => {
   await start()
   const browser = await setup.loggedInBrowser()
   const both = await Promise.all([post(browser), post(browser)])

@@ -109,6 +109,19 @@ test.each(['Redis', 'a session of its own'] as const)(
   },
 )
 
+test('[S17] a logout of all while Redis is away, and the process ends: a login form that was open does not forget it', async () => {
+  const [phone, laptop] = await phoneAndLaptop()
+  const ofLaptop = present(loginsAtSso(setup).at(-1)).sid
+  redis.hang()
+  await byRoute(laptop)
+  await setup.first.sso.close()
+  redis.resume()
+  setup.serveFrom(await setup.addReadyProcess())
+  setup.emulator.terminate(ofLaptop)
+  expect((await laptop.submit(setup.at('/login'), { ...ada, return_to: '/' })).url).toContain('notice=session_ended')
+  await expectPhoneOut(phone, laptop)
+})
+
 test.each([
   ['the SSO system is down', true],
   ['the SSO system is down and Redis takes no writes', false],

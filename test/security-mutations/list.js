@@ -119,8 +119,17 @@ const byFile = {
       test: ['safety/landing-limit'],
     },
     'the mark of a logout does not count at the landing': {
-      find: "if (facts.hasLogoutCookie && token.sts === 'loggedin') return { action: 'log_out', token, reason: 'signed_out' }",
+      find: "if (isLoggedOut(facts, token)) return { action: 'log_out', token, reason: 'signed_out' }",
       test: ['regressions/logout-again', '"log in" that'],
+    },
+    'a login begins in an SSO session that waits for its logout': {
+      find: ' || isNamed',
+      test: ['regressions/logout-again', 'whose logout Redis lost is not ended'],
+    },
+    'a login begins in an SSO session that the site has logged out': {
+      find: 'if (facts.isSsoSessionRevoked)',
+      replace: "if (token.sts === 'loggedin' && facts.isSsoSessionRevoked)",
+      test: ['decide/landing', 'no login begins in it'],
     },
     'the second of two tabs that come back from Identify loses what the site has kept': {
       find: "successor?.status === 'anon') return",
@@ -151,6 +160,10 @@ const byFile = {
     },
   },
   'web/routes/landing.ts': {
+    'an anonymous landing forgets a logout of all sessions': {
+      find: " && context.browser.logoutCookie?.of !== 'session'",
+      test: ['regressions/logout-all', 'a login form that was open'],
+    },
     'the landing redirects to the raw r': {
       find: 'const returnTo = validateReturnTo(query.r, site.config.returnPolicy, MAX_CARRIED_LENGTH) ?? `${site.config.siteUrl}/`',
       replace: "const returnTo = query.r ?? '/'",
@@ -858,9 +871,14 @@ const byFile = {
       test: ['regressions/site-data', 'a check during a response ends the login'],
     },
     'a landing under way brings back a login whose session nobody could tell at the logout': {
-      find: "logoutCookie.of === 'session' || (logoutCookie.of === 'next_login' && isLoggedIn(value))",
-      replace: "logoutCookie.of === 'session'",
+      find: "of === 'session' || (of !== 'sso_session' && isLoggedIn(value))",
+      replace: "of === 'session'",
       test: ['regressions/final-logout', 'had lost everything of'],
+    },
+    'a landing under way brings back a login whose session ended elsewhere before the logout': {
+      find: "(of !== 'sso_session' && isLoggedIn(value))",
+      replace: "(of === 'next_login' && isLoggedIn(value))",
+      test: ['regressions/logout-again', 'a landing in progress'],
     },
     'a page shows nobody the data of a reader whose session Redis has lost': {
       find: 'return hasMovedOrEnded(stored) || (wasIn && stored.key !== undefined && stored.isUnwritten)',
@@ -959,17 +977,18 @@ const byFile = {
       test: ['regressions/logout-all', 'the browser has no session any more'],
     },
     'a second click on "log out" ends the next login on another site': {
-      find: "    case 'nothing':\n",
-      replace: "    case 'nothing':\n      setLogoutCookie(context, { of: 'next_login' })\n",
-      test: ['regressions/logout-again', 'a script that logs out twice'],
+      find: "{ of: 'recent' }",
+      replace: "{ of: 'next_login' }",
+      test: ['regressions/logout-again', 'after a script has logged out twice'],
     },
-    'a logout without a session is undone by the redirect that follows': {
-      find: " || decision.action === 'nothing'",
-      test: ['regressions/logout-again', 'a logout without a session here'],
+    'a logout is undone by the page that follows': {
+      find: "  if (!isToRetry(browser.logoutCookie)) setLogoutCookie(context, { of: 'recent' })\n",
+      test: ['regressions/logout-again', 'ends the login of the other site'],
     },
-    'a logout that retries an earlier one is undone by the redirect that follows': {
-      find: "decision.action === 'retry' || ",
-      test: ['regressions/logout-again', 'while an earlier one is pending'],
+    'a logout that Redis does not keep ends a login that is newer': {
+      find: 'key === undefined ?',
+      replace: 'key !== null ?',
+      test: ['web/log-out-steps', 'that Redis does not keep either'],
     },
     'a session without a record survives a logout while Redis takes no writes': {
       find: "const outcome = isAvailable ? await endWithoutRecord(stored) : 'unavailable'",

@@ -15,6 +15,8 @@ import { ACCOUNT, device, type LogoutSite, now, openLogoutSite, SID, sidHash } f
  * what is left to do. test/web/finish-logout.test.ts has the steps that follow.
  */
 
+const recent: LogoutCookie = { of: 'recent' }
+
 let setup: LogoutSite
 let key: string
 let elsewhere: string
@@ -47,7 +49,7 @@ async function request({ sessionKey, logoutCookie, isBlind = false }: Facts): Pr
     res: new ServerResponse(new IncomingMessage(new Socket())),
     stored,
     hasUnreadableCookie: false,
-    browser: { binding: undefined, logoutCookie, hasLoggedOutWithoutSession: false },
+    browser: { binding: undefined, logoutCookie },
     running: { onLogout: false },
   } as unknown as RequestContext
 }
@@ -72,10 +74,10 @@ describe('a logout', () => {
   test.each([
     [false, 'live'],
     [true, 'ended'],
-  ])('is confirmed, and needs no cookie (of all: %s)', async (isAll, other) => {
+  ])('is confirmed, and a login that a landing finds now ends too (of all: %s)', async (isAll, other) => {
     const context = await request({ sessionKey: key })
     expect([await logOut(context, isAll), await states()]).toEqual(['confirmed', ['ended', other]])
-    expect([setup.calls().length, cookieIn(context), context.stored.key]).toEqual([1, undefined, undefined])
+    expect([setup.calls().length, cookieIn(context), context.stored.key]).toEqual([1, recent, undefined])
   })
 
   test('that the SSO system refuses is pending, and the cookie names its SSO session', async () => {
@@ -86,17 +88,18 @@ describe('a logout', () => {
     expect(await pending()).toMatchObject({ sid: SID, key, isAll: false, isConfirmed: false })
   })
 
-  test('that Redis does not keep either ends the next login of the browser', async () => {
+  test.each([false, true])('that Redis does not keep either is in the cookie (of all: %s)', async (isAll) => {
     refuse()
     setup.fail({ text: 'pend:' })
     const context = await request({ sessionKey: key })
-    expect([await logOut(context, false), cookieIn(context)]).toEqual(['pending', { of: 'next_login' }])
+    const cookie = { of: 'session', key, isAll, isConfirmed: false, sidHash }
+    expect([await logOut(context, isAll), cookieIn(context)]).toEqual(['pending', cookie])
   })
 
   test('of all that the SSO system has confirmed is kept if a session of the account did not end', async () => {
     whileSsoIsAsked(() => setup.fail({ text: 'acct:' }))
     const context = await request({ sessionKey: key })
-    expect([await logOut(context, true), cookieIn(context)]).toEqual(['pending', undefined])
+    expect([await logOut(context, true), cookieIn(context)]).toEqual(['pending', recent])
     expect(await pending()).toMatchObject({ isAll: true, isConfirmed: true })
   })
 
@@ -158,9 +161,9 @@ describe('a logout of a browser that has no session any more, but a logout cooki
     await keep()
     const context = await request({ logoutCookie: sso })
     expect(await logOut(context, isAll)).toBe(isAll ? 'no_session' : 'confirmed')
-    expect([cookieIn(context), context.browser.hasLoggedOutWithoutSession]).toEqual(['dropped', true])
+    expect(cookieIn(context)).toEqual(recent)
     const again = await request({ logoutCookie: sso })
-    expect([await logOut(again, false), cookieIn(again), setup.calls().length]).toEqual(['confirmed', 'dropped', 1])
+    expect([await logOut(again, false), cookieIn(again), setup.calls().length]).toEqual(['confirmed', recent, 1])
   })
 
   test('is pending while the SSO system refuses', async () => {
@@ -177,8 +180,13 @@ describe('a logout of a browser that has no session any more, but a logout cooki
 
   test('without a logout cookie does nothing itself, and what Identify finds then ends', async () => {
     const context = await request({})
-    expect([await logOut(context, false), context.browser.hasLoggedOutWithoutSession]).toEqual(['no_session', true])
-    expect([cookieIn(context), setup.calls()]).toEqual([undefined, []])
+    expect(await logOut(context, false)).toBe('no_session')
+    expect([cookieIn(context), setup.calls()]).toEqual([recent, []])
+  })
+
+  test('after a recent logout begins its time anew, and asks nobody', async () => {
+    const context = await request({ logoutCookie: recent })
+    expect([await logOut(context, false), cookieIn(context), setup.calls()]).toEqual(['no_session', recent, []])
   })
 })
 

@@ -26,7 +26,6 @@ import {
   type RequestContext,
   redirectCountCookie,
   redirectCountFor,
-  setLogoutCookie,
 } from '../request-context'
 
 /** Returns the value of the binding cookie. Sets the cookie if the browser has none. */
@@ -40,9 +39,7 @@ function ensureBinding({ site, res, browser }: RequestContext): string {
 
 /** Returns the Identify address for a page. Sets the binding cookie if the browser has none. @param redirects count with this redirect, if counted */
 export function identifyAddress(context: RequestContext, page: string, redirects?: RedirectCount): string {
-  const { site, browser } = context
-  if (browser.hasLoggedOutWithoutSession && browser.logoutCookie === undefined)
-    setLogoutCookie(context, { of: 'next_login' })
+  const { site } = context
   const isLast = redirects && isLastRedirect(redirects)
   const parameter = makeBinding(site.macKeys, ensureBinding(context), site.now(), isLast)
   return site.client.identifyUrl(withFlowParameter(page, parameter))

@@ -4,6 +4,7 @@
  */
 import {
   decideLogout,
+  isToRetry,
   type LogoutDecision,
   type LogoutResult,
   type PendingLogout,
@@ -33,10 +34,11 @@ import {
 /** Ends the browser's session, or all of the account's. */
 export async function logOut(context: RequestContext, isAll: boolean): Promise<LogoutResult> {
   const started = performance.now()
-  const { stored, site, req } = context
+  const { stored, site, req, browser } = context
   const decision = await beginLogout(context, isAll)
   const sidHash = stored.value?.sidHash
   const result = await applyLogoutDecision(context, decision)
+  if (!isToRetry(browser.logoutCookie)) setLogoutCookie(context, { of: 'recent' })
   stored.forget()
   await site.sessions.replaceWithEmptySession(req) // and drops the session cookie
   publish('logout', {
@@ -70,7 +72,7 @@ async function beginLogout(context: RequestContext, isAll: boolean): Promise<Log
       key: stored.key,
       state: stored.state,
       hasUnreadableCookie: context.hasUnreadableCookie,
-      hasLogoutCookie: browser.logoutCookie !== undefined,
+      hasLogoutCookie: isToRetry(browser.logoutCookie),
       isAll,
     })
     if (decision.action === 'end' || tries === MAX_TRIES) return decision
@@ -82,7 +84,6 @@ async function beginLogout(context: RequestContext, isAll: boolean): Promise<Log
 }
 
 async function applyLogoutDecision(context: RequestContext, decision: LogoutDecision): Promise<LogoutResult> {
-  context.browser.hasLoggedOutWithoutSession = decision.action === 'retry' || decision.action === 'nothing'
   switch (decision.action) {
     case 'end':
       return endSession(context, decision.record, decision.isAll)
@@ -135,8 +136,13 @@ async function sendLogout(context: RequestContext, sidHash: string, logout: Pend
 /** Adds a pending logout, and sets the logout cookie. */
 async function retryLater(context: RequestContext, sidHash: string, logout: PendingLogout): Promise<void> {
   const added = await addPendingLogout(context.site, sidHash, logout)
-  // if Redis has no pending logout, the next login that the browser brings ends
-  setLogoutCookie(context, added === 'done' ? { of: 'sso_session', sidHash } : { of: 'next_login' })
+  if (added === 'done') return setLogoutCookie(context, { of: 'sso_session', sidHash })
+  // without the session, Redis may have no pending logout, and the next login that the browser brings ends
+  const { key, isAll, isConfirmed } = logout
+  setLogoutCookie(
+    context,
+    key === undefined ? { of: 'next_login' } : { of: 'session', key, isAll, isConfirmed, sidHash },
+  )
 }
 
 /** Keeps the logout in the memory of this process, because the browser may not return. A logout of all sessions stays a logout of all sessions. */
@@ -174,6 +180,7 @@ async function retryNamedLogout(context: RequestContext): Promise<RetryResult> {
     case 'session':
       return retryDeferredLogout(context, logoutCookie)
     case 'next_login':
+    case 'recent':
       return { outcome: await endLoginDespiteLogout(context), isAll: context.stored.hasBeenRead ? false : undefined }
   }
 }

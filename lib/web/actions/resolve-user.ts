@@ -7,6 +7,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LOG_LINES } from '../../decide/log-lines'
+import { isToRetry } from '../../decide/logout'
 import { hasMovedOrEnded, isLoggedIn, needsNewAccessToken, type SsoRecord } from '../../decide/record'
 import {
   decideRequest,
@@ -100,8 +101,9 @@ export const IDENTIFY_LOOP = 'visit:identify_loop'
 /** Returns the state of the logout cookie. A login drops the cookie. A login that still has the cookie began before the logout, and must end. */
 function logoutCookieState({ browser: { logoutCookie }, stored: { value } }: RequestContext): LogoutCookieState {
   if (logoutCookie === undefined) return 'no_cookie'
-  const mustRetry = logoutCookie.of === 'session' || (logoutCookie.of === 'next_login' && isLoggedIn(value))
-  return mustRetry ? 'retry_always' : 'retry_if_anonymous'
+  const { of } = logoutCookie
+  if (of === 'session' || (of !== 'sso_session' && isLoggedIn(value))) return 'retry_always'
+  return isToRetry(logoutCookie) ? 'retry_if_anonymous' : 'no_cookie'
 }
 
 /** Returns the facts of a decision. A costly fact is computed only when the decision reads it. */

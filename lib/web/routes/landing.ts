@@ -115,7 +115,7 @@ async function decideFor(
     successor: successor?.stored.value,
     sidHash: token instanceof TokenError || token.sid === undefined ? undefined : shortHash(token.sid),
     clockOffset: context.site.client.clockOffsetSeconds ?? 0,
-    hasLogoutCookie: browser.logoutCookie !== undefined,
+    logoutCookie: browser.logoutCookie,
     ...tokenState,
     isStoreAvailable: stored.hasBeenRead && tokenState.isStoreAvailable,
   })
@@ -212,7 +212,8 @@ async function keepAnonymous(context: RequestContext, { sid = '', iat }: Session
   const { site } = context
   const checkedAt = Math.min(site.now(), iat + (site.client.clockOffsetSeconds ?? 0))
   const outcome = await beginAnonymousSession(context, { sid, checkedAt, browser: browserName(context) })
-  if (outcome === 'done') dropLogoutCookie(context)
+  // the page that follows retries a logout of a session that may still be stored
+  if (outcome === 'done' && context.browser.logoutCookie?.of !== 'session') dropLogoutCookie(context)
   return outcome
 }
 
