@@ -116,16 +116,10 @@ export class Agent {
     const account = this.last
     await this.#logOutByScript('logoutAll', '/logout-all', { account })
   }
-  /** Logs out by a script. After `no_session`, the script sends the form, as docs/logout.md says. */
+  /** Logs out by a script, which then loads a page at once, as docs/logout.md says. */
   async #logOutByScript(what: What, path: string, more: Partial<Entry> = {}): Promise<void> {
-    let told: string | undefined
-    const send = async () => {
-      const seen = await this.#send(path, { method: 'POST' })
-      told = seen.json?.logout
-      return seen
-    }
-    await this.#step(what, send, more)
-    if (told === 'no_session') await this.submitLogout()
+    await this.#step(what, () => this.#send(path, { method: 'POST' }), more)
+    await this.page()
   }
   /** Somebody else comes with a cookie that this browser had once. */
   async old(roll: () => number): Promise<void> {
