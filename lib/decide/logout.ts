@@ -156,6 +156,14 @@ export function writeLogoutCookie(logoutCookie: LogoutCookie, keys: MacKeys, now
 
 const SHAPE = /^([~*!+]?[\w-]{0,64})\.(\d{1,12}\.[\w-]{22})$/
 
+const signedAtOf = (signature: string): EpochSeconds => Number(signature.split('.')[0])
+
+/** Did the browser log out a moment ago? Only if {@link readLogoutCookie} accepts the cookie. */
+export function isRecentLogout(cookie: string | undefined, now: EpochSeconds): boolean {
+  const [, , signature] = SHAPE.exec(cookie ?? '') ?? []
+  return signature !== undefined && now - signedAtOf(signature) <= RECENT_SECONDS
+}
+
 /**
  * Parses the cookie.
  * A cookie whose signature no secret of the process verifies stands for any login. Another process may have the secret, and a
@@ -168,10 +176,10 @@ export function readLogoutCookie(
 ): LogoutCookie | undefined {
   const [, subject, signature] = SHAPE.exec(cookie ?? '') ?? []
   if (subject === undefined || signature === undefined) return undefined
-  const age = now - Number(signature.split('.')[0])
-  if (subject === RECENT) return age > RECENT_SECONDS ? undefined : { of: 'recent' }
-  if (age > RETRIED_SECONDS) return undefined
-  const isOurs = isSignature(keys, 'signed-out', subject, signature, now, RETRIED_SECONDS)
+  const seconds = subject === RECENT ? RECENT_SECONDS : RETRIED_SECONDS
+  if (now - signedAtOf(signature) > seconds) return undefined
+  const isOurs = isSignature(keys, 'signed-out', subject, signature, now, seconds)
+  if (subject === RECENT) return { of: isOurs ? 'recent' : 'next_login' }
   const [first = ''] = subject
   const isOfSession = [ONE, ALL, CONFIRMED_ALL].includes(first)
   if (!isOurs || subject === (isOfSession ? first : '')) return { of: 'next_login' }

@@ -1,6 +1,7 @@
 import { type MacKeys, makeSignature } from '../../lib/decide/binding'
 import {
   decideLogout,
+  isRecentLogout,
   isToRetry,
   type LogoutCookie,
   type LogoutDecision,
@@ -131,6 +132,7 @@ describe('an earlier logout and a later logout of the same name', () => {
 
 const keys: MacKeys = [Buffer.alloc(32, 1)]
 const DAY = 86_400
+const recent: LogoutCookie = { of: 'recent' }
 const others: MacKeys = [Buffer.alloc(32, 2)]
 
 const marks: [name: string, logoutCookie: LogoutCookie][] = [
@@ -165,19 +167,21 @@ test.each(marks)('a logout cookie of %s by an unknown secret stands for anything
 })
 
 test.each([
-  ['a secret of this process', keys],
-  ['a secret of another process', others],
-])(
-  'the cookie of a recent logout by %s holds for the redirect to Identify, and is nothing to retry',
-  (_whose, signers) => {
-    const recent: LogoutCookie = { of: 'recent' }
-    const cookie = writeLogoutCookie(recent, signers, NOW)
-    const seconds = logoutCookieSeconds(recent)
-    expect([isToRetry(recent), isToRetry(undefined), seconds]).toEqual([false, false, 30])
-    expect(readLogoutCookie(cookie, keys, NOW + seconds)).toEqual(recent)
-    expect(readLogoutCookie(cookie, keys, NOW + seconds + 1)).toBeUndefined()
-  },
-)
+  ['a secret of this process', keys, recent],
+  ['an unknown secret', others, nextLogin],
+])('the cookie of a recent logout by %s holds for the redirect to Identify', (_whose, signers, found) => {
+  const cookie = writeLogoutCookie(recent, signers, NOW)
+  const seconds = logoutCookieSeconds(recent)
+  expect([isToRetry(recent), isToRetry(undefined), seconds]).toEqual([false, false, 30])
+  expect(readLogoutCookie(cookie, keys, NOW + seconds)).toEqual(found)
+  expect(readLogoutCookie(cookie, keys, NOW + seconds + 1)).toBeUndefined()
+})
+
+test.each([recent, nextLogin])('a cookie tells a recent logout from an older one (%j)', (logoutCookie) => {
+  const cookie = writeLogoutCookie(logoutCookie, keys, NOW)
+  expect([NOW, NOW + 30, NOW + 31].map((now) => isRecentLogout(cookie, now))).toEqual([true, true, false])
+  expect([isRecentLogout(undefined, NOW), isRecentLogout('garbage', NOW)]).toEqual([false, false])
+})
 
 const signed = (text: string) => `${text}.${makeSignature(keys, 'signed-out', text, NOW)}`
 const ofOne = writeLogoutCookie(session(), keys, NOW)

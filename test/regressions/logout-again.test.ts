@@ -186,16 +186,16 @@ test('[S17] after a script has logged out twice, a later login on the other site
   expect(loginsAtSso(setup)).toHaveLength(1)
 })
 
+/** The session of this site is of an SSO session that has ended. */
+async function endedHere(browser: Browser): Promise<void> {
+  await logInAtLast(browser, setup.morning)
+  setup.emulator.terminate(newestLogin())
+}
+
 /** Ways in which a browser has a login that this site does not know, when the user logs out here. */
 const unknownLogins: [string, (browser: Browser) => Promise<unknown>][] = [
   ['without a session here', async () => {}],
-  [
-    'with a session here that has ended elsewhere',
-    async (browser) => {
-      await logInAtLast(browser, setup.morning)
-      setup.emulator.terminate(newestLogin())
-    },
-  ],
+  ['with a session here that has ended elsewhere', endedHere],
   [
     'while an earlier logout is pending',
     async (browser) => {
@@ -225,6 +225,46 @@ describe.each(clicks)('a logout %s ends the login of the other site, and logs no
     await expectNoUser(setup, browser)
     await expectLoginWorks(setup, browser)
   })
+
+  test('[S17] with a session here that has ended elsewhere, also if the SSO system does not respond at first', async () => {
+    await start()
+    const browser = setup.browser()
+    await endedHere(browser)
+    await logInAtLast(browser, setup.evening)
+    setup.emulator.faults.add({ operation: 'logout', kind: 'down', times: 1 })
+    await click(browser)
+    await expectNoUser(setup, browser)
+    expect(loginsAtSso(setup)).toEqual([])
+  })
+})
+
+test('[S17] a logout while Redis hangs ends the login of the other site too', async () => {
+  await start()
+  const browser = setup.browser()
+  await endedHere(browser)
+  await logInAtLast(browser, setup.evening)
+  redis.hang()
+  expect((await post(browser)).json.logout).toBe('pending')
+  await isBack()
+  await eventually(async () => view(await browser.visit(setup.at('/news'))).degraded === undefined)
+  await expectNoUser(setup, browser)
+  expect(loginsAtSso(setup)).toEqual([])
+})
+
+test('[S17] a logout that Redis and the SSO system lost stands for no login after an anonymous return from Identify', async () => {
+  await start()
+  const browser = await setup.loggedInBrowser()
+  redis.hang()
+  expect((await post(browser)).json.logout).toBe('pending')
+  redis.resume()
+  await redis.commands().flushall()
+  await isBack()
+  await browser.visit(setup.at('/login'))
+  expect(logoutCookie(browser)).toBeUndefined()
+  setup.emulator.clock.advance(3600)
+  for (const { sid, status } of setup.emulator.sessions()) if (status === 'anon') setup.emulator.terminate(sid)
+  await logInAtLast(browser, setup.evening)
+  await expectLoggedIn(browser)
 })
 
 test('[S17] a landing in progress during a logout without a session logs nobody in', async () => {

@@ -30,12 +30,19 @@ afterEach(() => setup.close())
 interface Facts {
   readonly sessionKey?: string | undefined
   readonly logoutCookie?: LogoutCookie
+  /** Was the logout cookie set a moment ago? */
+  readonly isLogoutRecent?: boolean
   /** Has this process another secret than the one that encrypted the session? */
   readonly isBlind?: boolean
 }
 
 /** A request with the cookie of a session, and with a logout cookie. */
-async function request({ sessionKey, logoutCookie, isBlind = false }: Facts): Promise<RequestContext> {
+async function request({
+  sessionKey,
+  logoutCookie,
+  isLogoutRecent = false,
+  isBlind = false,
+}: Facts): Promise<RequestContext> {
   const { site } = setup
   const parts = isBlind ? siteOver(setup.kv, { now: now() }, setup.stored.prefix, [OTHER_KEY]) : {}
   const more = { macKeys: [KEY], sessions: { replaceWithEmptySession: async () => {} } }
@@ -49,7 +56,7 @@ async function request({ sessionKey, logoutCookie, isBlind = false }: Facts): Pr
     res: new ServerResponse(new IncomingMessage(new Socket())),
     stored,
     hasUnreadableCookie: false,
-    browser: { binding: undefined, logoutCookie },
+    browser: { binding: undefined, logoutCookie, isLogoutRecent },
     running: { onLogout: false },
   } as unknown as RequestContext
 }
@@ -203,6 +210,17 @@ describe('the retry for a logout cookie', () => {
     const context = await request({ sessionKey: key, logoutCookie: { of: 'next_login' } })
     expect(await retryLogoutFromCookie(context)).toEqual({ outcome, isAll: false })
     expect([cookieIn(context), await states()]).toEqual([cookie, ['ended', 'live']])
+  })
+
+  test.each<[what: string, logoutCookie: LogoutCookie, cookie: LogoutCookie | 'dropped']>([
+    ['of the next login', { of: 'next_login' }, recent],
+    ['of a session', { of: 'session', key: 'x'.repeat(43), isAll: false, isConfirmed: false, sidHash }, recent],
+    ['of a recent logout', recent, 'dropped'],
+  ])('%s of a moment ago is over, and what Identify finds then ends too, once', async (_what, logoutCookie, cookie) => {
+    await setup.stored.pendingLogouts.markFinished(sidHash, { key, accountId: ACCOUNT, isAll: false })
+    const context = await request({ sessionKey: key, logoutCookie, isLogoutRecent: true })
+    await retryLogoutFromCookie(context)
+    expect(cookieIn(context)).toEqual(cookie)
   })
 
   test('of the next login leaves an anonymous session', async () => {

@@ -163,11 +163,23 @@ async function retryLogoutOnClick(context: RequestContext, isAll: boolean): Prom
   return outcome === 'confirmed' || outcome === 'finished' ? 'confirmed' : 'pending'
 }
 
-/** Retries the logout of the browser's logout cookie, and drops the cookie of a logout that is over. */
+/** Retries the logout of the browser's logout cookie. When the logout is over, the cookie is dropped, or is the cookie of a recent logout. */
 export async function retryLogoutFromCookie(context: RequestContext): Promise<RetryResult> {
+  const { browser } = context
+  const isFirstRetry = browser.isLogoutRecent && isToRetry(browser.logoutCookie)
   const result = await retryNamedLogout(context)
-  if (result.outcome === 'confirmed' || result.outcome === 'finished') dropLogoutCookie(context)
+  if (result.outcome === 'confirmed' || result.outcome === 'finished')
+    isFirstRetry ? setLogoutCookie(context, { of: 'recent' }) : dropLogoutCookie(context)
   return result
+}
+
+/**
+ * Before a landing drops the logout cookie: retries the logout of a session that the cookie names, because all sessions of the account may have
+ * to end.
+ * @returns true while the retry is pending, so that the cookie stays
+ */
+export async function isNamedLogoutPending(context: RequestContext): Promise<boolean> {
+  return context.browser.logoutCookie?.of === 'session' && (await retryLogoutFromCookie(context)).outcome === 'pending'
 }
 
 async function retryNamedLogout(context: RequestContext): Promise<RetryResult> {
@@ -202,16 +214,13 @@ async function endLoginDespiteLogout(context: RequestContext): Promise<RetryOutc
 }
 
 /**
- * Logs out the session of a landing token, because the browser has a logout cookie. Otherwise a landing would undo the logout. If the
- * cookie names a session, the logout of the session is retried first, because all sessions of the account may have to end. While the retry is
- * pending, the cookie stays.
+ * Logs out the session of a landing token, because the browser has a logout cookie. Otherwise a landing would undo the logout.
  * @returns true if the browser had a logout cookie and the cookie is dropped
  */
 export async function logOutLandedToken(context: RequestContext, sid: string): Promise<boolean> {
   const { site, req, browser } = context
   const hadCookie = browser.logoutCookie !== undefined
-  const isUnfinished =
-    browser.logoutCookie?.of === 'session' && (await retryLogoutFromCookie(context)).outcome === 'pending'
+  const isUnfinished = await isNamedLogoutPending(context)
   const sidHash = shortHash(sid)
   const scope = { key: undefined, accountId: undefined, isAll: false }
   const logout = { sid, ...deviceOf(req), ...scope, isConfirmed: false }

@@ -34,7 +34,7 @@ import type { LoginStart } from '../../storage/session-index'
 import { shortHash } from '../../storage/site-store'
 import { exchangeTicketForUser, recordFailedRedirect } from '../actions/exchange-ticket'
 import { recordReturn, redirectWithMarker, setRedirectCount } from '../actions/identify'
-import { logOutLandedToken } from '../actions/log-out'
+import { isNamedLogoutPending, logOutLandedToken } from '../actions/log-out'
 import { IDENTIFY_LOOP } from '../actions/resolve-user'
 import { beginAnonymousSession } from '../actions/sign-in'
 import { publish } from '../hooks'
@@ -212,8 +212,7 @@ async function keepAnonymous(context: RequestContext, { sid = '', iat }: Session
   const { site } = context
   const checkedAt = Math.min(site.now(), iat + (site.client.clockOffsetSeconds ?? 0))
   const outcome = await beginAnonymousSession(context, { sid, checkedAt, browser: browserName(context) })
-  // the page that follows retries a logout of a session that may still be stored
-  if (outcome === 'done' && context.browser.logoutCookie?.of !== 'session') dropLogoutCookie(context)
+  if (outcome === 'done' && !(await isNamedLogoutPending(context))) dropLogoutCookie(context)
   return outcome
 }
 
