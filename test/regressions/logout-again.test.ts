@@ -370,11 +370,11 @@ test('[S17] while the SSO system hangs in Logout alone, one page in a few second
     expect(view(await browser.visit(setup.at('/')))).toMatchObject({ degraded: 'logout_pending' })
     await sleep(700)
   }
-  // a page waits only for a Logout that it sends: 3 s, the limit of a Logout, and 4 s until the next one. Times are whole seconds
+  // a page waits only for a Logout that it sends: 3 s, and 4 s until the next one. On a busy machine, only the lock of 5 s keeps them apart
   const sentAt = setup.emulator.calls({ operation: 'logout' }).map(({ at }) => at)
   const gaps = sentAt.slice(1).map((at, index) => at - present(sentAt[index]))
   expect(gaps.length).toBeGreaterThan(0)
-  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(6)
+  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(5)
   setup.emulator.faults.clear()
   await eventually(async () => {
     await browser.visit(setup.at('/'))
