@@ -81,7 +81,8 @@ afterEach(async () => {
 /** A login. @returns its HTTP status, and how long it took */
 async function logIn(number: number, browser?: Browser) {
   const own = browser ?? setup.browser()
-  if (!browser) await own.visit(`${setup.url}/`)
+  // only the login is judged: a busy machine may show the first page without a session
+  if (!browser) await eventually(async () => (await own.visit(`${setup.url}/`)).body.includes('"status":"anon"'))
   const { username, password } = accounts[number] ?? {}
   const headers = { 'sec-fetch-site': 'same-origin' }
   const json = { username, password }
@@ -124,7 +125,10 @@ test.each(Object.keys(answers))(
       await sleep(100)
     }
     expect(await stop()).toBeGreaterThan(20) // three of them open a breaker that counts them
-    expect(others.filter(({ status }) => status === 200)).toHaveLength(OTHERS)
+    expect({ others, lines: others.every(({ status }) => status === 200) ? [] : lines }).toEqual({
+      others: others.map(() => ({ status: 200, ms: expect.any(Number) })),
+      lines: [],
+    })
     expect(Math.max(...others.map(({ ms }) => ms))).toBeLessThan(LATE_MS)
     expect(lines.filter((line) => line.includes('loadUser failed')).length).toBeLessThanOrEqual(2)
     expect(lines.filter((line) => line.includes('works again'))).toEqual([])

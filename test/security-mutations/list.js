@@ -109,8 +109,8 @@ const byFile = {
       test: ['safety/landing', threat('L3')],
     },
     'a session that was logged out here may log in again': {
-      find: "token.sts === 'loggedin' && facts.isSsoSessionRevoked",
-      replace: "token.sts === 'loggedin' && facts.isSsoSessionRevoked && false",
+      find: 'if (facts.isSsoSessionRevoked)',
+      replace: 'if (facts.isSsoSessionRevoked && false)',
       test: ['decide/landing', 'logged out'],
     },
     'one address begins as many sessions as it likes': {
