@@ -123,7 +123,8 @@ function throughFront(emulator: Emulator, { port }: Front): object {
 }
 
 const BEAT_MS = 50
-const BUSY_MS = 150
+/** Process, front and Redis may each be later without a note, in milliseconds. All together they are in time for a site, which waits for 300. */
+const BUSY_MS = 75
 
 /** A checker that is late itself judges nobody by the clock. */
 function watchOwnLoop(noteBusy: (ms: number) => void): () => void {

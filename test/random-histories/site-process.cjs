@@ -8,8 +8,8 @@ const v8 = require('node:v8')
 const { Socket } = require('node:net')
 const express = require('express')
 
-/** A loop that comes back later than this is a machine that is busy, and no fault of the package's, in milliseconds. */
-const BUSY_MS = 150
+/** A loop that comes back later than this is a machine that is busy, and no fault of the package's, in milliseconds. See setup.ts. */
+const BUSY_MS = 75
 const BEAT_MS = 50
 /** Items that a session holds. */
 const MOST_ITEMS = 10
