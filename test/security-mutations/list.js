@@ -380,6 +380,13 @@ const byFile = {
       test: ['remote/dependency', '\\[F15\\]'],
     },
   },
+  'remote/dependency.ts': {
+    'an account whose user cannot be loaded stops the logins of all others': {
+      find: 'afterFailure(this.#breaker, failed)',
+      replace: "afterFailure(this.#breaker, { ...failed, attempt: 'call' })",
+      test: ['regressions/poisoned-account', 'never answers for one account'],
+    },
+  },
   'remote/make-clients.ts': {
     'a token endpoint that fails leaves health() as it was': {
       find: 'return probe().catch(',
