@@ -26,6 +26,8 @@ export function installTime(): () => void {
   const patches: Patched[] = [
     [globalThis, 'setTimeout', virtualSetTimeout],
     [globalThis, 'clearTimeout', virtualClearTimeout],
+    [globalThis, 'setInterval', virtualSetInterval],
+    [globalThis, 'clearInterval', virtualClearTimeout],
     [promises, 'setTimeout', virtualSleep],
     [Date, 'now', virtualNow],
     [performance, 'now', virtualNow],
@@ -70,6 +72,10 @@ function virtualClearTimeout(original: typeof clearTimeout) {
     else original(timer as NodeJS.Timeout)
   }
 }
+
+/** Never comes: only the renewals of a login's lock repeat, and on a busy machine a real one would be a step that no order has. */
+const virtualSetInterval = (original: typeof setInterval) => (work: () => void, ms: number) =>
+  contexts.getStore() ? new VirtualTimer(() => {}) : original(work, ms)
 
 function virtualSleep(original: typeof promises.setTimeout) {
   return <T>(ms = 1, value?: T, options: { signal?: AbortSignal; ref?: boolean } = {}): Promise<T> => {
