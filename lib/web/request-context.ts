@@ -1,13 +1,7 @@
 /** The context of a request: its facts, its login record and the browser's cookies. The outcome of the request is not part of the context. */
 import type { Request, Response } from 'express'
 import { checkMarker, isBindingValue, type MarkerState } from '../decide/binding'
-import {
-  isRecentLogout,
-  type LogoutCookie,
-  logoutCookieSeconds,
-  readLogoutCookie,
-  writeLogoutCookie,
-} from '../decide/logout'
+import { type LogoutCookie, logoutCookieSeconds, readLogoutCookie, writeLogoutCookie } from '../decide/logout'
 import { blockReason, pageKey, type RedirectCount, readRedirectCount } from '../decide/loop-guard'
 import type { DegradedReason, StatusChecksAtStart } from '../decide/request-decision'
 import { flowParameterOf, MAX_RETURN_LENGTH, withoutFlowParameter } from '../decide/return-to'
@@ -40,8 +34,6 @@ export interface RequestContext {
 interface BrowserState {
   binding: string | undefined
   logoutCookie: LogoutCookie | undefined
-  /** Was the logout cookie of the request set a moment ago? */
-  readonly isLogoutRecent: boolean
 }
 
 /** Hooks of the site that are running for the request. */
@@ -55,7 +47,6 @@ export async function openRequestContext(site: Site, req: Request, res: Response
   const { config, macKeys, now } = site
   const record = new StoredRecord(site, key, stored)
   const binding = readCookie(req, config.cookies.binding)
-  const logout = readCookie(req, config.cookies.logout)
   return {
     site,
     req,
@@ -68,8 +59,7 @@ export async function openRequestContext(site: Site, req: Request, res: Response
     isMounted: isMountedAt(req, config.mountPath),
     browser: {
       binding: isBindingValue(binding) ? binding : undefined,
-      logoutCookie: readLogoutCookie(logout, macKeys, now()),
-      isLogoutRecent: isRecentLogout(logout, now()),
+      logoutCookie: readLogoutCookie(readCookie(req, config.cookies.logout), macKeys, now()),
     },
     running: { onLogout: false },
   }

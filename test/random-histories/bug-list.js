@@ -22,7 +22,7 @@ module.exports = [
   {
     name: 'the mark of a logout that is not confirmed is not looked at',
     file: 'web/request-context.ts',
-    find: 'logoutCookie: readLogoutCookie(logout, macKeys, now()),',
+    find: 'logoutCookie: readLogoutCookie(readCookie(req, config.cookies.logout), macKeys, now()),',
     replace: 'logoutCookie: undefined,',
     breaks: ['I5 logout is final'],
   },

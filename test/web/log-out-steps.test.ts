@@ -1,6 +1,6 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
-import { type LogoutCookie, readLogoutCookie } from '../../lib/decide/logout'
+import { type LogoutCookie, readLogoutCookie, writeLogoutCookie } from '../../lib/decide/logout'
 import { NO_ENTRY } from '../../lib/decide/record'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import { shortHash } from '../../lib/storage/site-store'
@@ -44,6 +44,7 @@ async function request({
   isBlind = false,
 }: Facts): Promise<RequestContext> {
   const { site } = setup
+  const sent = isLogoutRecent && logoutCookie ? writeLogoutCookie(logoutCookie, [KEY], now()) : undefined
   const parts = isBlind ? siteOver(setup.kv, { now: now() }, setup.stored.prefix, [OTHER_KEY]) : {}
   const more = { macKeys: [KEY], sessions: { replaceWithEmptySession: async () => {} } }
   const config = { ...site.config, isSecure: false, cookies: { logout: 'sso2.o' } }
@@ -52,11 +53,11 @@ async function request({
   await stored.reread()
   return {
     site: own,
-    req: { ip: device.ipa, headers: { 'user-agent': device.uas } },
+    req: { ip: device.ipa, headers: { 'user-agent': device.uas, cookie: sent && `sso2.o=${sent}` } },
     res: new ServerResponse(new IncomingMessage(new Socket())),
     stored,
     hasUnreadableCookie: false,
-    browser: { binding: undefined, logoutCookie, isLogoutRecent },
+    browser: { binding: undefined, logoutCookie },
     running: { onLogout: false },
   } as unknown as RequestContext
 }

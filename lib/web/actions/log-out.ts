@@ -4,6 +4,7 @@
  */
 import {
   decideLogout,
+  isRecentLogout,
   isToRetry,
   type LogoutDecision,
   type LogoutResult,
@@ -16,7 +17,7 @@ import {
 import { isLoggedIn, type SsoRecord } from '../../decide/record'
 import { shortHash } from '../../storage/site-store'
 import { callListener, publish } from '../hooks'
-import { deviceOf } from '../http/request-facts'
+import { deviceOf, readCookie } from '../http/request-facts'
 import { dropLogoutCookie, type RequestContext, setLogoutCookie } from '../request-context'
 import { MAX_TRIES } from '../stored-record'
 import {
@@ -165,8 +166,9 @@ async function retryLogoutOnClick(context: RequestContext, isAll: boolean): Prom
 
 /** Retries the logout of the browser's logout cookie. When the logout is over, the cookie is dropped, or is the cookie of a recent logout. */
 export async function retryLogoutFromCookie(context: RequestContext): Promise<RetryResult> {
-  const { browser } = context
-  const isFirstRetry = browser.isLogoutRecent && isToRetry(browser.logoutCookie)
+  const { site, req, browser } = context
+  const isRecent = isRecentLogout(readCookie(req, site.config.cookies.logout), site.now())
+  const isFirstRetry = isRecent && isToRetry(browser.logoutCookie)
   const result = await retryNamedLogout(context)
   if (result.outcome === 'confirmed' || result.outcome === 'finished')
     isFirstRetry ? setLogoutCookie(context, { of: 'recent' }) : dropLogoutCookie(context)
