@@ -2,7 +2,7 @@ import { ada, eventually, logInAtLast, type PageView, present, view } from '../f
 import { hop } from '../regressions/pausable-setup'
 import { document } from '../safety/session-support'
 import type { Browser } from '../support/agent'
-import { timed, watchRedis } from '../support/wait'
+import { failureOf, timed } from '../support/wait'
 import { type Scene, type SceneOptions, startScene } from './scene'
 
 /** Who meets the fault. */
@@ -147,12 +147,7 @@ async function playCell(scene: Scene, row: Row, column: Column): Promise<void> {
 /** Runs one cell. What fails while Redis or this process was late met a second fault, and is tried again, twice at most. */
 export async function runCell(row: Row, column: Column, tries = 3): Promise<void> {
   const scene = await startScene(row.options)
-  const watch = watchRedis(scene.redis)
-  const failure = await playCell(scene, row, column).then(
-    () => undefined,
-    (cause: unknown) => ({ cause, isOfMachine: watch.wasLate() }),
-  )
-  watch.stop()
+  const failure = await failureOf(scene.redis, () => playCell(scene, row, column))
   await scene.close()
   if (failure?.isOfMachine && tries > 1) return runCell(row, column, tries - 1)
   if (failure) throw failure.cause

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Browser } from '../support/agent'
-import { watchRedis } from '../support/wait'
+import { failureOf } from '../support/wait'
 import { forkProcess, startSite } from './fork-site'
 import { ada, eventually, loggedInBrowser, type PageView, type Setup, startSetup, visitor } from './setup'
 
@@ -26,12 +26,7 @@ const page = async (browser: Browser): Promise<PageView> => (await browser.fetch
 const users = (count: number) => Promise.all(Array.from({ length: count }, () => loggedInBrowser(setup)))
 /** Tries again, twice at most, what fails while Redis or this process was late: it is the SSO system, and has to respond meanwhile. */
 async function unlessLate(run: () => Promise<void>, tries = 3): Promise<void> {
-  const watch = watchRedis(setup.redis)
-  const failure = await run().then(
-    () => undefined,
-    (cause: unknown) => ({ cause, isOfMachine: watch.wasLate() }),
-  )
-  watch.stop()
+  const failure = await failureOf(setup.redis, run)
   setup.emulator.faults.clear()
   if (failure?.isOfMachine && tries > 1) return unlessLate(run, tries - 1)
   if (failure) throw failure.cause
