@@ -5,7 +5,7 @@ module.exports = {
   testMatch: ['**/*.test.ts'],
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
-  setupFiles: ['<rootDir>/test/support/quiet.ts'],
+  setupFiles: ['<rootDir>/test/support/quiet.ts', '<rootDir>/test/support/patient.ts'],
   transform: {
     '^.+\\.ts$': [
       '@swc/jest',

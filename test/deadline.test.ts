@@ -1,3 +1,5 @@
+jest.unmock('../lib/deadline')
+
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { onTimeout, withDeadline } from '../lib/deadline'
 import { standStill } from './support/stand-still'

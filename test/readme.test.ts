@@ -60,7 +60,6 @@ declare global {
   const res: Response
   const sso: Sso2
   const sso2: typeof import('express-sso2').sso2
-  const sessionSecret: string
   const siteOrigin: string
 }
 `

@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import express, { type Express, type Response } from 'express'
 import { AccessTokenExpiredError, type Sso2, Sso2Error } from '../../lib'
 import type { Browser } from '../support/agent'

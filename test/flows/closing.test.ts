@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'

@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import { Redis } from 'ioredis'
 import { startRedis, type TestRedis } from '../support/redis'
 import { eventually, loggedInBrowser, type Setup, startSetup } from './setup'

@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import express5 from 'express'
 import session from 'express-session'
 import type { Sso2 } from '../../lib'

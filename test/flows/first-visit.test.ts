@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import { ask, documentHeaders } from '../safety/address-support'
 import { browserCalls } from '../support/calls'
 import { ada, logIn, type Setup, startSetup, view } from './setup'

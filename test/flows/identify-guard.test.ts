@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import express, { type Express } from 'express'
 import { type Sso2, Sso2SetupError } from '../../lib'
 import { identifyRedirects } from '../regressions/pausable-setup'

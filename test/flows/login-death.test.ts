@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { Browser } from '../support/agent'

@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import express from 'express'
 import { requestSessionOf } from '../../lib/web/session/request-session'
 import type { Browser } from '../support/agent'

@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import type { Redis } from 'ioredis'
 import { demoOptions } from '../../lib/emulator'
 import type { Browser } from '../support/agent'

@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import { shortHash } from '../../lib/storage/site-store'
 import { beginFlow, document, land, landingToken } from '../safety/session-support'
 import { send } from '../support/http'

@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import { randomUUID } from 'node:crypto'
 import express, { type Express } from 'express'
 import { type Sso2, type Sso2Options, sso2 } from '../../lib'

@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import { document } from '../safety/session-support'
 import { type Front, startFront } from '../support/front'
 import { eventually, loggedInBrowser, type Setup, startSetup, view } from './setup'

@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import { type PausableSetup, startPausableSetup } from '../regressions/pausable-setup'
 import type { Browser } from '../support/agent'
 import { browserCalls } from '../support/calls'

@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import express, { type Express } from 'express'
 import { type Sso2, Sso2Error } from '../../lib'
 import type { Browser } from '../support/agent'

@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import type express5 from 'express'
 import type { Sso2 } from '../../lib'
 import { ada, addPages, type Gates, view } from '../flows/setup'

@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import express, { type Express, type RequestHandler } from 'express'
 import type { Sso2 } from '../../lib'
 import { ada, addPages, type Gates, logIn, view } from '../flows/setup'

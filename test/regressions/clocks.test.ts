@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { present, view } from '../flows/setup'

@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import { createHmac } from 'node:crypto'
 import cookieParser from 'cookie-parser'
 import express, { type RequestHandler } from 'express'

@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import cookieParser from 'cookie-parser'
 import express, { type Express, type RequestHandler } from 'express'
 import type { Sso2 } from '../../lib'

@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import type { Sso2Options } from '../../lib'
 import { ada, eventually, grace, loggedInBrowser, view } from '../flows/setup'
 import type { Browser } from '../support/agent'

@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import express, { type Express } from 'express'
 import { Redis } from 'ioredis'
 import type { Sso2Options } from '../../lib'

@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ada, present } from '../flows/setup'
 import type { ScriptAnswer } from '../support/agent'

@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import { type Sso2, Sso2SetupError, Sso2UnavailableError } from '../../lib'
 import { LANGUAGES, TEXTS } from '../../lib/config/texts'

@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import type { Express, NextFunction, Request, Response } from 'express'
 import { loggedInBrowserAt, type RunningSite, startSite, withPages } from './support'
 

@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import net from 'node:net'
 import express from 'express'
 import { addPages, present, redisUrl, view } from '../flows/setup'

@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sessionKey, shortHash } from '../../lib/storage/site-store'

@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import { Cluster, Redis } from 'ioredis'
 import { demoOptions } from '../../lib/emulator'
 import { ada, behindProxy, eventually, logIn, view } from '../flows/setup'

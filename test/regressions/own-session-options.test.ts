@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import express, { type Express, type Request, type Response } from 'express'
 import session, { MemoryStore, type SessionOptions } from 'express-session'
 import type { Sso2 } from '../../lib'

@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import { once } from 'node:events'
 import http, { type IncomingMessage, type RequestListener } from 'node:http'
 import type { Duplex } from 'node:stream'

@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import type http from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually, healthWithStore, openPort } from '../flows/setup'

@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import { parseRecord, RECORDED_CLAIMS, type SsoRecord } from '../../lib/decide/record'
 import { loggedInBrowserAt, type RunningSite, startSite } from './support'
 

@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import type http from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { Express } from 'express'

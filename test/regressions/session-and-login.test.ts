@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import cookieSession from 'cookie-session'
 import express, { type ErrorRequestHandler } from 'express'
 import session from 'express-session'

@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import { eventually, logInAtLast } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { loggedInBrowserAt, type RunningSite, startSite, withPages } from './support'

@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import { StoredRecord } from '../../lib/web/stored-record'
 import { ada, logInAtLast, present, view } from '../flows/setup'
 import type { Browser } from '../support/agent'

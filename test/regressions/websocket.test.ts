@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { Server } from 'node:http'

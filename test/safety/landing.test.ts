@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import { ada, grace, logInAtLast, present, type Setup, startSetup, view, visitor } from '../flows/setup'
 import { hop, identifyRedirects } from '../regressions/pausable-setup'
 import type { Browser } from '../support/agent'

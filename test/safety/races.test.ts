@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import express from 'express'

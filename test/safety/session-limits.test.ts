@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import { randomUUID } from 'node:crypto'
 import { eventually, logInAtLast, present, type Setup, startSetup, view, visitor } from '../flows/setup'
 import { identifyRedirects } from '../regressions/pausable-setup'

@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import type { FaultKind } from '../../lib/emulator'
 import { ada, loggedInBrowser, type PageView, present, type Setup, startSetup, view } from '../flows/setup'
 import { Turnstile } from '../regressions/turnstile'

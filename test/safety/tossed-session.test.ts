@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import express from 'express'
 import session from 'express-session'
 import { ada, addPages, logIn, present, type Setup, sessionSecret, startSetup, view, visitor } from '../flows/setup'

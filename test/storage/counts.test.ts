@@ -8,7 +8,7 @@ import { masterOf, startCluster } from './servers'
 
 /* Counts on a Cluster of three masters, of which one stops. */
 
-/* A busy machine may keep back the masters that are well. All commands to the stopped master wait too, so this is less than in patient-store. */
+/* A busy machine may keep back the masters that are well. All commands to the stopped master wait too, so this is less than usual. */
 jest.mock('../../lib/deadline', () => {
   const { withDeadline, ...others } = jest.requireActual<typeof import('../../lib/deadline')>('../../lib/deadline')
   return {

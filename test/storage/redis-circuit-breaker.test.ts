@@ -1,3 +1,5 @@
+jest.unmock('../../lib/deadline')
+
 import type { Access, RedisFailure } from '../../lib/decide/redis-failure-advice'
 import { RedisCircuitBreaker } from '../../lib/storage/redis-circuit-breaker'
 

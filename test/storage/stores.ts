@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import { randomUUID } from 'node:crypto'
 import type { Kv } from '../../lib/storage/kv'
 import { LoginLocks } from '../../lib/storage/login-locks'

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { waitPatiently } from './patience'
 import { listenAnywhere } from './ports'
 
 /** Something that stands in front of a server: it can be taken away, stand still, be slow, or lead elsewhere. */
@@ -35,6 +36,7 @@ export async function startFront(target: number): Promise<Front> {
     port,
     down: async () => {
       if (!server.listening) return
+      waitPatiently(false)
       const closed = once(server, 'close')
       server.close()
       cut()
@@ -42,19 +44,24 @@ export async function startFront(target: number): Promise<Front> {
     },
     up: async () => {
       if (server.listening) return
+      waitPatiently(true)
       server = open(port)
       await once(server, 'listening')
     },
     stall: () => {
+      waitPatiently(false)
       state.isStalled = true
     },
     silence: () => {
+      waitPatiently(false)
       state.generation += 1
     },
     delay: (ms) => {
+      waitPatiently(false)
       state.delayMs = ms
     },
     heal: () => {
+      waitPatiently(true)
       if (state.isStalled) cut()
       Object.assign(state, { isStalled: false, delayMs: 0 })
     },

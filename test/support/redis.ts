@@ -5,6 +5,7 @@ import net from 'node:net'
 import { setPriority, tmpdir } from 'node:os'
 import path from 'node:path'
 import { Redis } from 'ioredis'
+import { waitPatiently } from './patience'
 import { freePort } from './ports'
 
 /** A real Redis of a test's own. */
@@ -95,17 +96,25 @@ async function launch(port: number, { args = [], folder: kept }: TestRedisOption
   })
   await ready(child)
   await ping(port)
+  waitPatiently(true)
   return {
     url: `redis://127.0.0.1:${port}`,
     port,
     stop: async () => {
       if (child.exitCode !== null || child.signalCode !== null) return
+      waitPatiently(false)
       const gone = once(child, 'exit')
       child.kill('SIGKILL')
       await gone
     },
-    hang: () => void child.kill('SIGSTOP'),
-    resume: () => void child.kill('SIGCONT'),
+    hang: () => {
+      waitPatiently(false)
+      child.kill('SIGSTOP')
+    },
+    resume: () => {
+      waitPatiently(true)
+      child.kill('SIGCONT')
+    },
   }
 }
 

@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import express from 'express'
 import type { Sso2Options } from '../../lib'
 import { pageKey } from '../../lib/decide/loop-guard'

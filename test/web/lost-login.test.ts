@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import { hkdfSync } from 'node:crypto'
 import { Sso2Client } from '../../lib/remote/sso2'
 import { sessionKey } from '../../lib/storage/site-store'

@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import diagnostics from 'node:diagnostics_channel'
 import { ServerResponse } from 'node:http'
 import type { Request, Response } from 'express'

@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import { createHmac } from 'node:crypto'
 import { createRequire } from 'node:module'
 import express from 'express'
