@@ -9,9 +9,8 @@ const OPENING_WEIGHT = 5
 const MAX_PAUSE_MS = 60_000
 
 /**
- * Kind of a failed call. A `user_call` may have failed for its user alone. It says nothing about the system, but is a reason to
- * probe the system.
- * A `probe` concerns no user.
+ * Kind of a failed call. A `user_call` may have failed for its user or its operation alone. It says nothing about the system, but is a
+ * reason to probe the system. A `probe` concerns no user.
  */
 export type CallKind = 'call' | 'user_call' | 'probe'
 const WEIGHTS: Readonly<Record<CallKind, number>> = { call: 1, user_call: 0, probe: 2 }
@@ -51,11 +50,12 @@ export function afterSuccess({ lastSuccessAt }: Breaker, beganAt: number): Break
 /** Counts a failure. @returns the same state if the call began before a successful call: the failure says nothing about the system now */
 export function afterFailure(breaker: Breaker, { attempt, beganAt, endedAt, pauseMs }: FailedAttempt): Breaker {
   if (beganAt < breaker.lastSuccessAt) return breaker
+  const until = attempt === 'user_call' ? 0 : endedAt + Math.min(pauseMs, MAX_PAUSE_MS)
   return {
     ...breaker,
     weight: breaker.weight + WEIGHTS[attempt],
     hasFailedProbe: breaker.hasFailedProbe || attempt === 'probe',
-    pausedUntil: Math.max(breaker.pausedUntil, endedAt + Math.min(pauseMs, MAX_PAUSE_MS)),
+    pausedUntil: Math.max(breaker.pausedUntil, until),
   }
 }
 

@@ -63,7 +63,7 @@ export class Dependency {
 
   /**
    * Sends a call, unless the breaker is open.
-   * @param attempt `user_call` if the failure of this call may be about its user alone
+   * @param attempt `user_call` if the failure of this call may be about its user or its operation alone
    * @throws {Sso2UnavailableError} if the breaker is open, or the error of the call
    */
   async run<T>(operation: string, call: () => Promise<T>, attempt: CallKind = 'call'): Promise<T> {

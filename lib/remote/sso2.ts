@@ -197,8 +197,8 @@ export class Sso2Client {
     timeoutMs: number,
   ): Promise<SessionToken> {
     const call = () => this.#watched(operation, () => this.#exchange(operation, claims, request, timeoutMs))
-    // the response to a login may be about what its user typed
-    return this.#health.run(operation, () => againIfNotSent(call), operation === 'authenticate' ? 'user_call' : 'call')
+    // a login may fail for what its user typed, and a Logout that does not work must not stop logins
+    return this.#health.run(operation, () => againIfNotSent(call), operation === 'sessionstatus' ? 'call' : 'user_call')
   }
 
   /** Reports each failure, also of probes, because a probe has no caller that could report the failure. */

@@ -58,6 +58,7 @@ test.each<[name: string, events: Event[], now: number, pause: number]>([
   ['Retry-After, when it is over', opened(7000), 7101, 0],
   ['Retry-After of more than a minute', opened(86_400_000), 100, 60_000],
   ['the longest of several', [...opened(7000), { failed: 'probe', at: 50, end: 150, pause: 1000 }], 100, 7000],
+  ['Retry-After to one user', [...opened(0), { failed: 'user_call', at: 50, end: 150, pause: 7000 }], 150, 0],
   ['it is closed', [{ failed: 'probe', at: 0, end: 100, pause: 7000 }], 100, 0],
   ['a success has closed it', [...opened(7000), { ok: 200 }, ...opened(0)], 300, 0],
 ])('the next probe is put off: %s', (_name, events, now, pause) => {

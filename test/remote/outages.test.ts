@@ -109,6 +109,18 @@ test.each<[name: string, looks: number, answer: object, behave: Behaviour]>([
   expect(server.seen.filter(({ url }) => url === '/sessionstatus').length).toBe(looks)
 })
 
+test('Logout and Logout all that do not work stop nothing else, and cause one probe', async () => {
+  const { pass } = fakeClock()
+  const { server, client, times } = await setup((res, seen, count) =>
+    seen.url.startsWith('/logout') ? json(res, 503, {}, { 'retry-after': '30' }) : isWell(res, seen, count),
+  )
+  await times(8, () => client.logout({ sid: 's1', ...device }).catch(() => {}))
+  await times(8, () => client.logoutAll({ aid: 'account-ada', ...device }).catch(() => {}))
+  expect([client.isAvailable, server.seen.length]).toEqual([true, 16])
+  await pass(1500)
+  expect([client.isAvailable, server.seen.length]).toEqual([true, 17])
+})
+
 test('a login that is answered well is no reason to look', async () => {
   const { pass } = fakeClock()
   const { server, logIn } = await setup(says({ sts: 'loggedin', at: 'a-ticket' }))
