@@ -57,6 +57,11 @@ export class PendingLogouts extends SiteStore {
   /** Copies of the logouts that this process has added, because Redis may evict logouts, restart empty, or refuse writes. */
   readonly #copies = new LogoutMemory<LogoutCopy>()
 
+  /** Number of logouts whose copies this process keeps. */
+  get copies(): number {
+    return this.#copies.size
+  }
+
   /** Adds a logout, due at once. An earlier logout of the same ID is merged. @param now seconds since 1970 */
   add(id: string, logout: PendingLogout, now: number): Promise<Done | Unavailable> {
     const merged = { ...mergeLogouts(this.#copies.get(id)?.logout, logout), since: now }

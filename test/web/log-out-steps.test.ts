@@ -7,6 +7,7 @@ import { shortHash } from '../../lib/storage/site-store'
 import { logOut, logOutLandedToken, retryLogoutFromCookie } from '../../lib/web/actions/log-out'
 import type { RequestContext } from '../../lib/web/request-context'
 import { StoredRecord } from '../../lib/web/stored-record'
+import { hearEvents } from '../safety/session-support'
 import { KEY, OTHER_KEY, siteOver } from '../storage/stores'
 import { ACCOUNT, device, type LogoutSite, now, openLogoutSite, SID, sidHash } from './logout-site'
 
@@ -209,8 +210,11 @@ describe('the retry for a logout cookie', () => {
   ])('of the next login %s', async (_what, before, outcome, cookie) => {
     before()
     const context = await request({ sessionKey: key, logoutCookie: { of: 'next_login' } })
+    const events = hearEvents()
     expect(await retryLogoutFromCookie(context)).toEqual({ outcome, isAll: false })
+    events.stop()
     expect([cookieIn(context), await states()]).toEqual([cookie, ['ended', 'live']])
+    expect(events.heard).toEqual([`logout ${outcome} logged_out_before`])
   })
 
   test.each<[what: string, logoutCookie: LogoutCookie, cookie: LogoutCookie | 'dropped']>([

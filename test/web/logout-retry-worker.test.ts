@@ -1,8 +1,11 @@
+import diagnostics from 'node:diagnostics_channel'
+import type { Sso2Event } from '../../lib'
 import type { PendingLogout } from '../../lib/decide/logout'
 import { Sso2Client } from '../../lib/remote/sso2'
 import type { Kv } from '../../lib/storage/kv'
 import { type DeferredLogout, LogoutMemory } from '../../lib/storage/logout-memory'
 import { MemoryKv } from '../../lib/storage/memory-kv'
+import { shortHash } from '../../lib/storage/site-store'
 import { LogoutRetryWorker } from '../../lib/web/actions/logout-retry-worker'
 import type { Site } from '../../lib/web/site'
 import { type Behaviour, faultyServer, json } from '../remote/faulty-server'
@@ -28,6 +31,10 @@ const isWell: Behaviour = (res, { url, body }) => {
   const said = url.endsWith('/sessionstatus') ? { sts: null, err: 'session_not_found' } : { sts: 'terminated' }
   const token = { iss: 'sso-service', aud: 'the-site', nbf: iat, iat, exp: iat + 10, sid, aid, ...said }
   setTimeout(() => json(res, 200, { t: signJwt(token, secret) }), 5)
+}
+/** Begins to count. @returns how many logouts a process sends at most until now, if it stops after each batch */
+const oneBatchASecond = (begun = performance.now()) => {
+  return () => 8 * (1 + (performance.now() - begun) / 750)
 }
 const isAway: Behaviour = (res) => json(res, 503, {})
 
@@ -131,23 +138,75 @@ describe.each(stores)('over %s', (_name, open) => {
     await close()
   })
 
+  test('a process that stops first gives Redis all logouts that Redis has lost', async () => {
+    const { kv, stored, startProcess, keep, close } = await openScene(open)
+    const ids = Array.from({ length: 120 }, (_, index) => `h${index}`)
+    await Promise.all(ids.map((id) => keep(id)))
+    await Promise.all(ids.map((id) => kv.del(`${stored.prefix}pend:{logouts${id.charCodeAt(id.length - 1) % 8}}${id}`)))
+    await startProcess().queue.stop()
+    const found = await Promise.all(ids.map((id) => stored.pendingLogouts.find(id)))
+    expect(found.filter((logout) => logout === 'not_found')).toEqual([])
+    await close()
+  })
+
   scene(
     '200 logouts of an outage go at once when it ends, eight at a time, and none is asked twice',
     async ({ world, startProcess, keep, isEmpty }) => {
       world.become(isAway)
       await Promise.all(Array.from({ length: 200 }, (_, index) => keep(`h${index}`)))
       const { queue, client } = startProcess()
+      const mostSent = oneBatchASecond()
       queue.start()
       await until(() => !client.isAvailable, PATIENCE_MS)
+      const asked = world.asked('logout').length
+      expect(asked).toBeLessThanOrEqual(mostSent()) // until the probes have failed
       await new Promise((resolve) => setTimeout(resolve, 2000))
-      expect(world.asked('logout').length).toBeLessThan(20)
+      expect(world.asked('logout').length).toBeLessThanOrEqual(asked + 8) // those on their way
+      const before = world.asked('logout').length
       world.become(isWell)
       await until(isEmpty, PATIENCE_MS)
+      const confirmed = world.asked('logout').slice(before)
       expect(world.counted.most).toBeLessThanOrEqual(8)
-      const sids = world.asked('logout').map(({ body }) => readJwt(JSON.parse(body).t).claims['sid'])
+      const sids = confirmed.map(({ body }) => readJwt(JSON.parse(body).t).claims['sid'])
       expect(sids.length).toBe(new Set(sids).size)
     },
   )
+
+  scene(
+    'while Logout alone does not work, a process sends eight a second, and the circuit stays closed',
+    async ({ world, startProcess, keep }) => {
+      world.become((res, seen, count) => (seen.url === '/logout' ? isAway : isWell)(res, seen, count))
+      await Promise.all(Array.from({ length: 100 }, (_, index) => keep(`h${index}`)))
+      const { queue, client } = startProcess()
+      const mostSent = oneBatchASecond()
+      queue.start()
+      await until(() => {
+        expect(client.isAvailable).toBe(true)
+        return world.asked('logout').length > 20
+      }, PATIENCE_MS)
+      expect(world.asked('logout').length).toBeLessThanOrEqual(mostSent())
+    },
+  )
+
+  scene('the end of a logout that waited is an event', async ({ stored, startProcess, isEmpty, kv }) => {
+    const heard: unknown[][] = []
+    const hear = (message: unknown) => {
+      const { operation, outcome, durationMs, sidHash } = message as Sso2Event
+      if (sidHash === undefined) heard.push([operation, outcome, durationMs])
+      if (sidHash === shortHash('s-event')) heard.push([operation, outcome, durationMs, sidHash])
+    }
+    diagnostics.subscribe('express-sso2:logout', hear)
+    await stored.pendingLogouts.add('s-event', { sid: 's-event', ...usual }, now() - 60)
+    startProcess().queue.start()
+    await until(isEmpty, PATIENCE_MS)
+    await kv.enqueue(`${stored.prefix}logouts:{logouts5}`, 'gone', now())
+    await until(() => heard.some(([, outcome]) => outcome === 'expired'), PATIENCE_MS)
+    diagnostics.unsubscribe('express-sso2:logout', hear)
+    expect(heard).toContainEqual(['retry', 'expired', 86_400_000])
+    const [, , waited] = heard.find(([, , , sidHash]) => sidHash !== undefined) ?? []
+    expect(waited).toBeGreaterThanOrEqual(60_000)
+    expect(heard).toContainEqual(['retry', 'confirmed', waited, shortHash('s-event')])
+  })
 
   scene(
     'a logout that another process kept is made good from the start of this one',

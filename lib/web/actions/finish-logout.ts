@@ -11,9 +11,11 @@ import {
   scopeOf,
 } from '../../decide/logout'
 import { hasMovedOrEnded } from '../../decide/record'
+import { ageOf } from '../../decide/timestamps'
 import type { DeferredLogout } from '../../storage/logout-memory'
-import { MAX_SESSIONS } from '../../storage/session-index'
+import { MAX_SESSIONS, REVOCATION_SECONDS } from '../../storage/session-index'
 import { type Done, shortHash, type Unavailable } from '../../storage/site-store'
+import { publish } from '../hooks'
 import type { Site } from '../site'
 import { StoredRecord } from '../stored-record'
 
@@ -62,6 +64,16 @@ export interface RetryResult {
   readonly waitsSince?: number
 }
 
+/** Publishes that a pending logout is over. `expired`: the SSO system has not confirmed it in time. */
+export function publishRetry(outcome: 'confirmed' | 'expired', waitedSeconds: number, sidHash?: string): void {
+  publish('logout', {
+    operation: 'retry',
+    outcome,
+    durationMs: Math.min(waitedSeconds, REVOCATION_SECONDS) * 1000,
+    sidHash,
+  })
+}
+
 /**
  * Retries a pending logout from the first step. Only one request or process at a time retries a logout.
  * @param id hash of the SSO session, or key of the session
@@ -84,6 +96,7 @@ export async function retryPendingLogout(site: Site, id: string): Promise<RetryR
   if (left === undefined) {
     const isStored = (await pendingLogouts.markFinished(id, found)) === 'done'
     if (!isStored) await pendingLogouts.add(id, { ...found, isConfirmed: true }, now())
+    publishRetry('confirmed', ageOf(found.since, now()), shortHash(found.sid))
     return { outcome: 'confirmed', isAll }
   }
   if (left !== found) await pendingLogouts.add(id, left, now())

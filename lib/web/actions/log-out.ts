@@ -212,7 +212,17 @@ async function retryDeferredLogout(context: RequestContext, logout: SessionLogou
 async function endLoginDespiteLogout(context: RequestContext): Promise<RetryOutcome> {
   const { value } = context.stored
   if (!isLoggedIn(value)) return 'not_found'
-  return (await endSession(context, value, false)) === 'confirmed' ? 'confirmed' : 'pending'
+  const started = performance.now()
+  const { sidHash } = value
+  const outcome = (await endSession(context, value, false)) === 'confirmed' ? 'confirmed' : 'pending'
+  publish('logout', {
+    operation: 'logout',
+    outcome,
+    durationMs: performance.now() - started,
+    sidHash,
+    reason: 'logged_out_before',
+  })
+  return outcome
 }
 
 /**

@@ -1,10 +1,13 @@
 /**
  * Retries pending logouts in the background, also logouts of other processes. Each process polls the queue from start to close.
- * During an outage of the SSO system no logout is taken. After the outage all waiting logouts are sent in small batches.
+ * During an outage of the SSO system no logout is taken. After the outage all waiting logouts are sent in small batches. While Logout alone does
+ * not work, each process sends one batch a second.
  */
+import type { RetryOutcome } from '../../decide/logout'
+import { REVOCATION_SECONDS } from '../../storage/session-index'
 import { shortHash, type Unavailable } from '../../storage/site-store'
 import type { Site } from '../site'
-import { endLocalSessions, resumeDeferredLogouts, retryPendingLogout } from './finish-logout'
+import { endLocalSessions, publishRetry, resumeDeferredLogouts, retryPendingLogout } from './finish-logout'
 
 /** Polling interval of an idle process, in milliseconds. Finds logouts left by other processes. */
 const IDLE_MS = 10_000
@@ -13,6 +16,8 @@ const BUSY_MS = 1000
 const AT_ONCE = 8
 /** In each round, at most so many pending logouts are restored, if Redis has lost them. */
 const MAX_RESTORED = 50
+/** Limit of the rounds of restoring when the process stops, in milliseconds. */
+const STOP_MS = 5000
 
 /** The worker of one site. */
 export class LogoutRetryWorker {
@@ -35,12 +40,17 @@ export class LogoutRetryWorker {
     this.#lookWithin(BUSY_MS)
   }
 
-  /** Stops permanently, after the current round. Redis gets the logouts that only this process has, at most {@link MAX_RESTORED} copies. */
+  /** Stops permanently, after the current round. Redis gets the logouts that only this process has. */
   async stop(): Promise<void> {
     this.#isStopped = true
     clearTimeout(this.#timer)
     await this.#round
-    await this.#moveToRedis()
+    const { pendingLogouts, records } = this.#site
+    const end = performance.now() + STOP_MS
+    for (let left = pendingLogouts.copies; ; left -= MAX_RESTORED) {
+      await this.#moveToRedis()
+      if (left <= MAX_RESTORED || !records.isAvailable || performance.now() > end) return
+    }
   }
 
   #lookWithin(ms: number): void {
@@ -71,9 +81,11 @@ export class LogoutRetryWorker {
       if (due.length === 0) return
       this.#isBusy = true // looks again soon, also if Redis or the SSO system does not answer
       if (due === 'unavailable') return
-      const isConfirmed = (await Promise.all(due.map((id) => this.#retry(id)))).includes(true)
+      const outcomes: readonly RetryOutcome[] = await Promise.all(due.map((id) => this.#retry(id)))
+      const isConfirmed = outcomes.includes('confirmed')
       isBack = isConfirmed && !this.#hasConfirmed
       this.#hasConfirmed = isConfirmed
+      if (outcomes.every((outcome) => outcome === 'pending')) return // the SSO system may be down, or Logout alone
     }
   }
 
@@ -88,14 +100,12 @@ export class LogoutRetryWorker {
     for (const logout of restored) await endLocalSessions(this.#site, shortHash(logout.sid), logout)
   }
 
-  /**
-   * Retries a logout. If Redis does not answer, or if another process retries the logout, the logout is due again in a few seconds.
-   * @returns true if the SSO system has just confirmed the logout
-   */
-  async #retry(id: string): Promise<boolean> {
+  /** Retries a logout. If Redis does not answer, or if another process retries the logout, the logout is due again in a few seconds. */
+  async #retry(id: string): Promise<RetryOutcome> {
     const { pendingLogouts, now } = this.#site
     const { outcome, waitsSince } = await retryPendingLogout(this.#site, id)
     if (waitsSince !== undefined) await pendingLogouts.postpone(id, waitsSince, now(), Math.random())
-    return outcome === 'confirmed'
+    else if (outcome === 'not_found') publishRetry('expired', REVOCATION_SECONDS)
+    return outcome
   }
 }
