@@ -85,10 +85,12 @@ function section({ name, variable, type, defaultText, description, mustBe }: Opt
     .join('\n\n')
 }
 
-/** Names of ours are explained in the API reference. */
+/** Names of ours are explained in the API reference. The type of a view names the view's context only. */
 function typeText(type: string): string {
   const [own] = /^[A-Z]\w+$/.exec(type) ?? []
-  return own ? `[\`${own}\`](api/index.md#${own.toLowerCase()})` : `\`${type}\``
+  if (!own) return `\`${type}\``
+  const link = `[\`${own}\`](api/index.md#${own.toLowerCase()})`
+  return own.endsWith('Context') ? `a function of ${link} that returns HTML, or a promise of HTML` : link
 }
 
 const withLinks = (text: string) =>

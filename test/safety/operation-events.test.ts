@@ -37,6 +37,16 @@ const stories: [string, string, () => Promise<unknown>][] = [
     async () => (await visitor(setup)).fetchJson(at('/login'), { json: { username: 'grace', password: 'wrong' } }),
   ],
   [
+    'a form without a password',
+    'login refused invalid_request',
+    async () => (await visitor(setup)).fetchJson(at('/login'), { json: { ...ada, password: '' } }),
+  ],
+  [
+    'a form of a browser without a session',
+    'login refused session_ended',
+    () => setup.browser().fetchJson(at('/login'), { json: ada }),
+  ],
+  [
     'a frozen account',
     'login refused account_frozen',
     async () => {

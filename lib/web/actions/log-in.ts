@@ -10,6 +10,7 @@ import {
   type LoginError,
   type LoginResult,
   lostAttemptResult,
+  neutralResult,
 } from '../../decide/login'
 import { isBegunByOtherBrowser, isLoggedIn } from '../../decide/record'
 import { Sso2UnavailableError } from '../../errors'
@@ -46,11 +47,26 @@ function areCredentials(value: { username?: unknown; password?: unknown }): valu
   return Buffer.byteLength(JSON.stringify([username, password])) <= MAX_WRITTEN
 }
 
-/** Logs in. Simultaneous submits of one form share one Authenticate and its result. Never throws for a documented code. */
-export async function logIn(
-  context: RequestContext,
-  credentials: { username?: unknown; password?: unknown },
-): Promise<LoginResult> {
+/** What a form or a handler of the site sends. */
+type Input = { readonly username?: unknown; readonly password?: unknown }
+
+/** Logs in. Never throws for a documented code. With `loginMessages: 'neutral'`, the result does not tell which accounts exist. */
+export async function logIn(context: RequestContext, input: Input): Promise<LoginResult> {
+  const started = performance.now()
+  const sidHash = context.stored.value?.sidHash
+  const result = await startOrJoinLogin(context, input)
+  publish('login', {
+    operation: 'authenticate',
+    outcome: result.ok ? 'logged_in' : 'refused',
+    durationMs: performance.now() - started,
+    sidHash,
+    reason: result.ok ? undefined : result.error,
+  })
+  return context.site.config.loginMessages === 'neutral' ? neutralResult(result) : result
+}
+
+/** Simultaneous submits of one form share one Authenticate and its result. */
+async function startOrJoinLogin(context: RequestContext, credentials: Input): Promise<LoginResult> {
   if (!areCredentials(credentials)) return failedLogin('invalid_request')
   const { stored, site } = context
   const { username, password } = credentials
@@ -81,27 +97,17 @@ export async function dropSessionOfOtherBrowser(context: RequestContext): Promis
 /** The facts for the limits. The browser is recognised while the lock is acquired. */
 type Tried = Omit<LoginAttempt, 'account' | 'address'> & { readonly account: Promise<string | undefined> }
 
-async function runLogin(
+function runLogin(
   context: RequestContext,
   tried: Tried,
   credentials: Credentials,
   lock: LoginLock,
 ): Promise<LoginResult> {
-  const started = performance.now()
-  const sidHash = context.stored.value?.sidHash
-  const result = await attemptLogin(context, tried, credentials, lock).catch((error: unknown): LoginResult => {
+  return attemptLogin(context, tried, credentials, lock).catch((error: unknown): LoginResult => {
     const failure = { step: 'authenticate', error, isHookOfSite: false } as const
     context.site.config.log.failed('login', failure, [credentials.password, context.stored.secrets?.sid])
     return failedLogin('unavailable')
   })
-  publish('login', {
-    operation: 'authenticate',
-    outcome: result.ok ? 'logged_in' : 'refused',
-    durationMs: performance.now() - started,
-    sidHash,
-    reason: result.ok ? undefined : result.error,
-  })
-  return result
 }
 
 function refusedLogin({ reason, seconds }: Refusal): LoginResult {
