@@ -1,4 +1,3 @@
-import '../support/patient-store'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser } from '../support/agent'
 import { loggedInBrowserAt, type Process, type RunningSite, startSite } from './support'
@@ -100,3 +99,12 @@ test.each(troubles)(
     expect(checks).toBeLessThanOrEqual(MOST_CHECKS)
   },
 )
+
+test('a slow check is waited for as long as it may take, by every request that needs its result', async () => {
+  const slow = await setup.another({ timeoutMs: 10_000 })
+  const browser = await loggedInBrowserAt(setup)
+  setup.emulator.clock.advance(2000) // beyond the grace period
+  setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'slow', ms: 6500, times: 1 }) // real time, as the waits of the site
+  const pages = await Promise.all([look(browser, slow), look(browser, slow)])
+  expect(pages).toMatchObject([{ status: 'loggedin' }, { status: 'loggedin' }])
+})

@@ -52,7 +52,7 @@ type ResolveOutcome = Identity | 'answered'
 
 const STORE_UNAVAILABLE: Identity = Object.freeze({ record: undefined, degraded: 'store_unavailable' })
 
-/** Limit of the loop. No order of events needs so many steps. */
+/** Limit of the loop, beside the steps that wait for another check. No order of events needs so many steps. */
 const MAX_STEPS = 200
 const POLL_MS = 25
 
@@ -65,11 +65,13 @@ interface Progress {
 /** Resolves the user of a request. */
 export async function resolveUser(context: RequestContext, options: ResolveOptions): Promise<ResolveOutcome> {
   const progress: Progress = { logoutCookie: undefined, hasWaited: false }
-  const deadline = performance.now() + context.site.timeLimits.lockSeconds * 1000
+  const waitMs = context.site.timeLimits.lockSeconds * 1000
+  const deadline = performance.now() + waitMs
+  const maxSteps = MAX_STEPS + waitMs / POLL_MS
   const { value } = context.stored
   if (value) context.site.identifyHealth.noteReturnFromIdentify(value.since) // another process may have begun the session
   const wasIn = isLoggedIn(value)
-  for (let steps = 0; steps < MAX_STEPS; steps += 1) {
+  for (let steps = 0; steps < maxSteps; steps += 1) {
     const decision = decideRequest(factsOf(context, options, progress), context.site.timeLimits)
     const outcome = decision.action === 'show' ? decision : await applyDecision(context, decision, progress)
     if (outcome === 'answered') return outcome
