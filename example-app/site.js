@@ -35,8 +35,8 @@ function createSite(options) {
   app.use(sso)
   app.use((req, res, next) => {
     const now = clock.now()
-    // a page that names its reader is for no cache, neither that of a CDN nor that of the browser
-    if (req.sso2.user) res.set('Cache-Control', 'private, no-store')
+    // for visitors too: a CDN would show their page to users
+    res.set('Cache-Control', 'private, no-store')
     Object.assign(res.locals, { paper, sister, portalUrl: platform.portalUrl, path: req.path, here: req.originalUrl })
     Object.assign(res.locals, { today: dateline(now), reader: readerState(req.sso2, now, sister.name) })
     next()

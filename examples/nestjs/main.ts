@@ -5,6 +5,7 @@ import {
   createParamDecorator,
   type ExecutionContext,
   Get,
+  Header,
   type MiddlewareConsumer,
   Module,
   type NestModule,
@@ -24,6 +25,7 @@ const Reader = createParamDecorator(
 @Controller()
 class PagesController {
   @Get()
+  @Header('Cache-Control', 'private, no-store') // a cache would show the page of one user to another
   front(@Reader() reader?: User) {
     return reader ? '<a href="/account">Your account</a> <a href="/logout">Log out</a>' : '<a href="/login">Log in</a>'
   }

@@ -10,6 +10,7 @@ function makePaper(name, variables, other) {
   app.use(sso)
   app.get('/', (req, res) => {
     const way = req.sso2.user ? '<a href="/account">Your account</a>' : '<a href="/login">Log in</a>'
+    res.set('Cache-Control', 'private, no-store') // a cache would show the page of one user to another
     res.send(`<h1>${name}</h1> ${way} <a href="${process.env[`${other}_SITE_URL`]}">The other paper</a>`)
   })
   app.get('/account', sso.requireLogin(), (req, res) => {

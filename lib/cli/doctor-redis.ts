@@ -77,8 +77,8 @@ function unreachable(error: unknown): Finding {
 function* redisInfoFindings(info: string): Generator<Finding> {
   const field = (name: string) => new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1]?.trim() ?? ''
   const version = field('redis_version')
-  yield Number.parseInt(version, 10) < 6
-    ? note(`version ${version} is not tested`, 'use Redis 6 or later')
+  yield Number.parseInt(version, 10) < 7
+    ? note(`version ${version} is not tested`, 'use Redis 7 or later')
     : ok(`version ${version}`)
   if (field('role') === 'slave')
     yield wrong('this Redis is a replica and accepts no writes', 'set REDIS_URL to the address of the master')

@@ -53,7 +53,7 @@ export type Known = { readonly line: string } & ({ readonly test: string } | { r
 const curls = [
   `curl -X POST localhost:4000/_emulator/clock -H 'content-type: application/json' -d '{"advance": 361}'`,
   `curl -X POST localhost:4000/_emulator/faults -H 'content-type: application/json' -d '{"operation": "sessionstatus", "kind": "down", "times": 3}'`,
-  'curl localhost:4000/_emulator/calls?operation=authenticate',
+  "curl 'localhost:4000/_emulator/calls?operation=authenticate'",
 ]
 
 /** Every line of the README and of docs that is not the quick start's. */
