@@ -461,6 +461,15 @@ const byFile = {
     },
   },
   'decide/login.ts': {
+    'a wrong one-time password tells that the account exists': {
+      find: "  'invalid_otp',\n",
+      test: ['safety/login-form', '\\[F7\\]'],
+    },
+    'with neutral messages, a handler of the site is told which accounts exist': {
+      find: "return !result.ok && TELLING.has(result.error) ? { ok: false, error: 'login_failed' } : result",
+      replace: 'return result',
+      test: ['safety/login-form', '\\[F7\\]'],
+    },
     'wrong one-time passwords are not counted': {
       find: "new Set(['invalid_credentials', 'invalid_otp'])",
       replace: "new Set(['invalid_credentials'])",
@@ -478,10 +487,6 @@ const byFile = {
     },
   },
   'web/routes/login.ts': {
-    'a wrong one-time password tells that the account exists': {
-      find: "  'invalid_otp',\n",
-      test: ['safety/login-form', '\\[F7\\]'],
-    },
     'the password stays on the request': {
       find: '  req.body = undefined\n',
       test: ['safety/leaks', threat('F8')],
@@ -637,9 +642,14 @@ const byFile = {
       test: ['safety/login-limits', threat('F6')],
     },
     'whoever logs in can open the circuit for all': {
-      find: "operation === 'authenticate' ? 'user_call' : 'call'",
+      find: "operation === 'sessionstatus' ? 'call' : 'user_call'",
       replace: "'call'",
       test: ['remote/outages', 'a login does not open the circuit for all'],
+    },
+    'a Logout that does not work stops the logins of all': {
+      find: "operation === 'sessionstatus' ? 'call' : 'user_call'",
+      replace: "operation === 'authenticate' ? 'user_call' : 'call'",
+      test: ['remote/outages', 'stop nothing else'],
     },
     'the claims of a token are logged': {
       find: '    return { answer: readSessionToken(claims, request), signedBy }',
@@ -1064,9 +1074,19 @@ const byFile = {
       test: ['regressions/logout-all', 'is repeated within seconds'],
     },
     'a process that closes forgets the logouts that Redis did not store': {
-      find: 'await this.#round\n    await this.#moveToRedis()',
-      replace: 'await this.#round',
+      find: '    for (let left = pendingLogouts.copies; ; left -= MAX_RESTORED) {\n      await this.#moveToRedis()',
+      replace: '    for (let left = pendingLogouts.copies; ; left -= MAX_RESTORED) {',
       test: ['web/logout-retry-worker', 'first ends the sessions'],
+    },
+    'a process that closes gives Redis only the first of its logouts': {
+      find: 'if (left <= MAX_RESTORED || ',
+      replace: 'if (left <= Infinity || ',
+      test: ['web/logout-retry-worker', 'all logouts that Redis has lost'],
+    },
+    'a Logout that does not work is sent for all waiting logouts at once': {
+      find: "if (outcomes.every((outcome) => outcome === 'pending')) return",
+      replace: 'if (outcomes.length === 0) return',
+      test: ['web/logout-retry-worker', 'sends eight a second'],
     },
   },
   'web/sso2-request.ts': {
