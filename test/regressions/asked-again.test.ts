@@ -101,7 +101,7 @@ test.each(troubles)(
 )
 
 test('a slow check is waited for as long as it may take, by every request that needs its result', async () => {
-  const slow = await setup.another({ timeoutMs: 10_000 })
+  const slow = await setup.another({ timeoutMs: 30_000 })
   const browser = await loggedInBrowserAt(setup)
   setup.emulator.clock.advance(2000) // beyond the grace period
   setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'slow', ms: 6500, times: 1 }) // real time, as the waits of the site
