@@ -7,17 +7,6 @@ import type { Scenario, Seen, Visitor } from './scenario'
 import { scenarios } from './scenarios'
 import { startWorld, type World } from './stacks'
 
-/** A Redis that a busy machine keeps back is waited for so many times as long, but where its outage is what is shown. */
-const mockPatience = { times: 1 }
-jest.mock('../../lib/deadline', () => {
-  const { withDeadline, ...others } = jest.requireActual<typeof import('../../lib/deadline')>('../../lib/deadline')
-  return {
-    ...others,
-    withDeadline: <T>(outcome: Promise<T>, ms: number, message: string) =>
-      withDeadline(outcome, mockPatience.times * ms, message),
-  }
-})
-
 let world: World
 /** What express-session calls deprecated; it is not printed when somebody listens. */
 const deprecated = new Set<string>()
@@ -59,7 +48,6 @@ function waysOf({ visitors = ['stranger', 'reader'], stacks = ['memory', 'redis'
 describe.each(scenarios)('[S19, S20] $name', (scenario) => {
   test.each(waysOf(scenario))('on %s, as %s, %s', async (name, visitor, framework) => {
     const stack = stacksFor(scenario)[name]
-    mockPatience.times = scenario.hasOutage ? 1 : 10
     const answers = await plain(scenario, framework, visitor)
     expect(answers.filter(({ status }) => status === 0)).toEqual([])
     expect(idle(scenario, answers, stack, visitor)).toEqual([])

@@ -10,7 +10,7 @@ import { sso2 } from '../../lib'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
 import { ada, eventually, logIn, openPort, type Port, sessionSecret } from '../flows/setup'
 import { Browser } from '../support/agent'
-import { type Front, startFront } from '../support/front'
+import { type Front, startRedisFront } from '../support/front'
 import { startRedis, type TestRedis } from '../support/redis'
 import { bag, type StackName, type StoreState, type Visitor } from './scenario'
 
@@ -41,7 +41,7 @@ export async function startWorld() {
   }))
   const emulator = createEmulator(demoOptions({ clients, limits: { sessionsPerAccount: 100_000 } }))
   const [redis] = await Promise.all([startRedis(), emulator.listen(0)])
-  const front = await startFront(redis.port)
+  const front = await startRedisFront(redis.port)
   const open = async (places: readonly Port[], front?: Front) =>
     Object.fromEntries(
       await Promise.all(

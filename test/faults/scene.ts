@@ -6,7 +6,7 @@ import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
 import { addPages, Gates, healthWithStore, openPort, redisUrl, type Sent, sessionSecret } from '../flows/setup'
 import { Browser } from '../support/agent'
 import { browserCalls } from '../support/calls'
-import { type Front, startFront } from '../support/front'
+import { type Front, startFront, startRedisFront } from '../support/front'
 import { startRedis, type TestRedis } from '../support/redis'
 
 /** Bound on one Session Status call in these tests, in milliseconds. */
@@ -61,7 +61,7 @@ export async function startScene(options: SceneOptions = {}): Promise<Scene> {
   const { port } = new URL((await emulator.listen(0)).url)
   const ssoFront = await startFront(Number(port))
   const redisServer = options.ownRedis ? await startRedis() : undefined
-  const storeFront = await startFront(redisServer?.port ?? 1)
+  const storeFront = await startRedisFront(redisServer?.port ?? 1)
   const store = redisServer ? `redis://127.0.0.1:${storeFront.port}` : redisUrl()
   const redis = new Redis(redisServer?.url ?? redisUrl())
   redis.on('error', () => {})

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import { Redis } from 'ioredis'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
-import { type Front, startFront } from '../support/front'
+import { type Front, startFront, startRedisFront } from '../support/front'
 import { startBalancer } from './balancer'
 import { CallTap } from './call-tap'
 import type { Bounds, Trouble } from './entries'
@@ -51,7 +51,7 @@ export async function openSetup({ accounts, dist, site = {} }: SetupOptions) {
   const emulator = createEmulator(demoOptions({ clients, accounts: accountOptions(accounts), limits: UNLIMITED }))
   const { port } = await emulator.listen(0)
   const [ssoFront, store] = [await startFront(port), await startLastingRedis()]
-  const storeFront = await startFront(store.port)
+  const storeFront = await startRedisFront(store.port)
   const redis = new Redis(store.url, { maxRetriesPerRequest: null })
   redis.on('error', () => {})
   const bounds = { recheckSeconds: 360, graceSeconds: 900, ...site }

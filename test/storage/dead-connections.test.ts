@@ -1,7 +1,7 @@
 import { type Cluster, Redis } from 'ioredis'
 import type { Kv } from '../../lib/storage/kv'
 import { openRedis, redisKv } from '../../lib/storage/redis-kv'
-import { startFront } from '../support/front'
+import { startRedisFront } from '../support/front'
 import { startRedis, type TestRedis } from '../support/redis'
 import { silentProxy } from '../support/silent-proxy'
 import { pause, timed, untilAnswered } from '../support/wait'
@@ -58,7 +58,7 @@ describe('a Redis', () => {
   })
 
   test('that cuts its connection under commands keeps the next one', async () => {
-    const front = await startFront(redis.port)
+    const front = await startRedisFront(redis.port)
     const client = openRedis(`redis://127.0.0.1:${front.port}`)
     const kv = redisKv(client, true)
     const admin = new Redis(redis.url)

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { waitPatiently } from './patience'
+import { keepBack, letPass } from './patience'
 import { listenAnywhere } from './ports'
 
 /** Something that stands in front of a server: it can be taken away, stand still, be slow, or lead elsewhere. */
@@ -36,7 +36,6 @@ export async function startFront(target: number): Promise<Front> {
     port,
     down: async () => {
       if (!server.listening) return
-      waitPatiently(false)
       const closed = once(server, 'close')
       server.close()
       cut()
@@ -44,24 +43,19 @@ export async function startFront(target: number): Promise<Front> {
     },
     up: async () => {
       if (server.listening) return
-      waitPatiently(true)
       server = open(port)
       await once(server, 'listening')
     },
     stall: () => {
-      waitPatiently(false)
       state.isStalled = true
     },
     silence: () => {
-      waitPatiently(false)
       state.generation += 1
     },
     delay: (ms) => {
-      waitPatiently(false)
       state.delayMs = ms
     },
     heal: () => {
-      waitPatiently(true)
       if (state.isStalled) cut()
       Object.assign(state, { isStalled: false, delayMs: 0 })
     },
@@ -69,6 +63,27 @@ export async function startFront(target: number): Promise<Front> {
       state.target = other
       cut()
     },
+  }
+}
+
+/** A front of Redis. While it lets nothing through, a command of Redis has its usual time. */
+export async function startRedisFront(target: number): Promise<Front> {
+  const front = await startFront(target)
+  const { port } = front
+  const after = <A extends unknown[], R>(note: (port: number) => void, act: (...args: A) => R) => {
+    return (...args: A) => {
+      note(port)
+      return act(...args)
+    }
+  }
+  return {
+    ...front,
+    down: after(keepBack, front.down),
+    stall: after(keepBack, front.stall),
+    silence: after(keepBack, front.silence),
+    delay: after(keepBack, front.delay),
+    up: after(letPass, front.up),
+    heal: after(letPass, front.heal),
   }
 }
 

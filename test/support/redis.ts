@@ -5,7 +5,7 @@ import net from 'node:net'
 import { setPriority, tmpdir } from 'node:os'
 import path from 'node:path'
 import { Redis } from 'ioredis'
-import { waitPatiently } from './patience'
+import { keepBack, letPass } from './patience'
 import { freePort } from './ports'
 
 /** A real Redis of a test's own. */
@@ -96,23 +96,23 @@ async function launch(port: number, { args = [], folder: kept }: TestRedisOption
   })
   await ready(child)
   await ping(port)
-  waitPatiently(true)
+  letPass(port)
   return {
     url: `redis://127.0.0.1:${port}`,
     port,
     stop: async () => {
       if (child.exitCode !== null || child.signalCode !== null) return
-      waitPatiently(false)
+      keepBack(port)
       const gone = once(child, 'exit')
       child.kill('SIGKILL')
       await gone
     },
     hang: () => {
-      waitPatiently(false)
+      keepBack(port)
       child.kill('SIGSTOP')
     },
     resume: () => {
-      waitPatiently(true)
+      letPass(port)
       child.kill('SIGCONT')
     },
   }

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import net from 'node:net'
-import { waitPatiently } from './patience'
+import { keepBack } from './patience'
 
 /** A way to a server that can lose its connections without a word: new ones work. */
 export async function silentProxy(port: number) {
@@ -20,7 +20,7 @@ export async function silentProxy(port: number) {
     port: (proxy.address() as net.AddressInfo).port,
     connections: () => pairs.length,
     silence() {
-      waitPatiently(false)
+      keepBack(port)
       for (const pair of pairs) pair.isSilent = true
     },
     close() {

@@ -8,7 +8,7 @@ import type { Kv } from '../../lib/storage/kv'
 import { openRedis, redisKv } from '../../lib/storage/redis-kv'
 import { sessionKey } from '../../lib/storage/site-store'
 import type { Browser } from '../support/agent'
-import { type Front, startFront } from '../support/front'
+import { type Front, startRedisFront } from '../support/front'
 import { startRedis, type TestRedis } from '../support/redis'
 import { eventually } from '../support/wait'
 import {
@@ -41,7 +41,7 @@ beforeAll(async () => {
   diagnostics.subscribe('express-sso2:degraded', note)
   redis = await startRedis()
   admin = new Redis(redis.url)
-  front = await startFront(redis.port)
+  front = await startRedisFront(redis.port)
   kv = interrupted(redisKv(openRedis(`redis://127.0.0.1:${front.port}`), true), meanwhile)
   site = await startSite({ kv })
   addPages()
@@ -62,10 +62,10 @@ beforeEach(async () => {
   errors.length = 0
 })
 
-/** Until the client has noticed. */
+/** Until the client has noticed: not only that its connection is gone, which it forgets while it tries the next one. */
 async function downAndNoticed(): Promise<void> {
   await front.down()
-  await eventually(async () => !kv.isAvailable)
+  await eventually(async () => kv.failure !== undefined)
 }
 
 /** Until the client has connected again, which it does in its own time. */
