@@ -171,8 +171,7 @@ export interface ConfigOptions extends BrandingOptions {
   readonly rememberDevices?: boolean | undefined
   /**
    * `'neutral'`: the same message for a wrong password, a wrong one-time password, a locked account and an inactive
-   * account, so that an attacker does not learn which usernames exist. Also in the result of `req.sso2.login()`.
-   * Default: `'detailed'`.
+   * account, so that an attacker does not learn which usernames exist. Default: `'detailed'`.
    */
   readonly loginMessages?: 'detailed' | 'neutral' | undefined
   /** Source of time in milliseconds since 1970, for tests: `emulator.clock` fits. Default: the system's. */

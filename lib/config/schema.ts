@@ -191,7 +191,7 @@ const behaviour = (isProduction: boolean) => ({
     .enum(['detailed', 'neutral'], { error: "must be 'detailed' or 'neutral'" })
     .default('detailed')
     .describe(
-      "`'neutral'`: the same message for a wrong password, a wrong one-time password, a locked account and an inactive account, so that an attacker does not learn which usernames exist. Also in the result of `req.sso2.login()`.",
+      "`'neutral'`: the same message for a wrong password, a wrong one-time password, a locked account and an inactive account, so that an attacker does not learn which usernames exist.",
     ),
 })
 

@@ -116,19 +116,6 @@ export function decideLoginStart(facts: {
   return facts.isSsoAvailable ? 'session_ended' : 'unavailable'
 }
 
-/** Errors that tell whether an account exists. */
-const TELLING: ReadonlySet<LoginError> = new Set([
-  'invalid_credentials',
-  'invalid_otp',
-  'account_frozen',
-  'account_not_active',
-])
-
-/** Returns a result that does not tell which accounts exist, for `loginMessages: 'neutral'`. Threat F7. */
-export function neutralResult(result: LoginResult): LoginResult {
-  return !result.ok && TELLING.has(result.error) ? { ok: false, error: 'login_failed' } : result
-}
-
 /** Errors of a wrong password or one-time password. */
 const WRONG: ReadonlySet<string> = new Set(['invalid_credentials', 'invalid_otp'])
 /** Errors with which the platform has judged no password. */

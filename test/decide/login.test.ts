@@ -11,16 +11,12 @@ import {
   type LoginDecision,
   type LoginError,
   lostAttemptResult,
-  neutralResult,
 } from '../../lib/decide/login'
 import { Sso2ResponseError, Sso2UnavailableError, TokenError } from '../../lib/errors'
 import type { SessionToken } from '../../lib/protocol/session-token'
 import { sessionToken } from './samples'
 
 const welcome = sessionToken({ sts: 'loggedin', at: 'ticket' })
-const hidden: LoginResult = { ok: false, error: 'login_failed' }
-const full: LoginResult = { ok: false, error: 'session_limit_reached' }
-const limited: LoginResult = { ok: false, error: 'too_many_attempts', retryAfterSeconds: 9 }
 type ShownError = Extract<LoginDecision, { action: 'show_error' }>['error']
 const signIn: LoginDecision = { action: 'sign_in', token: welcome }
 const identify: LoginDecision = { action: 'identify' }
@@ -143,16 +139,4 @@ test.each<[failure: Failure, code: string, values: object]>([
 ])('%p is told with %s %p', (failure, code, values) => {
   expect(failureMessage({ ok: false, ...failure })).toEqual({ code, values })
   expect(isTextCode(code)).toBe(true)
-})
-
-test.each<[name: string, result: LoginResult, shown: LoginResult]>([
-  ['a login', { ok: true, user: { accountId: 'a' } }, { ok: true, user: { accountId: 'a' } }],
-  ['a wrong password', { ok: false, error: 'invalid_credentials', remainingAttempts: 2 }, hidden],
-  ['a wrong one-time password', { ok: false, error: 'invalid_otp' }, hidden],
-  ['a locked account', { ok: false, error: 'account_frozen', frozenForSeconds: 60 }, hidden],
-  ['an inactive account', { ok: false, error: 'account_not_active' }, hidden],
-  ['too many devices, which only the owner learns', full, full],
-  ['a login limit', limited, limited],
-])('[F7] with neutral messages, %s does not tell whether an account exists', (_name, result, shown) => {
-  expect(neutralResult(result)).toStrictEqual(shown)
 })

@@ -461,15 +461,6 @@ const byFile = {
     },
   },
   'decide/login.ts': {
-    'a wrong one-time password tells that the account exists': {
-      find: "  'invalid_otp',\n",
-      test: ['safety/login-form', '\\[F7\\]'],
-    },
-    'with neutral messages, a handler of the site is told which accounts exist': {
-      find: "return !result.ok && TELLING.has(result.error) ? { ok: false, error: 'login_failed' } : result",
-      replace: 'return result',
-      test: ['safety/login-form', '\\[F7\\]'],
-    },
     'wrong one-time passwords are not counted': {
       find: "new Set(['invalid_credentials', 'invalid_otp'])",
       replace: "new Set(['invalid_credentials'])",
@@ -487,6 +478,10 @@ const byFile = {
     },
   },
   'web/routes/login.ts': {
+    'a wrong one-time password tells that the account exists': {
+      find: "  'invalid_otp',\n",
+      test: ['safety/login-form', '\\[F7\\]'],
+    },
     'the password stays on the request': {
       find: '  req.body = undefined\n',
       test: ['safety/leaks', threat('F8')],
@@ -1074,7 +1069,7 @@ const byFile = {
       test: ['regressions/logout-all', 'is repeated within seconds'],
     },
     'a process that closes forgets the logouts that Redis did not store': {
-      find: '    for (let left = pendingLogouts.copies; ; left -= MAX_RESTORED) {\n      await this.#moveToRedis()',
+      find: '    for (let left = pendingLogouts.copies; ; left -= MAX_RESTORED) {\n      await this.#moveToRedis(end)',
       replace: '    for (let left = pendingLogouts.copies; ; left -= MAX_RESTORED) {',
       test: ['web/logout-retry-worker', 'first ends the sessions'],
     },
@@ -1084,7 +1079,7 @@ const byFile = {
       test: ['web/logout-retry-worker', 'all logouts that Redis has lost'],
     },
     'a Logout that does not work is sent for all waiting logouts at once': {
-      find: "if (outcomes.every((outcome) => outcome === 'pending')) return",
+      find: "if (!isConfirmed && outcomes.includes('pending')) return",
       replace: 'if (outcomes.length === 0) return',
       test: ['web/logout-retry-worker', 'sends eight a second'],
     },

@@ -11,9 +11,8 @@ import {
   scopeOf,
 } from '../../decide/logout'
 import { hasMovedOrEnded } from '../../decide/record'
-import { ageOf } from '../../decide/timestamps'
 import type { DeferredLogout } from '../../storage/logout-memory'
-import { MAX_SESSIONS, REVOCATION_SECONDS } from '../../storage/session-index'
+import { MAX_SESSIONS } from '../../storage/session-index'
 import { type Done, shortHash, type Unavailable } from '../../storage/site-store'
 import { publish } from '../hooks'
 import type { Site } from '../site'
@@ -64,16 +63,6 @@ export interface RetryResult {
   readonly waitsSince?: number
 }
 
-/** Publishes that a pending logout is over. `expired`: the SSO system has not confirmed it in time. */
-export function publishRetry(outcome: 'confirmed' | 'expired', waitedSeconds: number, sidHash?: string): void {
-  publish('logout', {
-    operation: 'retry',
-    outcome,
-    durationMs: Math.min(waitedSeconds, REVOCATION_SECONDS) * 1000,
-    sidHash,
-  })
-}
-
 /**
  * Retries a pending logout from the first step. Only one request or process at a time retries a logout.
  * @param id hash of the SSO session, or key of the session
@@ -93,10 +82,15 @@ export async function retryPendingLogout(site: Site, id: string): Promise<RetryR
   const beganAt = performance.now()
   const isEnded = (await endLocalSessions(site, shortHash(found.sid), found)) === 'done'
   const left = isEnded ? await completeLogout(site, found) : found
+  publish('logout', {
+    operation: 'retry',
+    outcome: left === undefined ? 'confirmed' : 'pending',
+    durationMs: performance.now() - beganAt,
+    sidHash: shortHash(found.sid),
+  })
   if (left === undefined) {
     const isStored = (await pendingLogouts.markFinished(id, found)) === 'done'
     if (!isStored) await pendingLogouts.add(id, { ...found, isConfirmed: true }, now())
-    publishRetry('confirmed', ageOf(found.since, now()), shortHash(found.sid))
     return { outcome: 'confirmed', isAll }
   }
   if (left !== found) await pendingLogouts.add(id, left, now())
@@ -123,11 +117,14 @@ export async function resumeDeferredLogout(site: Site, logout: DeferredLogout): 
 
 const AT_ONCE = 8
 
-/** Resumes the deferred logouts of the process, each once. A master of a Cluster that does not answer delays only its own logouts. */
-export async function resumeDeferredLogouts(site: Site): Promise<void> {
+/**
+ * Resumes the deferred logouts of the process, each once. A master of a Cluster that does not answer delays only its own logouts.
+ * @param end time after which no more is resumed, by `performance.now()`
+ */
+export async function resumeDeferredLogouts(site: Site, end = Number.POSITIVE_INFINITY): Promise<void> {
   const { deferredLogouts, records } = site
   const logouts = [...deferredLogouts.values()]
-  for (let from = 0; from < logouts.length && records.isAvailable; from += AT_ONCE) {
+  for (let from = 0; from < logouts.length && records.isAvailable && performance.now() < end; from += AT_ONCE) {
     const batch = logouts.slice(from, from + AT_ONCE)
     const results = await Promise.all(batch.map((logout) => resumeDeferredLogout(site, logout)))
     for (const [index, logout] of batch.entries()) {

@@ -10,7 +10,6 @@ import {
   type LoginError,
   type LoginResult,
   lostAttemptResult,
-  neutralResult,
 } from '../../decide/login'
 import { isBegunByOtherBrowser, isLoggedIn } from '../../decide/record'
 import { Sso2UnavailableError } from '../../errors'
@@ -50,7 +49,7 @@ function areCredentials(value: { username?: unknown; password?: unknown }): valu
 /** What a form or a handler of the site sends. */
 type Input = { readonly username?: unknown; readonly password?: unknown }
 
-/** Logs in. Never throws for a documented code. With `loginMessages: 'neutral'`, the result does not tell which accounts exist. */
+/** Logs in. Never throws for a documented code. */
 export async function logIn(context: RequestContext, input: Input): Promise<LoginResult> {
   const started = performance.now()
   const sidHash = context.stored.value?.sidHash
@@ -62,7 +61,7 @@ export async function logIn(context: RequestContext, input: Input): Promise<Logi
     sidHash,
     reason: result.ok ? undefined : result.error,
   })
-  return context.site.config.loginMessages === 'neutral' ? neutralResult(result) : result
+  return result
 }
 
 /** Simultaneous submits of one form share one Authenticate and its result. */

@@ -4,10 +4,9 @@
  * not work, each process sends one batch a second.
  */
 import type { RetryOutcome } from '../../decide/logout'
-import { REVOCATION_SECONDS } from '../../storage/session-index'
 import { shortHash, type Unavailable } from '../../storage/site-store'
 import type { Site } from '../site'
-import { endLocalSessions, publishRetry, resumeDeferredLogouts, retryPendingLogout } from './finish-logout'
+import { endLocalSessions, resumeDeferredLogouts, retryPendingLogout } from './finish-logout'
 
 /** Polling interval of an idle process, in milliseconds. Finds logouts left by other processes. */
 const IDLE_MS = 10_000
@@ -16,7 +15,7 @@ const BUSY_MS = 1000
 const AT_ONCE = 8
 /** In each round, at most so many pending logouts are restored, if Redis has lost them. */
 const MAX_RESTORED = 50
-/** Limit of the rounds of restoring when the process stops, in milliseconds. */
+/** After so many milliseconds, a process that stops begins no further round of restoring. */
 const STOP_MS = 5000
 
 /** The worker of one site. */
@@ -40,15 +39,15 @@ export class LogoutRetryWorker {
     this.#lookWithin(BUSY_MS)
   }
 
-  /** Stops permanently, after the current round. Redis gets the logouts that only this process has. */
+  /** Stops permanently, after the current round. Redis gets the logouts that only this process has, as many as {@link STOP_MS} allows. */
   async stop(): Promise<void> {
     this.#isStopped = true
     clearTimeout(this.#timer)
+    const end = performance.now() + STOP_MS
     await this.#round
     const { pendingLogouts, records } = this.#site
-    const end = performance.now() + STOP_MS
     for (let left = pendingLogouts.copies; ; left -= MAX_RESTORED) {
-      await this.#moveToRedis()
+      await this.#moveToRedis(end)
       if (left <= MAX_RESTORED || !records.isAvailable || performance.now() > end) return
     }
   }
@@ -85,7 +84,7 @@ export class LogoutRetryWorker {
       const isConfirmed = outcomes.includes('confirmed')
       isBack = isConfirmed && !this.#hasConfirmed
       this.#hasConfirmed = isConfirmed
-      if (outcomes.every((outcome) => outcome === 'pending')) return // the SSO system may be down, or Logout alone
+      if (!isConfirmed && outcomes.includes('pending')) return // the SSO system may be down, or Logout alone
     }
   }
 
@@ -93,9 +92,9 @@ export class LogoutRetryWorker {
    * Moves the logouts of this process's memory to Redis, if Redis answers. A logout that Redis did not store may have ended no session
    * here either, so its sessions end now, with or without the SSO system. If Redis stops again, the retry ends the sessions.
    */
-  async #moveToRedis(): Promise<void> {
+  async #moveToRedis(end?: number): Promise<void> {
     const { pendingLogouts, now } = this.#site
-    await resumeDeferredLogouts(this.#site)
+    await resumeDeferredLogouts(this.#site, end)
     const restored = await pendingLogouts.restoreLost(now(), MAX_RESTORED)
     for (const logout of restored) await endLocalSessions(this.#site, shortHash(logout.sid), logout)
   }
@@ -105,7 +104,6 @@ export class LogoutRetryWorker {
     const { pendingLogouts, now } = this.#site
     const { outcome, waitsSince } = await retryPendingLogout(this.#site, id)
     if (waitsSince !== undefined) await pendingLogouts.postpone(id, waitsSince, now(), Math.random())
-    else if (outcome === 'not_found') publishRetry('expired', REVOCATION_SECONDS)
     return outcome
   }
 }

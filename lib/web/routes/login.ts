@@ -13,6 +13,13 @@ import { localizedText } from '../pages/html'
 import { blockOf, openRequestContext, type RequestContext } from '../request-context'
 import type { LoginContext, Site } from '../site'
 
+const NEUTRAL: ReadonlySet<LoginError> = new Set([
+  'invalid_credentials',
+  'invalid_otp',
+  'account_frozen',
+  'account_not_active',
+])
+
 /** Shows the form. A visitor without a session is redirected to Identify first. A logout that is not confirmed is retried first. */
 export async function showLogin(site: Site, req: Request, res: Response): Promise<void> {
   const context = await openRequestContext(site, req, res)
@@ -67,7 +74,8 @@ export async function handleLogin(site: Site, req: Request, res: Response): Prom
   if (result.ok) return redirect(res, returnTo, 303)
   if (result.error === 'session_ended' && !blockOf(context))
     return sendToIdentify(context, loginUrl(ownLoginPage(site), returnTo, 'session_ended'), 'session_ended')
-  const { error, remainingAttempts, frozenForSeconds, retryAfterSeconds } = result
+  const failure = neutralised(site, result)
+  const { error, remainingAttempts, frozenForSeconds, retryAfterSeconds } = failure
   setRetryAfter(res, error, retryAfterSeconds)
   const name = typeof username === 'string' ? username.slice(0, 256) : ''
   await sendForm(context, loginErrorStatus(error), {
@@ -75,7 +83,7 @@ export async function handleLogin(site: Site, req: Request, res: Response): Prom
     backUrl: returnTo,
     username: name,
     error,
-    message: loginErrorMessage(site, result),
+    message: loginErrorMessage(site, failure),
     remainingAttempts,
     frozenForSeconds,
   })
@@ -85,6 +93,13 @@ function readFormBody(req: Request): Readonly<Record<string, unknown>> {
   const body: unknown = req.body
   req.body = undefined
   return typeof body === 'object' && body !== null ? { ...body } : {}
+}
+
+/** Replaces the error if `loginMessages` is `'neutral'`, so that an attacker cannot find out which accounts exist. Threat F7. */
+function neutralised({ config }: Site, failure: FailedLogin): FailedLogin {
+  return config.loginMessages === 'neutral' && NEUTRAL.has(failure.error)
+    ? { ok: false, error: 'login_failed' }
+    : failure
 }
 
 function loginErrorStatus(error: LoginError): number {
@@ -105,8 +120,9 @@ function answerJson(context: RequestContext, result: LoginResult, returnTo: stri
     sendJson(res, 200, { user: result.user })
     return
   }
-  setRetryAfter(res, result.error, result.retryAfterSeconds)
-  const { ok: _failed, retryAfterSeconds: _said, ...answer } = result
+  const failure = neutralised(site, result)
+  setRetryAfter(res, failure.error, failure.retryAfterSeconds)
+  const { ok: _failed, retryAfterSeconds: _said, ...answer } = failure
   const more =
     answer.error === 'session_ended' ? { loginUrl: loginUrl(ownLoginPage(site), returnTo, 'session_ended') } : {}
   sendJson(res, loginErrorStatus(answer.error), { ...answer, ...more })
