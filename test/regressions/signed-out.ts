@@ -1,4 +1,5 @@
 import { ada, view } from '../flows/setup'
+import { untilJudged } from '../safety/session-support'
 import type { Browser } from '../support/agent'
 import { basket, type PausableSetup } from './pausable-setup'
 
@@ -22,7 +23,8 @@ export const loginsAtSso = ({ emulator }: PausableSetup) =>
 
 /** A new login with a password is one like any other; a session that has ended leads to the form once more. */
 export async function expectLoginWorks(setup: PausableSetup, browser: Browser): Promise<void> {
-  const form = await browser.visit(setup.at('/login'))
+  // the form waits for the retry of an earlier logout, which another process may have begun
+  const form = await untilJudged(() => browser.visit(setup.at('/login')))
   expect([form.status, form.body.includes('name="password"')]).toEqual([200, true])
   const submit = () => browser.submit(setup.at('/login'), { ...ada, return_to: '/' })
   const first = await submit()

@@ -1,3 +1,5 @@
+jest.unmock('../../lib/deadline')
+
 import { once } from 'node:events'
 import { type Cluster, Redis } from 'ioredis'
 import { Log } from '../../lib/config/log'

@@ -70,20 +70,20 @@ export async function startFront(target: number): Promise<Front> {
 export async function startRedisFront(target: number): Promise<Front> {
   const front = await startFront(target)
   const { port } = front
-  const after = <A extends unknown[], R>(note: (port: number) => void, act: (...args: A) => R) => {
+  const after = <A extends unknown[], R>(note: (by: string) => void, how: string, act: (...args: A) => R) => {
     return (...args: A) => {
-      note(port)
+      note(`${how} ${port}`)
       return act(...args)
     }
   }
   return {
     ...front,
-    down: after(keepBack, front.down),
-    stall: after(keepBack, front.stall),
-    silence: after(keepBack, front.silence),
-    delay: after(keepBack, front.delay),
-    up: after(letPass, front.up),
-    heal: after(letPass, front.heal),
+    down: after(keepBack, 'down', front.down),
+    stall: after(keepBack, 'slow', front.stall),
+    silence: after(keepBack, 'slow', front.silence),
+    delay: after(keepBack, 'slow', front.delay),
+    up: after(letPass, 'down', front.up),
+    heal: after(letPass, 'slow', front.heal),
   }
 }
 

@@ -96,23 +96,23 @@ async function launch(port: number, { args = [], folder: kept }: TestRedisOption
   })
   await ready(child)
   await ping(port)
-  letPass(port)
+  letPass(`gone ${port}`)
   return {
     url: `redis://127.0.0.1:${port}`,
     port,
     stop: async () => {
       if (child.exitCode !== null || child.signalCode !== null) return
-      keepBack(port)
+      keepBack(`gone ${port}`)
       const gone = once(child, 'exit')
       child.kill('SIGKILL')
       await gone
     },
     hang: () => {
-      keepBack(port)
+      keepBack(`hangs ${port}`)
       child.kill('SIGSTOP')
     },
     resume: () => {
-      letPass(port)
+      letPass(`hangs ${port}`)
       child.kill('SIGCONT')
     },
   }

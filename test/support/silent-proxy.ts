@@ -20,7 +20,7 @@ export async function silentProxy(port: number) {
     port: (proxy.address() as net.AddressInfo).port,
     connections: () => pairs.length,
     silence() {
-      keepBack(port)
+      keepBack(`silent ${port}`)
       for (const pair of pairs) pair.isSilent = true
     },
     close() {
