@@ -2,6 +2,7 @@ import http from 'node:http'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { Sso2ResponseError, Sso2UnavailableError } from '../../lib/errors'
 import { type Call, readJson, retryAfterSeconds, sendCall, transport } from '../../lib/remote/http'
+import { eventually } from '../support/wait'
 import { type Behaviour, failure, faultyServer, json, outcomeOf, useFaultyServer } from './faulty-server'
 
 const server = useFaultyServer()
@@ -276,11 +277,12 @@ test('a connection that the server has closed meanwhile is not used again', asyn
   const asked = jest.spyOn(http, 'request')
   server.become((res) => void res.end())
   await call()
+  const [, options] = asked.mock.lastCall ?? []
+  const { agent } = options as { agent: http.Agent }
   for (let times = 0; times < 5; times += 1) {
-    const request: http.ClientRequest | undefined = asked.mock.results.at(-1)?.value
-    const ended = new Promise((resolve) => request?.socket?.once('close', resolve))
     server.dropConnections()
-    if (!request?.socket?.destroyed) await ended
+    // until the client has heard of each of them, also of those of other tests
+    await eventually(async () => Object.keys({ ...agent.sockets, ...agent.freeSockets }).length === 0)
     expect((await call()).status).toBe(200)
   }
 })

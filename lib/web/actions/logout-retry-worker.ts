@@ -3,10 +3,9 @@
  * During an outage of the SSO system no logout is taken. After the outage all waiting logouts are sent in small batches. While Logout alone does
  * not work, each process sends one batch a second.
  */
-import type { RetryOutcome } from '../../decide/logout'
 import { shortHash, type Unavailable } from '../../storage/site-store'
 import type { Site } from '../site'
-import { endLocalSessions, resumeDeferredLogouts, retryPendingLogout } from './finish-logout'
+import { endLocalSessions, type RetryResult, resumeDeferredLogouts, retryPendingLogout } from './finish-logout'
 
 /** Polling interval of an idle process, in milliseconds. Finds logouts left by other processes. */
 const IDLE_MS = 10_000
@@ -17,6 +16,9 @@ const AT_ONCE = 8
 const MAX_RESTORED = 50
 /** After so many milliseconds, a process that stops begins no further round of restoring. */
 const STOP_MS = 5000
+
+/** Was the SSO system asked, without a confirmation? Not if another request or process retries the logout. */
+const isUnconfirmed = ({ outcome, waitsSince }: RetryResult) => outcome === 'pending' && waitsSince !== undefined
 
 /** The worker of one site. */
 export class LogoutRetryWorker {
@@ -80,11 +82,11 @@ export class LogoutRetryWorker {
       if (due.length === 0) return
       this.#isBusy = true // looks again soon, also if Redis or the SSO system does not answer
       if (due === 'unavailable') return
-      const outcomes: readonly RetryOutcome[] = await Promise.all(due.map((id) => this.#retry(id)))
-      const isConfirmed = outcomes.includes('confirmed')
+      const results: readonly RetryResult[] = await Promise.all(due.map((id) => this.#retry(id)))
+      const isConfirmed = results.some(({ outcome }) => outcome === 'confirmed')
       isBack = isConfirmed && !this.#hasConfirmed
       this.#hasConfirmed = isConfirmed
-      if (!isConfirmed && outcomes.includes('pending')) return // the SSO system may be down, or Logout alone
+      if (!isConfirmed && results.some(isUnconfirmed)) return // the SSO system may be down, or Logout alone
     }
   }
 
@@ -100,10 +102,11 @@ export class LogoutRetryWorker {
   }
 
   /** Retries a logout. If Redis does not answer, or if another process retries the logout, the logout is due again in a few seconds. */
-  async #retry(id: string): Promise<RetryOutcome> {
+  async #retry(id: string): Promise<RetryResult> {
     const { pendingLogouts, now } = this.#site
-    const { outcome, waitsSince } = await retryPendingLogout(this.#site, id)
+    const result = await retryPendingLogout(this.#site, id)
+    const { waitsSince } = result
     if (waitsSince !== undefined) await pendingLogouts.postpone(id, waitsSince, now(), Math.random())
-    return outcome
+    return result
   }
 }
