@@ -1,5 +1,3 @@
-import diagnostics from 'node:diagnostics_channel'
-import type { Sso2Event } from '../../lib'
 import type { PendingLogout } from '../../lib/decide/logout'
 import { Sso2Client } from '../../lib/remote/sso2'
 import type { Kv } from '../../lib/storage/kv'
@@ -9,6 +7,7 @@ import { shortHash } from '../../lib/storage/site-store'
 import { LogoutRetryWorker } from '../../lib/web/actions/logout-retry-worker'
 import type { Site } from '../../lib/web/site'
 import { type Behaviour, faultyServer, json } from '../remote/faulty-server'
+import { hearEvents } from '../safety/session-support'
 import { OTHER_KEY, siteOver, stores } from '../storage/stores'
 import { readJwt, signJwt } from '../support/oracle'
 
@@ -32,11 +31,10 @@ const isWell: Behaviour = (res, { url, body }) => {
   const token = { iss: 'sso-service', aud: 'the-site', nbf: iat, iat, exp: iat + 10, sid, aid, ...said }
   setTimeout(() => json(res, 200, { t: signJwt(token, secret) }), 5)
 }
-/** Begins to count. @returns how many logouts a process sends at most until now, if it stops after each batch */
-const oneBatchASecond = (begun: number) => {
-  return () => 8 * (1 + (performance.now() - begun) / 750)
-}
 const isAway: Behaviour = (res) => json(res, 503, {})
+const isLogoutAway: Behaviour = (res, seen, count) => (seen.url === '/logout' ? isAway : isWell)(res, seen, count)
+/** How many logouts a process sends at most, from then until now, if it stops after each batch. */
+const mostSentSince = (begun: number) => 8 * (1 + (performance.now() - begun) / 750)
 
 async function until(holds: () => boolean | Promise<boolean>, most: number): Promise<number> {
   const start = performance.now()
@@ -160,11 +158,10 @@ describe.each(stores)('over %s', (_name, open) => {
       await Promise.all(Array.from({ length: 200 }, (_, index) => keep(`h${index}`)))
       const { queue, client } = startProcess()
       const begun = performance.now()
-      const mostSent = oneBatchASecond(begun)
       queue.start()
       await until(() => !client.isAvailable, PATIENCE_MS)
       const asked = world.asked('logout').length
-      expect(asked).toBeLessThanOrEqual(mostSent()) // until the probes have failed
+      expect(asked).toBeLessThanOrEqual(mostSentSince(begun)) // until the probes have failed
       await new Promise((resolve) => setTimeout(resolve, 2000))
       expect(world.asked('logout').length).toBeLessThanOrEqual(asked + 8) // those on their way
       const before = world.asked('logout').length
@@ -181,35 +178,34 @@ describe.each(stores)('over %s', (_name, open) => {
   scene(
     'while Logout alone does not work, a process sends eight a second, and the circuit stays closed',
     async ({ world, startProcess, keep }) => {
-      world.become((res, seen, count) => (seen.url === '/logout' ? isAway : isWell)(res, seen, count))
+      world.become(isLogoutAway)
       await Promise.all(Array.from({ length: 100 }, (_, index) => keep(`h${index}`)))
       const { queue, client } = startProcess()
-      const mostSent = oneBatchASecond(performance.now())
+      const begun = performance.now()
       queue.start()
       await until(() => {
         expect(client.isAvailable).toBe(true)
         return world.asked('logout').length > 20
       }, PATIENCE_MS)
-      expect(world.asked('logout').length).toBeLessThanOrEqual(mostSent())
+      expect(world.asked('logout').length).toBeLessThanOrEqual(mostSentSince(begun))
     },
   )
 
   scene('each retry is an event', async ({ world, keep, startProcess, isEmpty }) => {
-    const heard: unknown[] = []
-    const hear = (message: unknown) => {
-      const { operation, outcome, sidHash } = message as Sso2Event
-      if (sidHash === shortHash('s-event')) heard.push([operation, outcome])
-    }
-    diagnostics.subscribe('express-sso2:logout', hear)
-    world.become((res, seen, count) => (seen.url === '/logout' ? isAway : isWell)(res, seen, count))
+    const events = hearEvents()
+    const heard = () =>
+      events.messages
+        .filter(({ sidHash }) => sidHash === shortHash('s-event'))
+        .map(({ operation, outcome }) => `${operation} ${outcome}`)
+    world.become(isLogoutAway)
     await keep('s-event')
     startProcess().queue.start()
-    await until(() => heard.length > 0, PATIENCE_MS)
+    await until(() => heard().length > 0, PATIENCE_MS)
     world.become(isWell)
     await until(isEmpty, PATIENCE_MS)
-    diagnostics.unsubscribe('express-sso2:logout', hear)
-    expect(new Set(heard.slice(0, -1).map(String))).toEqual(new Set(['retry,pending']))
-    expect(heard.at(-1)).toEqual(['retry', 'confirmed'])
+    events.stop()
+    expect(new Set(heard().slice(0, -1))).toEqual(new Set(['retry pending']))
+    expect(heard().at(-1)).toBe('retry confirmed')
   })
 
   scene(

@@ -80,13 +80,14 @@ export async function retryPendingLogout(site: Site, id: string): Promise<RetryR
   const { isAll } = found
   if ((await pendingLogouts.lockRetry(id)) !== true) return { outcome: 'pending', isAll }
   const beganAt = performance.now()
-  const isEnded = (await endLocalSessions(site, shortHash(found.sid), found)) === 'done'
+  const sidHash = shortHash(found.sid)
+  const isEnded = (await endLocalSessions(site, sidHash, found)) === 'done'
   const left = isEnded ? await completeLogout(site, found) : found
   publish('logout', {
     operation: 'retry',
     outcome: left === undefined ? 'confirmed' : 'pending',
     durationMs: performance.now() - beganAt,
-    sidHash: shortHash(found.sid),
+    sidHash,
   })
   if (left === undefined) {
     const isStored = (await pendingLogouts.markFinished(id, found)) === 'done'
