@@ -41,6 +41,7 @@ export async function settleDown(setup: Setup, agents: readonly Agent[], doings:
     const [account] = agent.accounts
     if (!account) continue
     const enter = async () => {
+      await agent.page('/login', 'form') // where the browser learns that its earlier logout is over
       await agent.login(account)
       await agent.page()
     }

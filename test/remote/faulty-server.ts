@@ -13,6 +13,9 @@ interface Seen {
 /** Answers one request; `count` is 1 for the first. */
 export type Behaviour = (res: http.ServerResponse, seen: Seen, count: number) => void
 
+/** An address where nobody listens: the port of a closed server may be given to another program at once. */
+export const nobody = 'http://127.0.0.1:1'
+
 /** A small server that answers as it is told. */
 export async function faultyServer() {
   const seen: Seen[] = []

@@ -5,7 +5,7 @@ import { Sso2Client } from '../../lib/remote/sso2'
 import { send } from '../support/http'
 import { loggerTo } from '../support/log-lines'
 import { fakeClock } from './fake-clock'
-import { type Behaviour, faultyServer } from './faulty-server'
+import { type Behaviour, faultyServer, nobody } from './faulty-server'
 import { device } from './sso-scene'
 
 const siteUrl = 'http://morning.localhost:1'
@@ -245,9 +245,7 @@ test('a session from before says nothing about Identify', async () => {
 })
 
 test('a host that is not there gets the visitors of three seconds', async () => {
-  const gone = await faultyServer()
-  await gone.close()
-  const { front } = channel(gone.url)
+  const { front } = channel(nobody)
   front.noteRedirect()
   expect(await clock.until(() => !front.isAvailable, 5000)).toBeLessThanOrEqual(3500)
 })

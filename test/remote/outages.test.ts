@@ -2,7 +2,7 @@ import { transport } from '../../lib/remote/http'
 import { silentProxy } from '../support/silent-proxy'
 import { eventually } from '../support/wait'
 import { fakeClock } from './fake-clock'
-import { type Behaviour, faultyServer, json } from './faulty-server'
+import { type Behaviour, json, nobody } from './faulty-server'
 import { claimsOf, clientOf, device, isWell, onlyOf, says, useScenes } from './sso-scene'
 
 /* What counts as an outage of the SSO system, and what ends one. */
@@ -142,9 +142,7 @@ test.each<[name: string, behave: Behaviour, error: object, withinMs: number]>([
 })
 
 test('a login that never left is sent once more', async () => {
-  const gone = await faultyServer()
-  await gone.close()
-  const { client, logIn } = await setup(isWell, { ssoUrl: gone.url })
+  const { client, logIn } = await setup(isWell, { ssoUrl: nobody })
   const request = jest.spyOn(transport, 'request')
   expect(await logIn()).toMatchObject({ code: 'ERR_SSO2_UNAVAILABLE', retryable: true })
   expect(request).toHaveBeenCalledTimes(2)
