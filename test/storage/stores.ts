@@ -26,6 +26,13 @@ export interface TestClock {
   now: number
 }
 
+/** The clock of a test that waits: one that stands still ends no pause in memory. */
+export const realClock: TestClock = {
+  get now() {
+    return Math.floor(Date.now() / 1000)
+  },
+}
+
 /** Every store that the package has, each to be held to the same contract. */
 export const stores: [name: string, open: (clock: TestClock) => Kv][] = [
   ['memory', (clock) => new MemoryKv(() => clock.now * 1000)],

@@ -12,7 +12,7 @@ import {
 } from '../../lib/web/actions/finish-logout'
 import type { Site } from '../../lib/web/site'
 import { StoredRecord } from '../../lib/web/stored-record'
-import { OTHER_KEY, siteOver, stores } from '../storage/stores'
+import { OTHER_KEY, realClock, siteOver, stores } from '../storage/stores'
 import { eventually } from '../support/wait'
 import { ACCOUNT, device, keyNamed, type LogoutSite, now, openLogoutSite, SID, sidHash } from './logout-site'
 
@@ -257,7 +257,7 @@ describe.each(stores)('over %s', (_name, open) => {
     })
 
     test('of a logout that another secret encrypted is left to others, for as long as possible', async () => {
-      const other = siteOver(setup.kv, { now: now() }, setup.stored.prefix, [OTHER_KEY])
+      const other = siteOver(setup.kv, realClock, setup.stored.prefix, [OTHER_KEY])
       await other.pendingLogouts.add(sidHash, logout(), now())
       const waitsSince = Number.NEGATIVE_INFINITY
       expect(await retry()).toEqual({ outcome: 'not_found', isAll: undefined, waitsSince })
@@ -317,7 +317,7 @@ describe.each(stores)('over %s', (_name, open) => {
 
     test('of a session that no secret of the process decrypts ends it here', async () => {
       const key = await setup.begin('own')
-      const other = siteOver(setup.kv, { now: now() }, setup.stored.prefix, [OTHER_KEY])
+      const other = siteOver(setup.kv, realClock, setup.stored.prefix, [OTHER_KEY])
       const blind = { ...setup.site, ...other } as Site
       expect(await resumeDeferredLogout(blind, deferred(key))).toBe('done')
       expect([await setup.stateOf(key), await setup.queued(), setup.starts()]).toEqual(['ended', [], 0])

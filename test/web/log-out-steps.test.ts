@@ -8,7 +8,7 @@ import { logOut, logOutLandedToken, retryLogoutFromCookie } from '../../lib/web/
 import type { RequestContext } from '../../lib/web/request-context'
 import { StoredRecord } from '../../lib/web/stored-record'
 import { hearEvents } from '../safety/session-support'
-import { KEY, OTHER_KEY, siteOver } from '../storage/stores'
+import { KEY, OTHER_KEY, realClock, siteOver } from '../storage/stores'
 import { ACCOUNT, device, type LogoutSite, now, openLogoutSite, SID, sidHash } from './logout-site'
 
 /*
@@ -46,7 +46,7 @@ async function request({
 }: Facts): Promise<RequestContext> {
   const { site } = setup
   const sent = isLogoutRecent && logoutCookie ? writeLogoutCookie(logoutCookie, [KEY], now()) : undefined
-  const parts = isBlind ? siteOver(setup.kv, { now: now() }, setup.stored.prefix, [OTHER_KEY]) : {}
+  const parts = isBlind ? siteOver(setup.kv, realClock, setup.stored.prefix, [OTHER_KEY]) : {}
   const more = { macKeys: [KEY], sessions: { replaceWithEmptySession: async () => {} } }
   const config = { ...site.config, isSecure: false, cookies: { logout: 'sso2.o' } }
   const own = { ...site, ...parts, ...more, config } as unknown as RequestContext['site']

@@ -7,7 +7,7 @@ import type { Site } from '../../lib/web/site'
 import { anonRecord, loggedInRecord } from '../decide/samples'
 import { faultyServer, json } from '../remote/faulty-server'
 import { failingKv } from '../storage/failing-kv'
-import { listedIn, siteOver } from '../storage/stores'
+import { listedIn, realClock, siteOver, type TestClock } from '../storage/stores'
 import { readJwt, signJwt } from '../support/oracle'
 
 /* A site for the steps of a logout, over a store whose commands fail, and with an SSO system that confirms, refuses or is late. */
@@ -19,9 +19,9 @@ export const [SID, ACCOUNT] = ['sid-of-ada', 'account-ada']
 export const sidHash = shortHash(SID)
 export const keyNamed = (name: string) => name.padEnd(43, '-')
 
-export async function openLogoutSite(open: (clock: { now: number }) => Kv) {
-  const { kv, fail } = failingKv(open({ now: now() }))
-  const stored = siteOver(kv, { now: now() })
+export async function openLogoutSite(open: (clock: TestClock) => Kv) {
+  const { kv, fail } = failingKv(open(realClock))
+  const stored = siteOver(kv, realClock)
   const server = await faultyServer()
   let reply: object = { sts: 'terminated' }
   let delayMs = 0
