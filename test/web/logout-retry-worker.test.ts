@@ -21,7 +21,7 @@ const usual = { ...device, key: undefined, accountId: undefined, isAll: false, i
  * took. A busy machine makes all of this longer.
  */
 const PATIENCE_MS = 40_000
-const now = () => Math.floor(Date.now() / 1000)
+const now = () => realClock.now
 
 /** Answers every operation as a system that works; a Logout takes a few milliseconds. */
 const isWell: Behaviour = (res, { url, body }) => {

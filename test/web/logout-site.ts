@@ -14,7 +14,7 @@ import { readJwt, signJwt } from '../support/oracle'
 
 const secret = 'a secret that only this test and its oracle know'
 export const device = { ipa: '192.0.2.1', uas: 'a browser' }
-export const now = () => Math.floor(Date.now() / 1000)
+export const now = () => realClock.now
 export const [SID, ACCOUNT] = ['sid-of-ada', 'account-ada']
 export const sidHash = shortHash(SID)
 export const keyNamed = (name: string) => name.padEnd(43, '-')
