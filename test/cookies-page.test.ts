@@ -1,6 +1,7 @@
-import diagnostics from 'node:diagnostics_channel'
-import { ada, behindProxy, type Setup, startSetup } from './flows/setup'
+import { ada, behindProxy, useSetup } from './flows/setup'
+import { hearEvents } from './safety/session-support'
 import { Browser } from './support/agent'
+import { loggerTo } from './support/log-lines'
 import { readText, sources } from './support/sources'
 
 /* What docs/cookies.md says about keys in Redis, and about persons in log lines and events. */
@@ -34,21 +35,11 @@ test.each([
 
 describe('log lines and events', () => {
   const address = '203.0.113.77'
-  const said: string[] = []
-  const say = (line: string) => void said.push(line)
-  const listen = (event: unknown) => void said.push(JSON.stringify(event))
-  const channels = ['identify', 'landing', 'check', 'login', 'logout', 'degraded'].map((name) => `express-sso2:${name}`)
-  let setup: Setup
-
-  beforeAll(async () => {
-    for (const channel of channels) diagnostics.subscribe(channel, listen)
-    const site = { loginLimit: { attempts: 3, perSeconds: 60 }, logger: { warn: say, info: say } }
-    setup = await startSetup({ build: behindProxy, site })
-  })
-  afterAll(async () => {
-    for (const channel of channels) diagnostics.unsubscribe(channel, listen)
-    await setup.close()
-  })
+  const lines: string[] = []
+  const site = { loginLimit: { attempts: 3, perSeconds: 60 }, logger: loggerTo(lines) }
+  const setup = useSetup({ build: behindProxy, site })
+  const events = hearEvents()
+  afterAll(events.stop)
 
   test('name no person, whatever fails', async () => {
     const { emulator, morning } = setup
@@ -67,6 +58,7 @@ describe('log lines and events', () => {
       emulator.faults.clear()
     }
     for (let count = 0; count < 4; count += 1) await post({ ...ada, password: 'wrong' })
+    const said = [...lines, ...events.messages.map((message) => JSON.stringify(message))]
     expect(said.filter((line) => line.includes('limited'))).not.toEqual([])
     expect(said.filter((line) => line.startsWith('express-sso2: Step')).length).toBeGreaterThan(3)
     const isNamed = (line: string) => secrets.some((secret) => new RegExp(`\\b${secret}\\b`, 'i').test(line))

@@ -1,20 +1,18 @@
 import { Redis } from 'ioredis'
 import { startRedis, type TestRedis } from '../support/redis'
-import { eventually, loggedInBrowser, type Setup, startSetup } from './setup'
+import { eventually, loggedInBrowser, useSetup } from './setup'
 
 /* A Redis that evicts: what must not be lost does not depend on it. That the operator is told is in test/storage/opening.test.ts. */
 
 let redis: TestRedis
 let commands: Redis
-let setup: Setup
 
 beforeAll(async () => {
   redis = await startRedis({ args: ['--maxmemory', '4mb', '--maxmemory-policy', 'allkeys-lru'] })
   commands = new Redis(redis.url)
-  setup = await startSetup({ site: { redis: redis.url } })
 })
+const setup = useSetup({ site: () => ({ redis: redis.url }) })
 afterAll(async () => {
-  await setup.close()
   commands.disconnect()
   await redis.stop()
 })

@@ -2,7 +2,7 @@ import express5 from 'express'
 import session from 'express-session'
 import type { Sso2 } from '../../lib'
 import { express4 } from '../safety/address-support'
-import { ada, addPages, type Gates, grace, logIn, present, type Setup, startSetup, view } from './setup'
+import { ada, addPages, type Gates, grace, logIn, present, useSetup, view } from './setup'
 
 const own = (express: typeof express5) => (sso: Sso2, gates: Gates) => addPages(express().use(sso), sso, gates)
 
@@ -17,13 +17,8 @@ describe.each([
   ['Express 4 with a session of its own', foreign(express4), 'connect.sid'],
   ['Express 5 with a session of its own', foreign(express5), 'connect.sid'],
 ])('a site on %s', (_name, build, cookieName) => {
-  let setup: Setup
+  const setup = useSetup({ build })
   const at = (path: string) => `${setup.morning.url}${path}`
-
-  beforeAll(async () => {
-    setup = await startSetup({ build })
-  })
-  afterAll(() => setup.close())
 
   test('serves the first visit after three redirects, at exactly the address asked for', async () => {
     const page = await setup.browser().visit(at('/a?b=%20&c[]=1&c[]=2'))

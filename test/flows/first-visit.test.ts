@@ -1,12 +1,8 @@
 import { ask, documentHeaders } from '../safety/address-support'
 import { browserCalls } from '../support/calls'
-import { ada, logIn, type Setup, startSetup, view } from './setup'
+import { ada, logIn, useSetup, view } from './setup'
 
-let setup: Setup
-beforeAll(async () => {
-  setup = await startSetup()
-})
-afterAll(() => setup.close())
+const setup = useSetup()
 
 const queries = [
   '',

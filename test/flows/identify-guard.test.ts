@@ -1,11 +1,9 @@
 import express, { type Express } from 'express'
 import { type Sso2, Sso2SetupError } from '../../lib'
 import { identifyRedirects } from '../regressions/pausable-setup'
-import { ada, addPages, type Gates, logIn, type Setup, startSetup, view } from './setup'
+import { ada, addPages, type Gates, logIn, useSetup, view } from './setup'
 
 /* A site that identifies where it asks for it, and nowhere else. */
-
-let setup: Setup
 
 const sites: Sso2[] = []
 
@@ -27,11 +25,7 @@ function build(sso: Sso2, gates: Gates): Express {
   return app.use(failed)
 }
 
-beforeAll(async () => {
-  setup = await startSetup({ build, site: { identify: 'on-demand' } })
-})
-afterAll(() => setup.close())
-
+const setup = useSetup({ build, site: { identify: 'on-demand' } })
 const at = (path: string) => `${setup.morning.url}${path}`
 
 test('a page behind the guard knows its user after one redirect, however many guards there are', async () => {

@@ -1,9 +1,8 @@
-import express from 'express'
+import express, { type RequestHandler } from 'express'
 import { requestSessionOf } from '../../lib/web/session/request-session'
 import type { Browser } from '../support/agent'
-import { ada, addPages, logIn, present, type Setup, startSetup, view, visitor } from './setup'
+import { ada, addPages, logIn, present, useSetup, view, visitor } from './setup'
 
-let setup: Setup
 let browser: Browser
 const at = (path: string) => `${setup.morning.url}${path}`
 const newestSid = () => present(setup.emulator.sessions().at(-1)).sid
@@ -11,19 +10,15 @@ const newestSid = () => present(setup.emulator.sessions().at(-1)).sid
 /** Has express-session run for a request, by the method of each request. */
 let hasRun: [method: string, boolean | undefined][] = []
 
-beforeAll(async () => {
-  const app = express()
-  app.use((req, res, next) => {
-    res.once('finish', () => hasRun.push([req.method, requestSessionOf(req)?.isOpen]))
-    next()
-  })
-  setup = await startSetup({ build: (sso, gates) => addPages(express().use(app, sso), sso, gates) })
-})
+const note: RequestHandler = (req, res, next) => {
+  res.once('finish', () => hasRun.push([req.method, requestSessionOf(req)?.isOpen]))
+  next()
+}
+const setup = useSetup({ build: (sso, gates) => addPages(express().use(note, sso), sso, gates) })
 beforeEach(async () => {
   browser = await visitor(setup)
 })
 afterEach(() => setup.emulator.reset())
-afterAll(() => setup.close())
 
 /** What a page's form would send along. */
 function hidden(body: string, name: string): string {

@@ -1,16 +1,12 @@
 import { shortHash } from '../../lib/storage/site-store'
 import { beginFlow, document, land, landingToken } from '../safety/session-support'
 import { send } from '../support/http'
-import { ada, eventually, grace, present, type Setup, startSetup, loggedInBrowser as userOf, view } from './setup'
+import { ada, eventually, grace, present, startSetup, loggedInBrowser as userOf, useSetup, view } from './setup'
 
-let setup: Setup
+const setup = useSetup()
 const at = (path: string) => `${setup.morning.url}${path}`
 
-beforeAll(async () => {
-  setup = await startSetup()
-})
 afterEach(() => setup.emulator.faults.clear())
-afterAll(() => setup.close())
 
 const loggedInBrowser = (account = ada) => userOf(setup, account)
 

@@ -86,6 +86,8 @@ export interface SetupOptions {
   site?: Partial<Sso2Options> | ((name: string) => Partial<Sso2Options>)
   emulator?: EmulatorOptions
   record?: boolean
+  /** The host of both sites. Default: each has its own. */
+  host?: string
   /** Builds the application; default: `app.use(sso)` and the pages. */
   build?: (sso: Sso2, gates: Gates) => Express
 }
@@ -105,7 +107,7 @@ export interface Setup {
 }
 
 export async function startSetup(options: SetupOptions = {}): Promise<Setup> {
-  const [morning, evening] = [await openPort('morning'), await openPort('evening')]
+  const [morning, evening] = [await openPort('morning', options.host), await openPort('evening', options.host)]
   const clients = [morning, evening].map(({ name, url }) => ({
     clientId: name,
     clientSecret: `client-secret-of-the-${name}-paper-0123456789`,
@@ -134,6 +136,14 @@ export async function startSetup(options: SetupOptions = {}): Promise<Setup> {
   }
 }
 
+/** A setup for the tests of a file, or of a `describe`. It is closed after the last one. */
+export function useSetup(options: SetupOptions = {}): Setup {
+  const setup = {} as Setup
+  beforeAll(async () => void Object.assign(setup, await startSetup(options)))
+  afterAll(() => setup.close())
+  return setup
+}
+
 export interface Port {
   readonly name: string
   readonly url: string
@@ -141,11 +151,11 @@ export interface Port {
 }
 
 /** The address comes first: the platform must know it before the site can be made. */
-export async function openPort(name: string): Promise<Port> {
+export async function openPort(name: string, host = `${name}.localhost`): Promise<Port> {
   const server = http.createServer({ keepAliveTimeout: 60_000 }) // or a busy test sends into a connection just closed
   server.listen(0, '127.0.0.1').unref() // or a wrong option of the emulator would leave Jest running
   await once(server, 'listening')
-  return { name, server, url: `http://${name}.localhost:${(server.address() as AddressInfo).port}` }
+  return { name, server, url: `http://${host}:${(server.address() as AddressInfo).port}` }
 }
 
 function startSite({ name, url, server }: Port, emulator: Emulator, options: SetupOptions) {

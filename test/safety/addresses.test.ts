@@ -1,4 +1,4 @@
-import { ada, present, type Setup, startSetup } from '../flows/setup'
+import { ada, present, useSetup } from '../flows/setup'
 import {
   type Answered,
   anonymousCookies,
@@ -17,21 +17,21 @@ import { benignAddresses, hostileAddresses } from './hostile-addresses'
 import { beginFlow, hearEvents, landingToken } from './session-support'
 
 const trusted = 'https://shop.example:8443'
-let setup: Setup
+const setup = useSetup({
+  build: onBothExpresses,
+  site: {
+    trustedReturnOrigins: [trusted],
+    loadUser: () => ({ accountId: 'one-of-many' }), // two calls less a login
+    exchangeTicket: async (ticket) => ({ accessToken: ticket }),
+  },
+})
 let site: string
 let hostile: string[]
 let benign: ReturnType<typeof benignAddresses>
-beforeAll(async () => {
-  const loadUser = () => ({ accountId: 'one-of-many' }) // two calls less a login
-  const exchangeTicket = async (ticket: string) => ({ accessToken: ticket })
-  const options = { trustedReturnOrigins: [trusted], loadUser, exchangeTicket }
-  setup = await startSetup({ build: onBothExpresses, site: options })
+beforeAll(() => {
   site = setup.morning.url
   hostile = hostileAddresses(site)
   benign = benignAddresses(site, trusted)
-})
-afterAll(async () => {
-  await setup.close()
 })
 
 /** Where a browser that was answered by the site would go. */

@@ -1,20 +1,16 @@
-import { ada, eventually, grace, logInAtLast, present, type Setup, startSetup, view, visitor } from '../flows/setup'
+import { ada, eventually, grace, logInAtLast, present, useSetup, view, visitor } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { signedId } from './cookies-raw'
 
 /* Every change of user gives a new session ID, the old one is worth nothing, and nothing of one account reaches the next. */
 
-let setup: Setup
+const setup = useSetup()
 let browser: Browser
 const at = (path: string) => `${setup.morning.url}${path}`
 const evening = (path: string) => `${setup.evening.url}${path}`
 const id = () =>
   present(browser.cookies.find(({ name, host }) => name === 'sso2.sid' && host === 'morning.localhost')).value
 
-beforeAll(async () => {
-  setup = await startSetup()
-})
-afterAll(() => setup.close())
 beforeEach(async () => {
   setup.emulator.reset()
   browser = await visitor(setup)

@@ -1,26 +1,22 @@
 import { randomUUID } from 'node:crypto'
-import { behindProxy, type Setup, startSetup } from '../flows/setup'
+import { behindProxy, useSetup } from '../flows/setup'
 import { type HttpAnswer, send } from '../support/http'
 import { parseSetCookie } from './cookies-raw'
 import { beginFlow, document, type Flow, hearEvents, land, landingToken } from './session-support'
 
-let setup: Setup
 let flow: Flow
 const events = hearEvents()
 const lines: string[] = []
 const logger = { warn: (line: string) => void lines.push(line), info: () => {} }
 
+const setup = useSetup({
+  build: behindProxy,
+  site: { exchangeTicket: () => 'an-access-token', loadUser: () => ({ accountId: 'account-ada' }), logger },
+})
 beforeAll(async () => {
-  setup = await startSetup({
-    build: behindProxy,
-    site: { exchangeTicket: () => 'an-access-token', loadUser: () => ({ accountId: 'account-ada' }), logger },
-  })
   flow = await beginFlow(setup)
 })
-afterAll(async () => {
-  events.stop()
-  await setup.close()
-})
+afterAll(events.stop)
 beforeEach(async () => {
   events.clear()
   lines.length = 0

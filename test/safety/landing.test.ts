@@ -1,21 +1,15 @@
-import { ada, grace, logInAtLast, present, type Setup, startSetup, view, visitor } from '../flows/setup'
+import { ada, grace, logInAtLast, present, useSetup, view, visitor } from '../flows/setup'
 import { hop, identifyRedirects } from '../regressions/pausable-setup'
 import type { Browser } from '../support/agent'
 import { document, hearEvents } from './session-support'
 
-let setup: Setup
+const setup = useSetup()
 const events = hearEvents()
 /** The first landing, as `landing outcome reason`. */
 const landed = () => events.heard.find((event) => event.startsWith('landing '))
 const at = (path: string) => `${setup.morning.url}${path}`
 
-beforeAll(async () => {
-  setup = await startSetup()
-})
-afterAll(async () => {
-  events.stop()
-  await setup.close()
-})
+afterAll(events.stop)
 
 /** A browser logged in at the SSO system, and its landing address, which no browser has opened yet. */
 async function unusedLanding() {

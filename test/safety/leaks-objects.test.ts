@@ -22,7 +22,7 @@ import {
   present,
   type Setup,
   sessionSecret,
-  startSetup,
+  useSetup,
 } from '../flows/setup'
 import { Canaries, canaryKinds, takeSecrets } from './canaries'
 
@@ -75,7 +75,6 @@ const leaksOf = (what: RegExp) => {
   return [...new Set(found)].slice(0, 20)
 }
 
-let setup: Setup
 /** What hooks were given. */
 const exchanges: ExchangeContext[] = []
 const namings: LoadUserContext[] = []
@@ -131,8 +130,8 @@ function siteOptions(name: string): Partial<Sso2Options> {
   }
 }
 
+const setup = useSetup({ build: (sso, gates) => present(builds.shift())(sso, gates), site: siteOptions })
 beforeAll(async () => {
-  setup = await startSetup({ build: (sso, gates) => present(builds.shift())(sso, gates), site: siteOptions })
   for (const { password } of [ada, grace, edsger]) canaries.add('password', password)
   canaries.add('wrong password', 'a-wrong-password-of-ada')
   canaries.add('session secret', sessionSecret)
@@ -140,9 +139,6 @@ beforeAll(async () => {
     canaries.add('client secret', setup.emulator.siteOptions(site).clientSecret)
   for (const site of [setup.morning, setup.evening]) await flows(site)
   for (const { sid } of setup.emulator.sessions()) canaries.add('SSO session ID', sid)
-})
-afterAll(async () => {
-  await setup.close()
 })
 
 async function flows(site: Setup['morning']): Promise<void> {

@@ -1,24 +1,20 @@
 import express from 'express'
 import request from 'supertest'
 import { deviceOf } from '../../lib/web/http/request-facts'
-import { ada, edsger, eventually, grace, logInAtLast, type Setup, startSetup, view, visitor } from '../flows/setup'
+import { ada, edsger, eventually, grace, logInAtLast, startSetup, useSetup, view, visitor } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { type HttpAnswer, send } from '../support/http'
 import { cookieHeader } from './address-support'
 import { untilJudged } from './session-support'
 
-let setup: Setup
+const setup = useSetup()
 let browser: Browser
 const at = (path: string) => `${setup.morning.url}${path}`
 
-beforeAll(async () => {
-  setup = await startSetup()
-})
 beforeEach(async () => {
   browser = await visitor(setup)
 })
 afterEach(() => setup.emulator.reset())
-afterAll(() => setup.close())
 
 /** One request as it is, with the browser's cookies. */
 function raw(method: string, path: string, headers: Record<string, string> = {}, body?: string): Promise<HttpAnswer> {

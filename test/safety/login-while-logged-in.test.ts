@@ -1,13 +1,11 @@
 import { request } from 'node:http'
-import { ada, loggedInBrowser, type Setup, startSetup, view } from '../flows/setup'
+import { ada, loggedInBrowser, useSetup, view } from '../flows/setup'
 import { readJwt, signJwt } from '../support/oracle'
 import { bodyOf, type Listener, listen } from './back-channel-server'
 
 /* A platform that answers `sts: loggedin` to every Authenticate of a session that is logged in, whatever it refuses: the session did not change. */
 
-let setup: Setup
 let platform: Listener
-let target: URL
 let said: Record<string, unknown> = {}
 
 /** Changes the claims of an Authenticate response, and signs them anew. */
@@ -20,7 +18,7 @@ function changed(body: string): string {
 beforeAll(async () => {
   platform = await listen(async (req, res) => {
     const sent = await bodyOf(req)
-    const { hostname: host, port } = target
+    const { hostname: host, port } = new URL(setup.emulator.siteOptions('morning').ssoUrl)
     const options = { host, port, path: req.url, method: req.method, headers: req.headers }
     const asked = request(options, async (answer) => {
       const body = await bodyOf(answer)
@@ -30,15 +28,11 @@ beforeAll(async () => {
     })
     asked.end(sent)
   })
-  setup = await startSetup({
-    site: { ssoUrl: `${platform.url}/sso`, loginLimit: { attempts: 100, perSeconds: 60 } },
-  })
-  target = new URL(String(setup.emulator.siteOptions('morning').ssoUrl))
 })
-afterAll(async () => {
-  await setup.close()
-  await platform.close()
+const setup = useSetup({
+  site: () => ({ ssoUrl: `${platform.url}/sso`, loginLimit: { attempts: 100, perSeconds: 60 } }),
 })
+afterAll(() => platform.close())
 
 beforeEach(async () => {
   const attempts = (await setup.keys()).filter((key) => key.includes(':left:'))

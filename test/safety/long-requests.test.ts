@@ -1,13 +1,9 @@
-import { type Setup, startSetup } from '../flows/setup'
+import { useSetup } from '../flows/setup'
 import { rawGet } from './cookies-raw'
 
 /* One request of a stranger's, as long as Node.js takes one, must not keep everybody else waiting. */
 
-let setup: Setup
-beforeAll(async () => {
-  setup = await startSetup()
-})
-afterAll(() => setup.close())
+const setup = useSetup()
 
 const LENGTH = 15_000
 const long = (text: string) => text.repeat(LENGTH / text.length)

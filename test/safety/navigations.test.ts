@@ -1,17 +1,11 @@
-import { present, type Setup, startSetup } from '../flows/setup'
+import { present, useSetup } from '../flows/setup'
 import { anonymousCookies, ask, documentHeaders } from './address-support'
 
 /* Which requests are sent to Identify. All shapes of a request are in test/decide/navigation.test.ts. */
 
-let setup: Setup
-let site: string
-beforeAll(async () => {
-  setup = await startSetup()
-  site = setup.morning.url
-})
-afterAll(() => setup.close())
+const setup = useSetup()
+const site = () => setup.morning.url
 
-const { 'user-agent': firefox, ...modern } = documentHeaders
 const googlebot = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)'
 const driven = 'AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/150.0.0.0 Safari/537.36'
 const cypress = 'AppleWebKit/537.36 (KHTML, like Gecko) Cypress/15.4.0 Chrome/138.0.0.0 Electron/37.6.0 Safari/537.36'
@@ -37,9 +31,9 @@ test.each<[what: string, isSent: boolean, headers: Record<string, string>, metho
   ['a preview of a link', false, { 'user-agent': 'facebookexternalhit/1.1' }],
   ['curl', false, { 'user-agent': 'curl/8.5.0' }],
 ])('[R9] %s: sent is %p', async (_what, isSent, headers, method = 'GET') => {
-  const all = Object.entries({ ...modern, 'user-agent': firefox, ...headers }).filter(([, value]) => value !== '')
+  const all = Object.entries({ ...documentHeaders, ...headers }).filter(([, value]) => value !== '')
   const keys = new Set(await setup.keys())
-  const { status, location, setCookie } = await ask(site, { method, path: '/page', headers: Object.fromEntries(all) })
+  const { status, location, setCookie } = await ask(site(), { method, path: '/page', headers: Object.fromEntries(all) })
   if (isSent) expect([status, new URL(present(location)).pathname]).toEqual([302, '/sso/identify'])
   else expect([status, location, setCookie]).toEqual([200, undefined, []])
   expect((await setup.keys()).filter((key) => !keys.has(key))).toEqual([])
@@ -49,6 +43,6 @@ test('[R9] a session that has ended does not send a script there: it gets the pa
   const cookie = await anonymousCookies(setup)
   for (const { sid } of setup.emulator.sessions()) setup.emulator.terminate(sid) // the newest may be the site's own look at Identify
   setup.emulator.clock.advance(361)
-  const answer = await ask(site, { path: '/page', headers: { accept: '*/*', cookie } })
+  const answer = await ask(site(), { path: '/page', headers: { accept: '*/*', cookie } })
   expect([answer.status, JSON.parse(answer.body).status]).toEqual([200, 'none'])
 })

@@ -1,6 +1,6 @@
 import type { Request } from 'express'
 import type { ExchangeContext, LoadUserContext } from '../../lib'
-import { ada, loggedInBrowser, type Setup, startSetup, view, visitor } from '../flows/setup'
+import { ada, loggedInBrowser, type Setup, useSetup, view, visitor } from '../flows/setup'
 import { exchange } from '../regressions/pausable-setup'
 import { timed } from '../support/wait'
 
@@ -45,33 +45,29 @@ const hook =
     return (mood ? mood() : work(...given)) as never
   }
 
-let setup: Setup
 const at = (path: string) => `${setup.morning.url}${path}`
 
-beforeAll(async () => {
-  setup = await startSetup({
-    site: {
-      exchangeTicket: hook('exchangeTicket', (ticket: string, context: ExchangeContext) =>
-        exchange(setup, ticket, context),
-      ),
-      loadUser: hook('loadUser', async ({ api }: LoadUserContext) => {
-        const { item } = (await api.get('/external/api/v1/me')) as { item: { account_id: string } }
-        return { accountId: item.account_id }
-      }),
-      shouldIdentify: hook('shouldIdentify', ({ headers }: Request) => headers['sec-fetch-dest'] === 'document'),
-      views: {
-        login: hook('login', () => 'the login form'),
-        confirmLogout: hook('confirmLogout', () => 'the logout form'),
-        problem: hook('problem', () => 'a problem'),
-      },
+const setup: Setup = useSetup({
+  site: {
+    exchangeTicket: hook('exchangeTicket', (ticket: string, context: ExchangeContext) =>
+      exchange(setup, ticket, context),
+    ),
+    loadUser: hook('loadUser', async ({ api }: LoadUserContext) => {
+      const { item } = (await api.get('/external/api/v1/me')) as { item: { account_id: string } }
+      return { accountId: item.account_id }
+    }),
+    shouldIdentify: hook('shouldIdentify', ({ headers }: Request) => headers['sec-fetch-dest'] === 'document'),
+    views: {
+      login: hook('login', () => 'the login form'),
+      confirmLogout: hook('confirmLogout', () => 'the logout form'),
+      problem: hook('problem', () => 'a problem'),
     },
-  })
+  },
 })
 afterEach(async () => {
   modes = {}
   expect(await setup.browser().visit(at('/alive'))).toMatchObject({ status: 200 })
 })
-afterAll(() => setup.close())
 
 const common = ['throw', 'throw nothing', 'reject twice', 'give nothing']
 const oddities = ['give a list', 'give an object', 'give a circle', 'give a throwing getter']

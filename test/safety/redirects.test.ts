@@ -1,5 +1,5 @@
 import express5 from 'express'
-import { addPages, present, type Setup, startSetup } from '../flows/setup'
+import { addPages, present, useSetup } from '../flows/setup'
 import {
   anonymousCookies,
   ask,
@@ -27,40 +27,35 @@ const parsers: [string, unknown][] = [
 ]
 const settings = expresses.flatMap(([name]) => parsers.map(([parser]) => `${name}, query parser ${parser}`))
 
-let setup: Setup
+const events = hearEvents()
+const setup = useSetup({
+  build: (sso, gates) => {
+    const make = (express: typeof express5, name: string, value: unknown) => {
+      const app = express()
+      app.set(name, value) // before any middleware: Express 4 looks no later
+      return addPages(app.use(sso), sso, gates)
+    }
+    const apps = [express4, express5].flatMap((express) =>
+      parsers.map(([, parser]) => make(express, 'query parser', parser)),
+    )
+    return severalApps(
+      new Map([
+        ...settings.map((name, index) => [name, present(apps[index])] as const),
+        ['trusting', make(express5, 'trust proxy', true)],
+        ['trusting 4', make(express4, 'trust proxy', true)],
+      ]),
+    )
+  },
+})
 let site: string
-let events: ReturnType<typeof hearEvents>
-beforeAll(async () => {
-  events = hearEvents()
-  setup = await startSetup({
-    build: (sso, gates) => {
-      const make = (express: typeof express5, name: string, value: unknown) => {
-        const app = express()
-        app.set(name, value) // before any middleware: Express 4 looks no later
-        return addPages(app.use(sso), sso, gates)
-      }
-      const apps = [express4, express5].flatMap((express) =>
-        parsers.map(([, parser]) => make(express, 'query parser', parser)),
-      )
-      return severalApps(
-        new Map([
-          ...settings.map((name, index) => [name, present(apps[index])] as const),
-          ['trusting', make(express5, 'trust proxy', true)],
-          ['trusting 4', make(express4, 'trust proxy', true)],
-        ]),
-      )
-    },
-  })
+beforeAll(() => {
   site = setup.morning.url
 })
 beforeEach(async () => {
   await setup.browser().visit(`${site}/`) // of 20 who go out slowly and never come back the site would think that Identify is broken
   events.clear()
 })
-afterAll(async () => {
-  events.stop()
-  await setup.close()
-})
+afterAll(events.stop)
 
 const documentLines = Object.entries(documentHeaders).map(([name, value]) => `${name}: ${value}`)
 const hostLine = () => `Host: ${new URL(site).host}`

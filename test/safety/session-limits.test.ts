@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { eventually, logInAtLast, present, type Setup, startSetup, view, visitor } from '../flows/setup'
+import { eventually, logInAtLast, present, useSetup, view, visitor } from '../flows/setup'
 import { identifyRedirects } from '../regressions/pausable-setup'
 import type { Browser } from '../support/agent'
 import { rawGet } from './cookies-raw'
@@ -9,20 +9,15 @@ const absoluteSeconds = 3600
 const limits = { pruneAfterSeconds: 1_000_000, accessTokenSeconds: 1_000_000 }
 
 describe('[S10] a session', () => {
-  let setup: Setup
   let browser: Browser
   const prefix = `limits-${randomUUID()}:`
+  const setup = useSetup({
+    emulator: { limits },
+    site: (name) => ({ session: { prefix: `${prefix}${name}:`, idleSeconds, absoluteSeconds } }),
+  })
   const cookie = () => browser.cookie('sso2.sid')
   const wait = (seconds: number) => setup.emulator.clock.advance(seconds)
   const page = (path = '/') => browser.visit(`${setup.morning.url}${path}`)
-
-  beforeAll(async () => {
-    setup = await startSetup({
-      emulator: { limits },
-      site: (name) => ({ session: { prefix: `${prefix}${name}:`, idleSeconds, absoluteSeconds } }),
-    })
-  })
-  afterAll(() => setup.close())
 
   async function start(status: string): Promise<void> {
     browser = await visitor(setup)

@@ -10,12 +10,11 @@ import { beginFlow, hearEvents, land, landingToken } from './session-support'
 let server: TestRedis
 let redis: Redis
 let setup: Setup
-let events: ReturnType<typeof hearEvents>
+const events = hearEvents()
 const at = (path: string) => `${setup.morning.url}${path}`
 const allKeys = async () => (await redis.keys('*')).sort()
 
 beforeAll(async () => {
-  events = hearEvents()
   server = await startRedis()
   redis = new Redis(server.url)
   setup = await startSetup({

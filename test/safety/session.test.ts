@@ -1,25 +1,18 @@
-import { ada, eventually, grace, loggedInBrowser, present, type Setup, startSetup, view, visitor } from '../flows/setup'
+import { ada, eventually, grace, loggedInBrowser, present, useSetup, view, visitor } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { beginFlow, hearEvents, land, landingToken } from './session-support'
 
 /* A login that ended elsewhere, a logout that the SSO system did not take, and answers of Session Status that are refused. */
 
-let setup: Setup
-let events: ReturnType<typeof hearEvents>
+const setup = useSetup()
+const events = hearEvents()
 const at = (path: string) => `${setup.morning.url}${path}`
 
-beforeAll(async () => {
-  events = hearEvents()
-  setup = await startSetup()
-})
 afterEach(() => {
   setup.emulator.faults.clear()
   events.clear()
 })
-afterAll(async () => {
-  await setup.close()
-  events.stop()
-})
+afterAll(events.stop)
 
 /** Logged in, where a fault before may have opened the site's circuit. */
 async function browserOf(account = ada): Promise<Browser> {

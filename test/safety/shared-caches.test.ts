@@ -1,5 +1,5 @@
 import express from 'express'
-import { addPages, logInAtLast, type Setup, startSetup } from '../flows/setup'
+import { addPages, logInAtLast, useSetup } from '../flows/setup'
 import { document } from '../regressions/pausable-setup'
 import type { Browser } from '../support/agent'
 
@@ -18,36 +18,33 @@ const SAID: Readonly<Record<string, string>> = {
 }
 const NAMES = Object.keys(SAID).map((name) => name.toLowerCase())
 
-let setup: Setup
+const setup = useSetup({
+  record: true,
+  build: (sso, gates) => {
+    const app = express()
+    app.use((_req, res, next) => {
+      res.set(SAID).set('cache-control', 'public, max-age=600')
+      next()
+    })
+    app.use(sso)
+    app.get('/late', sso.requireLogin(), (_req, res) => void res.set(SAID).json('of one user'))
+    app.get('/refused', sso.requireLogin({ allow: () => false }))
+    app.get('/strict', sso.requireLogin(), (_req, res) => {
+      res.set({ 'X-Accel-Expires': '0', 'CDN-Cache-Control': 'no-store' }).json('of one user')
+    })
+    app.get('/qualified', sso.requireLogin(), (_req, res) => {
+      res.set({ 'CDN-Cache-Control': 'private="x", max-age=600' })
+      res.set('cache-control', 'public, max-age=600, private="set-cookie"').json('of one user')
+    })
+    app.get('/public', (_req, res) => void res.send('of all visitors'))
+    return addPages(app, sso, gates)
+  },
+})
 let user: Browser
 beforeAll(async () => {
-  setup = await startSetup({
-    record: true,
-    build: (sso, gates) => {
-      const app = express()
-      app.use((_req, res, next) => {
-        res.set(SAID).set('cache-control', 'public, max-age=600')
-        next()
-      })
-      app.use(sso)
-      app.get('/late', sso.requireLogin(), (_req, res) => void res.set(SAID).json('of one user'))
-      app.get('/refused', sso.requireLogin({ allow: () => false }))
-      app.get('/strict', sso.requireLogin(), (_req, res) => {
-        res.set({ 'X-Accel-Expires': '0', 'CDN-Cache-Control': 'no-store' }).json('of one user')
-      })
-      app.get('/qualified', sso.requireLogin(), (_req, res) => {
-        res.set({ 'CDN-Cache-Control': 'private="x", max-age=600' })
-        res.set('cache-control', 'public, max-age=600, private="set-cookie"').json('of one user')
-      })
-      app.get('/public', (_req, res) => void res.send('of all visitors'))
-      addPages(app, sso, gates)
-      return app
-    },
-  })
   user = setup.browser()
   await logInAtLast(user, setup.morning)
 })
-afterAll(() => setup.close())
 
 const at = (path: string) => `${setup.morning.url}${path}`
 const kept = (headers: object) => NAMES.filter((name) => name in headers)

@@ -1,6 +1,6 @@
 import express from 'express'
 import session from 'express-session'
-import { ada, addPages, logIn, present, type Setup, sessionSecret, startSetup, view, visitor } from '../flows/setup'
+import { ada, addPages, logIn, present, sessionSecret, useSetup, view, visitor } from '../flows/setup'
 import type { Browser, ScriptAnswer } from '../support/agent'
 import { cookieHeader } from './address-support'
 
@@ -10,15 +10,11 @@ import { cookieHeader } from './address-support'
  * Before a second trip of one browser the clock moves: two tokens of one second are the same.
  */
 
-let setup: Setup
 const at = (path: string) => `${setup.morning.url}${path}`
-beforeAll(async () => {
-  const own = session({ name: 'own', secret: sessionSecret, resave: false, saveUninitialized: false })
-  setup = await startSetup({
-    build: (sso, gates) => addPages(express().use(own, sso.router, sso.middleware), sso, gates),
-  })
+const own = session({ name: 'own', secret: sessionSecret, resave: false, saveUninitialized: false })
+const setup = useSetup({
+  build: (sso, gates) => addPages(express().use(own, sso.router, sso.middleware), sso, gates),
 })
-afterAll(() => setup.close())
 afterEach(() => setup.emulator.reset())
 
 /** The user logs in with a browser that sends the attacker's cookie before its own. */

@@ -1,32 +1,27 @@
 import type { FaultKind } from '../../lib/emulator'
-import { present, type Setup, startSetup, type TestSite, view } from '../flows/setup'
+import { present, type TestSite, useSetup, view } from '../flows/setup'
 import type { Browser, VisitedPage } from '../support/agent'
 import { ask, documentHeaders } from './address-support'
 import { hearEvents } from './session-support'
 
-let setup: Setup
-let site: string
-let events: ReturnType<typeof hearEvents>
 let warn: jest.SpyInstance
 /** The system's clock, where a test stops it. */
 let now: jest.SpyInstance | undefined
-const at = (path: string) => `${site}${path}`
-
-beforeAll(async () => {
+beforeAll(() => {
   warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
-  events = hearEvents()
-  setup = await startSetup()
-  site = setup.morning.url
 })
+const setup = useSetup()
+const events = hearEvents()
+const at = (path: string) => `${setup.morning.url}${path}`
+
 beforeEach(() => {
   events.clear()
   setup.emulator.faults.clear()
 })
 afterEach(() => now?.mockRestore())
-afterAll(async () => {
+afterAll(() => {
   events.stop()
   warn.mockRestore()
-  await setup.close()
 })
 
 const isIdentify = ({ url }: { url: string }) => url.startsWith(`${setup.emulator.url}/sso/identify`)
@@ -156,9 +151,8 @@ describe('a loop', () => {
 
   test('[R8] of a page that leads on to another one by itself ends as well', async () => {
     const browser = setup.browser()
-    const drop = () => browser.dropCookies(({ name }) => name === 'sso2.sid')
     const way = await follow(browser, at('/account'), () => {
-      drop()
+      browser.dropCookies(({ name }) => name === 'sso2.sid')
       setup.emulator.clock.advance(6)
     })
     expect(way.trips).toBeLessThanOrEqual(4)
@@ -185,10 +179,10 @@ test('[R12] Identify is given exactly t and r, whatever a visitor adds to the ad
   ]
   for (const extra of extras) {
     for (const path of [`/a?${extra}`, `/login?${extra}`, `/a?x=1&${extra}&y=2`]) {
-      const answer = await ask(site, { path: path.replace(/#/, '%23'), headers: documentHeaders })
+      const answer = await ask(setup.morning.url, { path: path.replace(/#/, '%23'), headers: documentHeaders })
       const { searchParams } = new URL(present(answer.location))
       expect([...searchParams.keys()]).toEqual(['t', 'r'])
-      expect(new URL(present(searchParams.get('r'))).origin).toBe(site)
+      expect(new URL(present(searchParams.get('r'))).origin).toBe(setup.morning.url)
       expect(JSON.stringify(answer.headers)).not.toContain('evil.example/#')
     }
   }
