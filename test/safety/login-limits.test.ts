@@ -1,21 +1,9 @@
-import {
-  ada,
-  behindProxy,
-  eventually,
-  grace,
-  logIn,
-  logInAtLast,
-  type Setup,
-  startSetup,
-  view,
-  visitor,
-} from '../flows/setup'
+import { ada, behindProxy, eventually, grace, logIn, logInAtLast, useSetup, view, visitor } from '../flows/setup'
 import type { Browser, ScriptAnswer } from '../support/agent'
 import { browserCalls } from '../support/calls'
 import { cookieHeader } from './address-support'
 import { hearEvents, untilJudged } from './session-support'
 
-let setup: Setup
 const events = hearEvents()
 const at = (path: string) => `${setup.morning.url}${path}`
 /** Half of the default: what is counted are multiples of it. */
@@ -24,13 +12,8 @@ const LIMIT = 5
 const LONG_MS = 180_000
 const reasons = () => new Set(events.heard.flatMap((event) => /^login limited ?(.*)/.exec(event)?.[1] ?? []))
 
-beforeAll(async () => {
-  setup = await startSetup({ build: behindProxy, site: { loginLimit: { attempts: LIMIT, perSeconds: 600 } } })
-})
-afterAll(async () => {
-  events.stop()
-  await setup.close()
-})
+const setup = useSetup({ build: behindProxy, site: { loginLimit: { attempts: LIMIT, perSeconds: 600 } } })
+afterAll(events.stop)
 beforeEach(async () => {
   const left = await setup.keys() // also a logout of all sessions, which the platform's clock had moved into the future
   if (left.length > 0) await setup.redis.del(left)
@@ -51,9 +34,9 @@ const logOut = async (browser: Browser) => {
   await eventually(async () => view(await browser.visit(at('/'))).status === 'anon')
 }
 
-const address = (index: number) => ({ 'x-forwarded-for': `198.51.100.${index % 200}` })
-const post = (browser: Browser, json: { username: string; password: string }, index = 0): Promise<ScriptAnswer> =>
-  browser.fetchJson(at('/login'), { json, headers: address(index) })
+const address = (index: number) => `198.51.100.${index % 200}`
+const post = (browser: Browser, json: typeof ada, from = address(0)): Promise<ScriptAnswer> =>
+  browser.fetchJson(at('/login'), { json, headers: { 'x-forwarded-for': from } })
 /** As {@link post}; what a busy machine says "not now" to, which spends nothing, is sent again. */
 const postSurely = (...args: Parameters<typeof post>) => untilJudged(() => post(...args))
 
@@ -64,8 +47,7 @@ async function attack(crowd: Browser[], tries: number, json: (index: number) => 
     crowd.map(async (browser, who) => {
       for (let round = 0; round < tries; round += 1) {
         const index = round * crowd.length + who
-        const sent = { json: json(index), headers: from(index) }
-        const { status } = await untilJudged(() => browser.fetchJson(at('/login'), sent))
+        const { status } = await postSurely(browser, json(index), from(index))
         statuses.set(status, (statuses.get(status) ?? 0) + 1)
       }
     }),
@@ -110,7 +92,8 @@ test('[F3] an unrecognised browser stops with two attempts left, and is told for
   const held = await postSurely(stranger, ada)
   expect([held.status, held.json]).toEqual([429, { error: 'too_many_attempts' }])
   expect(Number(held.headers['retry-after'])).toBeGreaterThan(800)
-  const page = await stranger.submit(at('/login'), { ...ada, return_to: '/' }, { headers: address(7) })
+  const headers = { 'x-forwarded-for': address(7) }
+  const page = await stranger.submit(at('/login'), { ...ada, return_to: '/' }, { headers })
   expect([page.status, page.body]).toEqual([429, expect.stringContaining('please wait 15 minutes')])
   expect(setup.countCalls('authenticate')).toBe(3)
   expect(view(await stranger.visit(at('/'))).status).toBe('anon')
@@ -130,7 +113,7 @@ test.each<[mix: string, json: (index: number) => typeof ada]>([
 ])('[F3] guesses at a one-time password, whose answer counts nothing down, freeze nothing: %s', async (_mix, json) => {
   setup.emulator.issueOtp('ada')
   const crowd = await visitors(12)
-  for (const [index, browser] of crowd.entries()) await postSurely(browser, json(index), index)
+  for (const [index, browser] of crowd.entries()) await postSurely(browser, json(index), address(index))
   const { failedAttempts, frozenUntil } = setup.emulator.account('ada').view()
   expect(frozenUntil).toBeNull()
   expect(failedAttempts).toBeGreaterThanOrEqual(3)
@@ -143,7 +126,7 @@ test('[F3] the cookie of a known browser holds no name, works for its own name o
   const cookie = own.cookie('sso2.d') ?? ''
   expect(cookie).toMatch(/^[\w-]{90,120}$/)
   for (let round = 0; round < 3; round += 1)
-    await postSurely(other, { username: 'grace', password: `no-${round}` }, round)
+    await postSurely(other, { username: 'grace', password: `no-${round}` }, address(round))
   own.dropCookies(({ name }) => name === 'sso2.d')
   for (const value of [cookie, `${cookie.slice(0, 30)}${'A'.repeat(66)}`, 'x', `${cookie}~${cookie}`]) {
     const headers = { cookie: `${cookieHeader(own, setup.morning.url)}; sso2.d=${value}` }
@@ -161,7 +144,7 @@ test('[F18] eight device cookies of one name have one budget', async () => {
   expect(new Set(cookies).size).toBe(8)
   const before = setup.countCalls('authenticate')
   for (const [index, browser] of browsers.entries())
-    for (let round = 0; round < 3; round += 1) await postSurely(browser, wrong(round), index)
+    for (let round = 0; round < 3; round += 1) await postSurely(browser, wrong(round), address(index))
   expect(setup.countCalls('authenticate') - before).toBe(4)
   expect(setup.emulator.account('ada').view()).toMatchObject({ failedAttempts: 4, frozenUntil: null })
 })
@@ -178,7 +161,8 @@ test('[F18] a logout of all sessions ends the device cookies of the account, and
   setup.emulator.clock.advance(1)
   const judged = async (browser: Browser, username: string) => {
     const before = setup.countCalls('authenticate')
-    for (let round = 0; round < 5; round += 1) await postSurely(browser, { username, password: `no-${round}` }, round)
+    for (let round = 0; round < 5; round += 1)
+      await postSurely(browser, { username, password: `no-${round}` }, address(round))
     return setup.countCalls('authenticate') - before
   }
   expect(await judged(one, 'ada')).toBe(3) // as an unrecognised browser
@@ -190,14 +174,10 @@ test('[F3, F4] all addresses of one IPv6 network share one budget', async () => 
   setup.emulator.faults.add({ operation: 'authenticate', kind: 'error', code: 'otp_consumed_or_expired' })
   const statuses = []
   for (let index = 1; index <= LIMIT + 2; index += 1) {
-    const headers = { 'x-forwarded-for': `2001:db8:0:7::${index}` }
-    const send = () => stranger.fetchJson(at('/login'), { json: wrong(index), headers })
-    statuses.push((await untilJudged(send)).status)
+    statuses.push((await postSurely(stranger, wrong(index), `2001:db8:0:7::${index}`)).status)
   }
   expect(statuses).toEqual([...Array(LIMIT).fill(401), 429, 429])
-  const headers = { 'x-forwarded-for': '2001:db8:0:8::1' }
-  const send = () => stranger.fetchJson(at('/login'), { json: wrong(0), headers })
-  expect((await untilJudged(send)).status).toBe(401)
+  expect((await postSurely(stranger, wrong(0), '2001:db8:0:8::1')).status).toBe(401)
 })
 
 test('[F4] 100 names from one address: few reach the platform, and another address is not hindered', async () => {
@@ -208,7 +188,7 @@ test('[F4] 100 names from one address: few reach the platform, and another addre
   expectSpent(statuses.get(429), 100 - 5 * LIMIT, statuses)
   expectSpent(setup.countCalls('authenticate'), 5 * LIMIT, statuses)
   expect(reasons()).toEqual(new Set(['address']))
-  expect((await postSurely(crowd[0] as Browser, grace, 99)).status).toBe(200)
+  expect((await postSurely(crowd[0] as Browser, grace, address(99))).status).toBe(200)
 })
 
 test(
@@ -217,16 +197,15 @@ test(
     const [own, ...crowd] = (await visitors(21)) as [Browser, ...Browser[]]
     await known(own)
     const before = setup.countCalls('authenticate')
-    const networks = (index: number) => ({ 'x-forwarded-for': `198.${index % 200}.100.7` })
+    const networks = (index: number) => `198.${index % 200}.100.7`
     const statuses = await attack(crowd, 30, (index) => ({ username: `name-${index}`, password: 'spray' }), networks)
     const judged = setup.countCalls('authenticate') - before
     expect({ judged, isRight: judged <= 100 * LIMIT && judged >= 70 * LIMIT, statuses }).toMatchObject({
       isRight: true,
     })
     expect(reasons()).toEqual(new Set(['site']))
-    expect((await postSurely(own, ada, 3)).status).toBe(200)
-    const clean = { headers: { 'x-forwarded-for': '203.0.113.200' }, json: grace }
-    expect((await untilJudged(() => (crowd[0] as Browser).fetchJson(at('/login'), clean))).status).toBe(200)
+    expect((await postSurely(own, ada, address(3))).status).toBe(200)
+    expect((await postSurely(crowd[0] as Browser, grace, '203.0.113.200')).status).toBe(200)
   },
   LONG_MS,
 )
@@ -235,11 +214,10 @@ test('[F20] a network of /56 has twice the budget of an address, and other netwo
   const crowd = await visitors(20)
   const before = setup.countCalls('authenticate')
   const names = (index: number) => ({ username: `name-${index}`, password: 'spray' })
-  const from = (index: number) => ({ 'x-forwarded-for': `2001:db8:77:ab${10 + (index % 20)}::1` })
+  const from = (index: number) => `2001:db8:77:ab${10 + (index % 20)}::1`
   const statuses = await attack(crowd, 12, names, from)
   expectSpent(setup.countCalls('authenticate') - before, 10 * LIMIT, statuses)
-  const elsewhere = { headers: { 'x-forwarded-for': '198.51.100.9' }, json: grace }
-  expect((await untilJudged(() => (crowd[0] as Browser).fetchJson(at('/login'), elsewhere))).status).toBe(200)
+  expect((await postSurely(crowd[0] as Browser, grace, '198.51.100.9')).status).toBe(200)
 })
 
 test('[F5] a submit with other credentials meanwhile is told to wait', async () => {

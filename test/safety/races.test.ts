@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import express from 'express'
 import type { Sso2 } from '../../lib'
+import { demoOptions } from '../../lib/emulator'
 import { shortHash } from '../../lib/storage/site-store'
-import { ada, addPages, eventually, type Gates, grace, present, type Setup, startSetup, visitor } from '../flows/setup'
+import { ada, addPages, eventually, type Gates, grace, present, type Setup, useSetup, visitor } from '../flows/setup'
 import { exchange } from '../regressions/pausable-setup'
 import type { Browser } from '../support/agent'
 import { cookieHeader, forAll } from './address-support'
@@ -14,19 +15,14 @@ const ROUNDS = 30
 const AT_ONCE = 16
 const rounds = Array.from({ length: ROUNDS }, (_none, index) => index)
 
-let setup: Setup
 /** Hooks take a while, each time another one. */
 let isSlow = false
 
-const accountOf = (username: string, password: string) => ({
-  accountId: `account-${username}`,
-  username,
-  password,
-  name: username,
-  email: `${username}@demo-press.example`,
-})
-const people = rounds.map((index) => accountOf(`user-${index}`, `password-of-${index}`))
-const accounts = [...people, ...[ada, grace].map(({ username, password }) => accountOf(username, password))]
+const people = rounds.map((index) => ({
+  accountId: `account-user-${index}`,
+  username: `user-${index}`,
+  password: `password-of-${index}`,
+}))
 
 const somewhile = async () => {
   if (isSlow) await sleep(Math.random() * 30)
@@ -43,25 +39,22 @@ function build(sso: Sso2, gates: Gates) {
   return addPages(app, sso, gates)
 }
 
-beforeAll(async () => {
-  setup = await startSetup({
-    emulator: { accounts },
-    site: {
-      timeoutMs: 10_000,
-      exchangeTicket: async (ticket, context) => {
-        await somewhile()
-        return exchange(setup, ticket, context)
-      },
-      loadUser: async ({ api }) => {
-        await somewhile()
-        const { item } = (await api.get('/external/api/v1/me')) as { item: { account_id: string; username: string } }
-        return { accountId: item.account_id, username: item.username }
-      },
+const setup: Setup = useSetup({
+  emulator: { accounts: [...present(demoOptions().accounts), ...people] },
+  site: {
+    timeoutMs: 10_000,
+    exchangeTicket: async (ticket, context) => {
+      await somewhile()
+      return exchange(setup, ticket, context)
     },
-    build,
-  })
+    loadUser: async ({ api }) => {
+      await somewhile()
+      const { item } = (await api.get('/external/api/v1/me')) as { item: { account_id: string; username: string } }
+      return { accountId: item.account_id, username: item.username }
+    },
+  },
+  build,
 })
-afterAll(() => setup.close())
 
 const ask = (browser: Browser, path: string, json?: object) =>
   browser.fetchJson(`${setup.morning.url}${path}`, { json })
