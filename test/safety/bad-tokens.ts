@@ -30,12 +30,6 @@ export interface BadToken {
   readonly reasons: readonly Reason[]
 }
 
-/** A token that must be taken. */
-export interface GoodToken {
-  readonly name: string
-  readonly token: string
-}
-
 export type Claims = Record<string, unknown>
 export type Row = readonly [name: string, token: unknown, ...reasons: Reason[]]
 
@@ -116,7 +110,7 @@ export function group(name: string, usual: Reason, rows: readonly Row[]): BadTok
 }
 
 /** Tokens unlike the usual that are good all the same. Threat T17. */
-export function goodTokens(target: Target): GoodToken[] {
+export function goodTokens(target: Target) {
   const claims = goodClaims(target)
   const { now, secrets } = target
   const text = JSON.stringify(claims)

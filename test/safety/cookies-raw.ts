@@ -45,7 +45,7 @@ export const signedId = (id: string, secret = sessionSecret) =>
   encodeURIComponent(`s:${id}.${createHmac('sha256', secret).update(id).digest('base64').replace(/=+$/, '')}`)
 
 /** A `Set-Cookie` line taken apart; names of attributes in small letters. */
-export interface SetCookie {
+interface SetCookie {
   name: string
   value: string
   attributes: Record<string, string>

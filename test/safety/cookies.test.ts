@@ -15,9 +15,8 @@ import {
   view,
   visitor,
 } from '../flows/setup'
-import type { Browser } from '../support/agent'
 import { startRedis, type TestRedis } from '../support/redis'
-import { isExpiry, parseSetCookie, rawGet, type SetCookie, signedId } from './cookies-raw'
+import { isExpiry, parseSetCookie, rawGet, signedId } from './cookies-raw'
 import { type CookieCase, doubled, notOurs, ours } from './cookies-table'
 
 /** What stands before a site that speaks https to the world: redirects to its own address come back over plain http. */
@@ -33,18 +32,8 @@ function behindTls(sso: Sso2, gates: Gates) {
   return addPages(app, sso, gates)
 }
 
-/** A setup whose sites are known to the world under one scheme, and every `Set-Cookie` of a whole story there. */
-interface Story {
-  setup: Setup
-  cookieName: string
-  lines: SetCookie[]
-  /** A browser that is logged in, and its session cookie. */
-  browser: Browser
-  value: string
-}
-
 const schemes = ['http', 'https']
-const stories = new Map<string, Story>()
+const stories = new Map<string, Awaited<ReturnType<typeof startStory>>>()
 const storyOf = (scheme: string) => present(stories.get(scheme))
 let redis: TestRedis
 let control: Redis
@@ -60,7 +49,11 @@ afterAll(async () => {
   await redis.stop()
 })
 
-async function startStory(scheme: string): Promise<Story> {
+/**
+ * A setup whose sites are known to the world under one scheme, every `Set-Cookie` of a whole story there, and a browser that is logged in,
+ * with its session cookie.
+ */
+async function startStory(scheme: string) {
   const isSecure = scheme === 'https'
   const setup = await startSetup({
     record: true,

@@ -1,9 +1,8 @@
-import type { Sso2Client } from '../../lib'
 import { TokenError } from '../../lib/errors'
 import type { Operation } from '../../lib/protocol/claims'
 import type { SessionToken } from '../../lib/protocol/session-token'
 import { device, type Listener, listen } from './back-channel-server'
-import { clientOf, goodClaims, goodTokens, type Target, targetOf } from './bad-tokens'
+import { clientOf, goodClaims, goodTokens, targetOf } from './bad-tokens'
 import { badTokens } from './bad-tokens-claims'
 
 const operations: Operation[] = ['identify', 'sessionstatus', 'authenticate', 'logout', 'logoutall']
@@ -21,28 +20,21 @@ beforeAll(async () => {
 afterAll(() => platform.close())
 
 /** One question, by a client of its own: several bad answers in a row are an outage to it. */
-async function ask(operation: Operation, target: Target = targetOf(operation)): Promise<SessionToken> {
-  const client = clientOf(target, `${platform.url}/sso`)
+async function ask(operation: Operation): Promise<SessionToken> {
+  const { sid, aid } = targetOf(operation)
+  const client = clientOf(targetOf(operation), `${platform.url}/sso`)
+  const questions: Record<Operation, () => Promise<SessionToken>> = {
+    identify: async () => client.readLanding(answer),
+    sessionstatus: () => client.sessionStatus({ sid, lks: 'anon', ...device }),
+    authenticate: () => client.authenticate({ sid, usr: 'ada', pwd: 'correct-horse', ...device }),
+    logout: () => client.logout({ sid, ...device }),
+    logoutall: () => client.logoutAll({ aid, ...device }),
+  }
   try {
-    return await askBy(client, operation, target)
+    return await questions[operation]()
   } finally {
     expect(client.isAvailable).toBe(true)
     client.close()
-  }
-}
-
-async function askBy(client: Sso2Client, operation: Operation, { sid, aid }: Target): Promise<SessionToken> {
-  switch (operation) {
-    case 'identify':
-      return client.readLanding(answer)
-    case 'sessionstatus':
-      return client.sessionStatus({ sid, lks: 'anon', ...device })
-    case 'authenticate':
-      return client.authenticate({ sid, usr: 'ada', pwd: 'correct-horse', ...device })
-    case 'logout':
-      return client.logout({ sid, ...device })
-    case 'logoutall':
-      return client.logoutAll({ aid, ...device })
   }
 }
 

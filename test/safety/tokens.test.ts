@@ -1,8 +1,8 @@
-import { ada, grace, loggedInBrowser, present, type Setup, startSetup, type TestSite, view } from '../flows/setup'
+import { ada, grace, loggedInBrowser, present, type TestSite, useSetup, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { readJwt } from '../support/oracle'
 import { ask, documentHeaders } from './address-support'
-import { type BadToken, goodClaims, signClaims, type Target } from './bad-tokens'
+import { type BadToken, goodClaims, signClaims, type Target, targetOf } from './bad-tokens'
 import { badTokens } from './bad-tokens-claims'
 import { hearEvents } from './session-support'
 
@@ -10,38 +10,26 @@ const secrets = ['client-secret-of-the-morning-paper-0123456789', 'the-secret-of
 
 /** Stands still while tokens are judged, so that a token at the very edge of its life stays there. */
 let time = Date.now()
-let setup: Setup
 let site: TestSite
 const events = hearEvents()
 
-beforeAll(async () => {
-  setup = await startSetup({
-    site: (name) => (name === 'morning' ? { clock: { now: () => time }, clientSecret: secrets } : {}),
-  })
+const setup = useSetup({
+  site: (name) => (name === 'morning' ? { clock: { now: () => time }, clientSecret: secrets } : {}),
+})
+beforeAll(() => {
   site = setup.morning
 })
 beforeEach(() => {
   time = Date.now() // or a test that took ten seconds leaves the next one with requests to Identify that are too old
 })
-afterAll(async () => {
-  events.stop()
-  await setup.close()
-})
+afterAll(events.stop)
 
 /** One request with cookies by hand: the browser's loop guard would stop the second bad token. */
 const get = (path: string, cookie: string) => ask(site.url, { path, headers: { ...documentHeaders, cookie } })
 
-/** A flow that has come back from Identify and has not landed yet. */
-interface Flow {
-  /** Both cookies of the browser: binding and, where it has one, session. */
-  cookie: string
-  /** The return address with its binding. */
-  r: string
-  /** The token that the SSO system sent. */
-  t: string
-}
-
-async function beginFlow(browser: Browser): Promise<Flow> {
+type Flow = Awaited<ReturnType<typeof beginFlow>>
+/** A flow that has come back from Identify and has not landed yet: cookies for binding and session, return address, and token. */
+async function beginFlow(browser: Browser) {
   time = Date.now()
   const own = (wanted: string) =>
     browser.cookies.find(({ name, host }) => name === wanted && host === 'morning.localhost')?.value
@@ -61,19 +49,10 @@ const land = ({ cookie, r }: Flow, t: unknown) =>
 const see = async ({ cookie }: Flow) => view(await get('/page', cookie))
 
 /** What the landing is told about: Grace's session, with a ticket that would log her in. */
-function targetOf({ t }: Flow): Target {
+function targetIn({ t }: Flow): Target {
   const { sid, at } = readJwt(t).claims
-  return {
-    operation: 'identify',
-    issuer: 'sso-service',
-    clientId: 'morning',
-    organisationId: 'demo-press',
-    secrets,
-    now: Math.floor(time / 1000),
-    sid: String(sid),
-    aid: 'account-grace',
-    ticket: String(at),
-  }
+  const session = { sid: String(sid), aid: 'account-grace', ticket: String(at) }
+  return { ...targetOf('identify'), secrets, now: Math.floor(time / 1000), ...session }
 }
 
 async function stored(): Promise<Record<string, string | null>> {
@@ -118,7 +97,7 @@ test('[T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T14, T16, L5, L6, L7, L11] 
   const other = await loggedInBrowser(setup, grace, setup.evening)
   await browser.visit(`${site.url}/page`)
   const [source, flow] = [await beginFlow(other), await beginFlow(browser)]
-  const target = targetOf(source)
+  const target = targetIn(source)
   expect(await see(flow)).toEqual(before)
   const [records, exchanges] = [await stored(), setup.countCalls('token')]
 
