@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import express, { type RequestHandler } from 'express'
 import { Redis } from 'ioredis'
-import { type Sso2, type Sso2Options, sso2 } from '../../lib'
-import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
+import { type Sso2, sso2 } from '../../lib'
+import { createEmulator, demoOptions } from '../../lib/emulator'
 import { addPages, Gates, healthWithStore, openPort, redisUrl, type Sent, sessionSecret } from '../flows/setup'
 import { Browser } from '../support/agent'
 import { browserCalls } from '../support/calls'
-import { type Front, startFront, startRedisFront } from '../support/front'
+import { startFront, startRedisFront } from '../support/front'
 import { startRedis, type TestRedis } from '../support/redis'
 
 /** Bound on one Session Status call in these tests, in milliseconds. */
@@ -17,41 +17,14 @@ export interface SceneOptions {
   ownRedis?: boolean
   /** So many processes: requests go to them in turn. */
   processes?: number
-  site?: Partial<Sso2Options>
   /** How far tokens may be off for the platform, in seconds. */
   leewaySeconds?: number
 }
 
-/** One site with everything around it that can break. */
-export interface Scene {
-  readonly url: string
-  readonly emulator: Emulator
-  /** Stands in front of the SSO system. */
-  readonly ssoFront: Front
-  /** Stands in front of Redis, when that is the scene's own. */
-  readonly storeFront: Front
-  readonly redisServer: TestRedis
-  /** A connection past all fronts. */
-  readonly redis: Redis
-  readonly prefix: string
-  /** How far the site's clock is ahead, in seconds. */
-  skew: number
-  /** Everything that the site has answered. */
-  readonly sent: Sent[]
-  readonly gates: Gates
-  /** What a test has started beside it. */
-  readonly alsoClose: (() => Promise<unknown>)[]
-  sso(): Sso2
-  browser(): Browser
-  count(operation: string): number
-  /** New processes take the place of the old ones, as in a deployment. They may not have reached Redis yet. */
-  restart(): Promise<void>
-  /** Redis answers every process: a new one may still connect when a test begins. */
-  untilStored(): Promise<void>
-  close(): Promise<void>
-}
+export type Scene = Awaited<ReturnType<typeof startScene>>
 
-export async function startScene(options: SceneOptions = {}): Promise<Scene> {
+/** One site with everything around it that can break. */
+export async function startScene(options: SceneOptions = {}) {
   const { server, url } = await openPort('morning')
   const clients = [
     { clientId: 'morning', clientSecret: `client-secret-${randomUUID()}`, landingPage: `${url}/sso2/landing` },
@@ -80,7 +53,6 @@ export async function startScene(options: SceneOptions = {}): Promise<Scene> {
         clock: { now: () => emulator.clock.now() + scene.skew * 1000 },
         timeoutMs: STATUS_MS,
         loginLimit: false,
-        ...options.site,
       })
       const app = express()
       app.use(sso)
@@ -98,25 +70,33 @@ export async function startScene(options: SceneOptions = {}): Promise<Scene> {
     sites[turn % sites.length]?.app(req as never, res as never, () => {})
   })
   const stop = () => Promise.all(sites.map(({ sso }) => sso.close()))
-  const scene: Scene = {
+  const scene = {
     url,
     emulator,
+    /** Stands in front of the SSO system. */
     ssoFront,
+    /** Stands in front of Redis, when that is the scene's own. */
     storeFront,
     redisServer: redisServer as TestRedis,
+    /** A connection past all fronts. */
     redis,
     prefix,
+    /** How far the site's clock is ahead, in seconds. */
     skew: 0,
+    /** Everything that the site has answered. */
     sent,
     gates,
-    alsoClose: [],
+    /** What a test has started beside it. */
+    alsoClose: [] as (() => Promise<unknown>)[],
     sso: () => sites[0]?.sso as Sso2,
     browser: () => new Browser({ now: () => emulator.clock.now() }),
-    count: (operation) => browserCalls(emulator, operation).length,
+    count: (operation: string) => browserCalls(emulator, operation).length,
+    /** New processes take the place of the old ones, as in a deployment. They may not have reached Redis yet. */
     restart: async () => {
       await stop()
       sites = start()
     },
+    /** Redis answers every process: a new one may still connect when a test begins. */
     untilStored: async () => void (await Promise.all(sites.map(({ sso }) => healthWithStore(sso)))),
     close: async () => {
       server.close()

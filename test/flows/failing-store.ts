@@ -14,22 +14,22 @@ export interface FailingStore {
 }
 
 /** A client of a real Redis that rejects a command if `fails` returns true, as if the connection had closed. */
-export function clientFailingAt(fails: (command: Command) => boolean, url = redisUrl()): Redis {
+export function clientFailingAt(fails: (command: Command, group?: object) => boolean, url = redisUrl()): Redis {
   const client = new Redis(url, { maxRetriesPerRequest: 1 })
   const send = client.sendCommand.bind(client)
   client.sendCommand = (command: Command, stream) => {
-    if (!fails(command)) return send(command, stream)
-    command.reject(new Error('Connection is closed.'))
+    if (!fails(command, stream)) return send(command, stream)
+    rejectAsClosed(command)
     return command.promise
   }
   return client
 }
 
+const rejectAsClosed = (command: Command) => command.reject(new Error('Connection is closed.'))
+
 /** Opens one. */
 export function failingStore(): FailingStore {
   let [asked, left, lost] = [0, Number.POSITIVE_INFINITY, 0]
-  const client = new Redis(redisUrl(), { maxRetriesPerRequest: 1 })
-  const send = client.sendCommand.bind(client)
   const groups = new WeakMap<object, number>()
   const placeOf = (group: object | undefined): number => {
     const known = group && groups.get(group)
@@ -38,17 +38,13 @@ export function failingStore(): FailingStore {
     if (group) groups.set(group, asked)
     return asked
   }
-  client.sendCommand = (command: Command, stream) => {
-    const place = client.status === 'ready' ? placeOf(stream) : 0
-    if (place <= left) return send(command, stream)
-    const fail = () => command.reject(new Error('Connection is closed.'))
-    if (place === lost) {
-      command.resolve = fail
-      return send(command, stream)
-    }
-    fail()
-    return command.promise
-  }
+  const client: Redis = clientFailingAt((command, group) => {
+    const place = client.status === 'ready' ? placeOf(group) : 0
+    if (place <= left) return false
+    if (place !== lost) return true
+    command.resolve = () => rejectAsClosed(command)
+    return false
+  })
   return {
     client,
     get asked() {
