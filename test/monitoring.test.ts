@@ -91,9 +91,9 @@ function selectorsOf(rules: string) {
   return [...rules.matchAll(/(sso2_\w+)(?:\{([^}]*)\})?/g)].map(([text, name = '', labels = '']) => ({
     text,
     name,
-    labels: [...labels.matchAll(/(\w+)=(~?)"([^"]*)"/g)].map(([, label = '', isPattern, value = '']) => ({
+    labels: [...labels.matchAll(/(\w+)=~?"([^"]*)"/g)].map(([, label = '', value = '']) => ({
       label,
-      pattern: new RegExp(`^(?:${isPattern ? value : value})$`),
+      pattern: new RegExp(`^(?:${value})$`),
     })),
   }))
 }

@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import path from 'node:path'
 import { transport } from '../../lib/remote/http'
+import { type Program, start } from '../examples/process'
 import { Browser } from '../support/agent'
 import { freePort } from '../support/ports'
+import { root } from '../support/sources'
 import { ada, eventually, loggedInBrowser, present, redisUrl, type Setup, startSetup, view, visitor } from './setup'
 
 /* A site is closed while something is under way: it comes to its end. */
@@ -79,25 +78,16 @@ describe('sso.close() before the server has ended', () => {
 })
 
 describe('SIGTERM to the example', () => {
-  async function startExample(environment: NodeJS.ProcessEnv) {
+  async function startExample(environment: Program['env']) {
     const [morning, evening, emulator] = [await freePort(), await freePort(), await freePort()]
     const ports = { MORNING_PORT: `${morning}`, EVENING_PORT: `${evening}`, EMULATOR_PORT: `${emulator}` }
-    const main = path.join(__dirname, '..', '..', 'example-app', 'main.js')
-    const child = spawn(process.execPath, [main], { env: { ...process.env, ...ports, ...environment }, stdio: 'pipe' })
-    let said = ''
-    const hear = (chunk: Buffer) => {
-      said += String(chunk)
-    }
-    child.stdout.on('data', hear)
-    child.stderr.on('data', hear)
-    await eventually(async () => {
-      if (child.exitCode !== null) throw new Error(`the example has ended with ${child.exitCode}: ${said}`)
-      return said.includes('Ctrl+C')
-    }, 40)
-    return { child, url: `http://localhost:${morning}`, platform: `http://localhost:${emulator}` }
+    const program = { command: process.execPath, args: ['example-app/main.js'], cwd: root }
+    const isThere = (output: string) => output.includes('Ctrl+C')
+    const { stop } = await start({ ...program, env: { ...ports, ...environment }, isThere })
+    return { stop, url: `http://localhost:${morning}`, platform: `http://localhost:${emulator}` }
   }
 
-  async function endDuringLogins({ child, url, platform }: Awaited<ReturnType<typeof startExample>>) {
+  async function endDuringLogins({ stop, url, platform }: Awaited<ReturnType<typeof startExample>>) {
     const slow = { operation: 'authenticate', kind: 'slow', ms: 200 } // one after the other, and each waits for its turn for 5 s
     const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(slow) }
     expect((await fetch(`${platform}/_emulator/faults`, post)).status).toBeLessThan(300)
@@ -117,19 +107,18 @@ describe('SIGTERM to the example', () => {
     })
     await new Browser().fetchJson(`${url}/`) // came after the logins, so the site has all of them
     await new Promise((resolve) => setTimeout(resolve, 200)) // the others wait at the site for their turn
-    const gone = once(child, 'exit')
-    child.kill('SIGTERM')
+    const gone = stop('SIGTERM')
     expect((await Promise.all(logins)).map(({ status }) => status)).toEqual(browsers.map(() => 200))
     const start = performance.now()
-    expect(await gone).toEqual([0, null])
+    expect(await gone).toBe(0)
     expect(performance.now() - start).toBeLessThan(8000) // a wait for nothing would take ten seconds
   }
 
-  test.concurrent.each([
+  test.concurrent.each<[store: string, environment: Program['env']]>([
     ['memory', {}],
     ['Redis', { REDIS_URL: redisUrl() }],
   ])('lets logins and pages under way come to their end, and then ends by itself (%s)', async (_store, environment) => {
     const example = await startExample(environment)
-    await endDuringLogins(example).finally(() => example.child.kill('SIGKILL'))
+    await endDuringLogins(example).finally(() => example.stop('SIGKILL'))
   })
 })

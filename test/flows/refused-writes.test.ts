@@ -15,8 +15,7 @@ import {
   healthWithStore,
   loggedInBrowser,
   logIn,
-  type Setup,
-  startSetup,
+  useSetup,
   view,
   visitor,
 } from './setup'
@@ -92,7 +91,6 @@ const LINE = /^express-sso2: Redis (?:refuses writes|does not work) \(/
 
 describe.each(causes)('[O23] a Redis that refuses writes: $code', ({ code, refuse, allow, check }) => {
   let redis: TestRedis
-  let setup: Setup
   let admin: Redis
   let folder: string
   const lines: string[] = []
@@ -102,11 +100,12 @@ describe.each(causes)('[O23] a Redis that refuses writes: $code', ({ code, refus
     redis = await startRedis({ args: ['--dir', folder, '--save', '3600 1', '--stop-writes-on-bgsave-error', 'yes'] })
     admin = new Redis(redis.url)
     await admin.call('ACL', 'SETUSER', 'site', 'on', '>a-password', '~*', '&*', '+@all')
-    const logger = loggerTo(lines)
-    setup = await startSetup({ build, site: { redis: redis.url.replace('://', '://site:a-password@'), logger } })
+  })
+  const setup = useSetup({
+    build,
+    site: () => ({ redis: redis.url.replace('://', '://site:a-password@'), logger: loggerTo(lines) }),
   })
   afterAll(async () => {
-    await setup.close()
     admin.disconnect()
     await redis.stop()
     rmSync(folder, { recursive: true, force: true })

@@ -86,14 +86,11 @@ async function startRollout(secrets: Secrets) {
   }
 }
 
-type Rollout = Awaited<ReturnType<typeof startRollout>>
-let rollout: Rollout
-const open: Rollout[] = []
+let rollout: Awaited<ReturnType<typeof startRollout>>
 const start = async (secrets: Secrets = {}) => {
   rollout = await startRollout(secrets)
-  open.push(rollout)
 }
-afterEach(() => open.pop()?.close())
+afterEach(() => rollout.close())
 
 /** What a user sees, at each of the two processes. */
 async function pages(browser: Browser) {

@@ -92,21 +92,10 @@ export interface SetupOptions {
   build?: (sso: Sso2, gates: Gates) => Express
 }
 
-/** One emulator, two sites of one organisation over one real Redis, and their browsers. */
-export interface Setup {
-  readonly emulator: Emulator
-  readonly morning: TestSite
-  readonly evening: TestSite
-  readonly redis: Redis
-  browser(options?: BrowserOptions): Browser
-  /** Keys in Redis under a site's prefix. */
-  keys(site?: TestSite): Promise<string[]>
-  /** How often an operation was called for browsers, without the calls by which the package probes the SSO system. */
-  countCalls(operation: string): number
-  close(): Promise<void>
-}
+export type Setup = Awaited<ReturnType<typeof startSetup>>
 
-export async function startSetup(options: SetupOptions = {}): Promise<Setup> {
+/** One emulator, two sites of one organisation over one real Redis, and their browsers. */
+export async function startSetup(options: SetupOptions = {}) {
   const [morning, evening] = [await openPort('morning', options.host), await openPort('evening', options.host)]
   const clients = [morning, evening].map(({ name, url }) => ({
     clientId: name,
@@ -119,15 +108,17 @@ export async function startSetup(options: SetupOptions = {}): Promise<Setup> {
   await emulator.listen(0)
   const redis = new Redis(redisUrl(), { lazyConnect: true }) // closed before it has connected, it would keep Jest from its end
   const sites = [morning, evening].map((port) => startSite(port, emulator, options))
-  const [first, second] = [present(sites[0]), present(sites[1])]
+  const [first, second]: [TestSite, TestSite] = [present(sites[0]), present(sites[1])]
   return {
     emulator,
     morning: first,
     evening: second,
     redis,
-    browser: (browser = {}) => new Browser({ now: () => emulator.clock.now(), ...browser }),
+    browser: (browser: BrowserOptions = {}) => new Browser({ now: () => emulator.clock.now(), ...browser }),
+    /** Keys in Redis under a site's prefix. */
     keys: async (site = first) => (await redis.keys(`${site.prefix}*`)).sort(),
-    countCalls: (operation) => browserCalls(emulator, operation).length,
+    /** How often an operation was called for browsers, without the calls by which the package probes the SSO system. */
+    countCalls: (operation: string) => browserCalls(emulator, operation).length,
     close: async () => {
       await Promise.all(sites.map((site) => site.close()))
       await emulator.close()

@@ -9,26 +9,20 @@ export const device = { ipa: '127.0.0.1', uas: 'test' }
 const sid = 'the-session'
 const aid = 'the-account'
 
-/** A listener on loopback, with its connections counted. */
-export interface Listener {
-  url: string
-  /** Connections so far. */
-  connections: number
-  /** Connections with a request that have not ended: undici may open one more, idle, in place of one that it gave up. */
-  busy: Set<Socket>
-  close(): Promise<void>
-}
+export type Listener = Awaited<ReturnType<typeof listen>>
 
-/** A server for HTTP, or for whatever `accept` does with a connection. */
-export async function listen(answer: RequestListener | { accept: (socket: Socket) => void }): Promise<Listener> {
+/** A server on loopback for HTTP, or for whatever `accept` does with a connection. */
+export async function listen(answer: RequestListener | { accept: (socket: Socket) => void }) {
   const server = typeof answer === 'function' ? http.createServer(answer) : net.createServer(answer.accept)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const open = new Set<Socket>()
   const busy = new Set<Socket>()
-  const listener: Listener = {
+  const listener = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** Connections so far. */
     connections: 0,
+    /** Connections with a request that have not ended: undici may open one more, idle, in place of one that it gave up. */
     busy,
     close: async () => {
       for (const socket of open) socket.destroy()

@@ -53,10 +53,7 @@ test.each(attempts)('[O2] a self-signed certificate is refused, with the options
     () => client().logoutAll({ aid: 'the-account', ...device }),
     () => api.marketplaceGroups(),
   ]) {
-    const error = await run().then(
-      () => undefined,
-      (reason: unknown) => reason,
-    )
+    const error: unknown = await run().catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(Sso2UnavailableError)
     expect(String(error)).toContain('no answer')
   }

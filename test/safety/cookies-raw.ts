@@ -2,13 +2,6 @@ import { createHmac } from 'node:crypto'
 import net from 'node:net'
 import { sessionSecret } from '../flows/setup'
 
-/** An answer as it came over the wire. */
-export interface RawAnswer {
-  status: number
-  setCookie: string[]
-  body: string
-}
-
 /** Sends lines as they are, byte for byte, and returns the whole answer, which is empty when the server hung up. */
 export function askRaw(site: string, lines: readonly string[], encoding: BufferEncoding = 'latin1'): Promise<string> {
   const bytes = Buffer.from([...lines, 'Connection: close', '', ''].join('\r\n'), encoding)
@@ -29,11 +22,11 @@ export async function rawGet(
   lines: readonly string[],
   encoding: BufferEncoding = 'utf8',
   host: string = new URL(site).host,
-): Promise<RawAnswer> {
+) {
   return read(await askRaw(site, [`GET ${path} HTTP/1.1`, `Host: ${host}`, ...lines], encoding))
 }
 
-function read(text: string): RawAnswer {
+function read(text: string) {
   const [head = '', ...rest] = text.split('\r\n\r\n')
   const lines = head.split('\r\n')
   const setCookie = lines.filter((line) => /^set-cookie:/i.test(line)).map((line) => line.replace(/^[^:]*: ?/, ''))
@@ -45,13 +38,7 @@ export const signedId = (id: string, secret = sessionSecret) =>
   encodeURIComponent(`s:${id}.${createHmac('sha256', secret).update(id).digest('base64').replace(/=+$/, '')}`)
 
 /** A `Set-Cookie` line taken apart; names of attributes in small letters. */
-interface SetCookie {
-  name: string
-  value: string
-  attributes: Record<string, string>
-}
-
-export function parseSetCookie(line: string): SetCookie {
+export function parseSetCookie(line: string) {
   const [pair = '', ...parts] = line.split(';')
   const mark = pair.indexOf('=')
   const attributes = parts.map((part) => {
@@ -62,6 +49,6 @@ export function parseSetCookie(line: string): SetCookie {
 }
 
 /** Does the line delete its cookie? */
-export function isExpiry({ attributes }: SetCookie): boolean {
+export function isExpiry({ attributes }: Pick<ReturnType<typeof parseSetCookie>, 'attributes'>): boolean {
   return attributes['max-age'] === '0' || Date.parse(attributes['expires'] ?? '') <= 0
 }

@@ -50,15 +50,10 @@ export interface Landable {
   morning: { url: string }
 }
 
-/** A visit to the morning site that stopped before Identify: what its landing will need. */
-export interface Flow {
-  /** The binding cookie, as it is sent back. */
-  cookie: string
-  r: string
-}
+export type Flow = Awaited<ReturnType<typeof beginFlow>>
 
-/** Begins a visit by hand. */
-export async function beginFlow({ morning }: Landable, path = '/'): Promise<Flow> {
+/** Begins a visit by hand, and stops before Identify. @returns what its landing will need; the cookie is that of the binding */
+export async function beginFlow({ morning }: Landable, path = '/') {
   const answer = await send({ method: 'GET', url: new URL(path, morning.url), headers: document })
   const binding = present(answer.setCookie.map(parseSetCookie).find(({ name }) => name === 'sso2.b'))
   const r = present(new URL(present(answer.headers.location)).searchParams.get('r'))
