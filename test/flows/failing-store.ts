@@ -2,17 +2,6 @@ import { type Command, Redis } from 'ioredis'
 import type { Sso2 } from '../../lib'
 import { eventually, redisUrl } from './setup'
 
-/** A client of a real Redis that goes away at a command, and comes back. A transaction, or a pipeline, is one command. */
-export interface FailingStore {
-  readonly client: Redis
-  /** How many commands it was asked since it was told how many it answers. */
-  readonly asked: number
-  /** @param commands so many are answered; @param doesOneMore the next one is done too, and its answer is lost */
-  goAwayAfter(commands: number, doesOneMore: boolean): void
-  /** Resolves when the site has noticed. */
-  comeBack(sso: Sso2): Promise<void>
-}
-
 /** A client of a real Redis that rejects a command if `fails` returns true, as if the connection had closed. */
 export function clientFailingAt(fails: (command: Command, group?: object) => boolean, url = redisUrl()): Redis {
   const client = new Redis(url, { maxRetriesPerRequest: 1 })
@@ -27,8 +16,10 @@ export function clientFailingAt(fails: (command: Command, group?: object) => boo
 
 const rejectAsClosed = (command: Command) => command.reject(new Error('Connection is closed.'))
 
-/** Opens one. */
-export function failingStore(): FailingStore {
+export type FailingStore = ReturnType<typeof failingStore>
+
+/** A client of a real Redis that goes away at a command, and comes back. A transaction, or a pipeline, is one command. */
+export function failingStore() {
   let [asked, left, lost] = [0, Number.POSITIVE_INFINITY, 0]
   const groups = new WeakMap<object, number>()
   const placeOf = (group: object | undefined): number => {
@@ -47,15 +38,18 @@ export function failingStore(): FailingStore {
   })
   return {
     client,
+    /** How many commands it was asked since it was told how many it answers. */
     get asked() {
       return asked
     },
-    goAwayAfter: (commands, doesOneMore) => {
+    /** @param commands so many are answered; @param doesOneMore the next one is done too, and its answer is lost */
+    goAwayAfter: (commands: number, doesOneMore: boolean) => {
       asked = 0
       left = commands
       lost = doesOneMore ? commands + 1 : 0
     },
-    comeBack: (sso) => {
+    /** Resolves when the site has noticed. */
+    comeBack: (sso: Sso2) => {
       left = Number.POSITIVE_INFINITY
       return eventually(async () => (await sso.health()).store === 'ok')
     },

@@ -135,14 +135,10 @@ export function useSetup(options: SetupOptions = {}): Setup {
   return setup
 }
 
-export interface Port {
-  readonly name: string
-  readonly url: string
-  readonly server: http.Server
-}
+export type Port = Awaited<ReturnType<typeof openPort>>
 
 /** The address comes first: the platform must know it before the site can be made. */
-export async function openPort(name: string, host = `${name}.localhost`): Promise<Port> {
+export async function openPort(name: string, host = `${name}.localhost`) {
   const server = http.createServer({ keepAliveTimeout: 60_000 }) // or a busy test sends into a connection just closed
   server.listen(0, '127.0.0.1').unref() // or a wrong option of the emulator would leave Jest running
   await once(server, 'listening')

@@ -34,24 +34,21 @@ const setup = useSetup({
     return addPages(app, sso, gates)
   },
 })
-let site: string
-beforeAll(() => {
-  site = setup.morning.url
-})
+const site = () => setup.morning.url
 beforeEach(() => setup.emulator.faults.clear())
 
 const script = { accept: 'application/json', 'sec-fetch-dest': 'empty', 'sec-fetch-site': 'same-origin' }
-const loggedIn = async () => cookieHeader(await loggedInBrowser(setup), site)
+const loggedIn = async () => cookieHeader(await loggedInBrowser(setup), site())
 const anonymous = () => anonymousCookies(setup)
 const form = new URLSearchParams({ ...ada, return_to: '/a' }).toString()
 const leave = 'return_to=/a'
 const wrongForm = 'username=ada&password=wrong&return_to=/a'
 const page = (path: string, cookie = '', headers: Record<string, string> = {}) =>
-  ask(site, { path, headers: { ...documentHeaders, cookie, ...headers } })
+  ask(site(), { path, headers: { ...documentHeaders, cookie, ...headers } })
 const fetched = (path: string, cookie = '', method = 'GET') =>
-  ask(site, { method, path, headers: { ...script, cookie } })
+  ask(site(), { method, path, headers: { ...script, cookie } })
 const post = (path: string, body: string, cookie = '', headers: Record<string, string> = {}) =>
-  postForm(site, path, body, { headers: { cookie, ...headers } })
+  postForm(site(), path, body, { headers: { cookie, ...headers } })
 const json = (path: string, body: object, cookie = '') =>
   post(path, JSON.stringify(body), cookie, { ...script, 'content-type': 'application/json' })
 const whileAway = async (path: string, body: string, cookiesOf: () => Promise<string>) => {
@@ -168,7 +165,7 @@ describe('the answer to', () => {
     const answer = await page('/login', await anonymous())
     const targets = present(directives(answer)['form-action']).split(' ')
     expect(targets.filter((target) => target !== "'self'").sort()).toEqual(
-      [site, new URL(setup.emulator.url).origin].sort(),
+      [site(), new URL(setup.emulator.url).origin].sort(),
     )
   })
 })
@@ -197,7 +194,7 @@ async function loggedInElsewhere() {
   const browser = await visitor(setup)
   await logInAtLast(browser, setup.evening, ada)
   setup.emulator.clock.advance(361)
-  return cookieHeader(browser, site)
+  return cookieHeader(browser, site())
 }
 
 async function confirmedLate() {

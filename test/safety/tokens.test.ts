@@ -1,4 +1,4 @@
-import { ada, grace, loggedInBrowser, present, type TestSite, useSetup, view } from '../flows/setup'
+import { ada, grace, loggedInBrowser, present, useSetup, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { readJwt } from '../support/oracle'
 import { ask, documentHeaders } from './address-support'
@@ -10,22 +10,19 @@ const secrets = ['client-secret-of-the-morning-paper-0123456789', 'the-secret-of
 
 /** Stands still while tokens are judged, so that a token at the very edge of its life stays there. */
 let time = Date.now()
-let site: TestSite
 const events = hearEvents()
 
 const setup = useSetup({
   site: (name) => (name === 'morning' ? { clock: { now: () => time }, clientSecret: secrets } : {}),
 })
-beforeAll(() => {
-  site = setup.morning
-})
+const at = (path: string) => `${setup.morning.url}${path}`
 beforeEach(() => {
   time = Date.now() // or a test that took ten seconds leaves the next one with requests to Identify that are too old
 })
 afterAll(events.stop)
 
 /** One request with cookies by hand: the browser's loop guard would stop the second bad token. */
-const get = (path: string, cookie: string) => ask(site.url, { path, headers: { ...documentHeaders, cookie } })
+const get = (path: string, cookie: string) => ask(setup.morning.url, { path, headers: { ...documentHeaders, cookie } })
 
 type Flow = Awaited<ReturnType<typeof beginFlow>>
 /** A flow that has come back from Identify and has not landed yet: cookies for binding and session, return address, and token. */
@@ -35,11 +32,11 @@ async function beginFlow(browser: Browser) {
     browser.cookies.find(({ name, host }) => name === wanted && host === 'morning.localhost')?.value
   const session = own('sso2.sid')
   browser.dropCookies(({ name, host }) => /^sso2\.(sid|l)/.test(name) && host === 'morning.localhost')
-  const start = await browser.fetchJson(`${site.url}/page`, { headers: documentHeaders })
+  const start = await browser.fetchJson(at('/page'), { headers: documentHeaders })
   const back = await browser.fetchJson(present(start.headers.location), { headers: documentHeaders })
   const query = new URL(present(back.headers.location)).searchParams
   // after ten seconds the site looks for who is out and not back, with a clock that stands still, and finds Identify broken
-  await setup.browser().visit(`${site.url}/page`)
+  await setup.browser().visit(at('/page'))
   const cookies = [`sso2.b=${present(own('sso2.b'))}`, ...(session === undefined ? [] : [`sso2.sid=${session}`])]
   return { cookie: cookies.join('; '), r: present(query.get('r')), t: present(query.get('t')) }
 }
@@ -65,7 +62,7 @@ async function stored(): Promise<Record<string, string | null>> {
 async function judge(flow: Flow, { token, reasons }: BadToken): Promise<string | undefined> {
   events.clear()
   const { status, location, setCookie } = await land(flow, token)
-  if (status !== 303 || location !== `${site.url}/page`) return `answered ${status} to ${location}`
+  if (status !== 303 || location !== at('/page')) return `answered ${status} to ${location}`
   if (setCookie.some((line) => !line.startsWith('sso2.l'))) return `set ${setCookie.join()}`
   const told = events.heard.filter((event) => event.startsWith('landing ')).join()
   return reasons.some((reason) => [`landing give_up ${reason}`, `landing start_anew ${reason}`].includes(told))
@@ -95,7 +92,7 @@ test('[T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T14, T16, L5, L6, L7, L11] 
   const before = { status: 'loggedin', username: 'ada', url: '/page' }
   const browser = await loggedInBrowser(setup, ada, setup.evening)
   const other = await loggedInBrowser(setup, grace, setup.evening)
-  await browser.visit(`${site.url}/page`)
+  await browser.visit(at('/page'))
   const [source, flow] = [await beginFlow(other), await beginFlow(browser)]
   const target = targetIn(source)
   expect(await see(flow)).toEqual(before)
