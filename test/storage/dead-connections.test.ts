@@ -3,7 +3,6 @@ import type { Kv } from '../../lib/storage/kv'
 import { openRedis, redisKv } from '../../lib/storage/redis-kv'
 import { startRedisFront } from '../support/front'
 import { startRedis, type TestRedis } from '../support/redis'
-import { silentProxy } from '../support/silent-proxy'
 import { pause, timed, untilAnswered } from '../support/wait'
 import { keyOn, masterOf, startCluster } from './servers'
 
@@ -32,37 +31,41 @@ function readsOf(client: Redis | Cluster, key: string): unknown[] {
 
 describe('a Redis', () => {
   let redis: TestRedis
+  let admin: Redis
   beforeAll(async () => {
     redis = await startRedis()
+    admin = new Redis(redis.url)
   })
-  afterAll(() => redis.stop())
+  afterAll(async () => {
+    admin.disconnect()
+    await redis.stop()
+  })
+  const connects = async () => Number(/total_connections_received:(\d+)/.exec(await admin.info())?.[1])
 
   test.each<[name: string, open: (port: number) => Redis]>([
     ['of our own', (port) => openRedis(`redis://127.0.0.1:${port}`)],
     ['that was passed in', (port) => new Redis(port)],
   ])('whose connection goes silent gets another one within 5 s: a client %s', async (_name, open) => {
-    const proxy = await silentProxy(redis.port)
-    const client = open(proxy.port)
+    const front = await startRedisFront(redis.port)
+    const client = open(front.port)
     const kv = redisKv(client, true)
     await untilAnswered(() => kv.mget(['a'])) // the first of all connects as well
-    const before = proxy.connections()
+    const before = await connects()
     const sent = readsOf(client, 'a')
-    proxy.silence()
+    front.silence()
     expect(await answeredWithin(5000, () => kv.mget(['a']))).toBeGreaterThan(COMMAND_MS)
     expect(sent.length).toBeGreaterThan(1) // of which the last one is answered
     expect(sent.length).toBeLessThanOrEqual(5)
-    expect(proxy.connections()).toBeGreaterThan(before)
+    expect(await connects()).toBeGreaterThan(before)
     expect(kv.isAvailable).toBe(true)
     await kv.close()
-    proxy.close()
+    await front.down()
   })
 
   test('that cuts its connection under commands keeps the next one', async () => {
     const front = await startRedisFront(redis.port)
     const client = openRedis(`redis://127.0.0.1:${front.port}`)
     const kv = redisKv(client, true)
-    const admin = new Redis(redis.url)
-    const connects = async () => Number(/total_connections_received:(\d+)/.exec(await admin.info())?.[1])
     const both = () => Promise.all([kv.mget(['a']), kv.expire('a', 60)])
     await untilAnswered(both)
     const again = new Promise((resolve) => client.once('ready', resolve))
@@ -78,7 +81,6 @@ describe('a Redis', () => {
     await pause(100)
     await untilAnswered(both)
     expect(await connects()).toBe(before)
-    admin.disconnect()
     await kv.close()
     await front.down()
   })
