@@ -45,7 +45,7 @@ module.exports = {
       ...suites('safety', 'login-limits login-while-logged-in operation-events races tabs tossed-session trips'),
       ...suites(
         'web',
-        'deferred-logouts finish-logout identify-redirects log-out-steps login-lock login-single-flight login-steps',
+        'deferred-logouts finish-logout identify-redirects log-out-steps login-single-flight login-steps',
       ),
       ...suites('web', 'logout-retry-worker lost-login session-moves session-outage sign-in-steps'),
     ],

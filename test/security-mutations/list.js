@@ -587,7 +587,7 @@ const byFile = {
     'a submit takes over a login lock that was renewed since': {
       find: "  or (ARGV[7] and redis.call('pttl', KEYS[1]) > tonumber(ARGV[7])) then",
       replace: '  then',
-      test: ['web/login-lock', 'renewed after the submit had read it'],
+      test: ['web/login-single-flight', 'renewed after the submit had read it'],
     },
     'a late save brings a session back': {
       find: "if marker and string.sub(marker, 1, 1) ~= '{' then return 0 end",

@@ -1,6 +1,6 @@
 import type { LoginResult } from '../../lib/decide/login'
 import { serialiseRecord } from '../../lib/decide/record'
-import type { LoginForm } from '../../lib/storage/login-locks'
+import { type FoundForm, LEASE_SECONDS, type LoginForm } from '../../lib/storage/login-locks'
 import { sessionKey, shortHash } from '../../lib/storage/site-store'
 import { digestOf, joinFinished, type LoginLock, runExclusive } from '../../lib/web/actions/login-single-flight'
 import type { RequestContext } from '../../lib/web/request-context'
@@ -8,11 +8,11 @@ import { StoredRecord } from '../../lib/web/stored-record'
 import { loggedInRecord } from '../decide/samples'
 import { failingKv } from '../storage/failing-kv'
 import { NOW, OTHER_KEY, siteOver, stores } from '../storage/stores'
-import { pause } from '../support/wait'
+import { eventually, pause } from '../support/wait'
 
 /*
  * Which submit of a login form sends Authenticate, and which gets the result of another, for each form that Redis may hold.
- * test/web/login-lock.test.ts has the lock of a process that stood still.
+ * test/flows/login-death.test.ts kills processes.
  */
 
 const ENDED = NOW * 1000
@@ -76,10 +76,12 @@ describe.each(stores)('over %s', (_name, open) => {
       age: () => kv.expire(`${prefix}login:{${key}}`, 17),
       forget: () => kv.del(`${prefix}login:{${key}}`),
       otherSecret: () => siteOver(kv, clock, prefix, [OTHER_KEY]).logins,
+      find: () => logins.findForm(key),
       found: async () => {
         const found = await logins.findForm(key)
         return found === 'unavailable' ? found : found.form
       },
+      takeOver: (raw: string | null, digest: string) => logins.beginForm(key, raw, digest),
       submit: (afterMs: number, { digest = 'same', login = run } = {}) =>
         runExclusive(context, submit(afterMs, digest), login),
       join: (afterMs: number, digest = 'same') => joinFinished(context, submit(afterMs, digest)),
@@ -199,6 +201,67 @@ describe.each(stores)('over %s', (_name, open) => {
         return own
       }
       expect(await site.submit(0, { login })).toBe(own)
+    })
+  })
+
+  describe('the lock of a login', () => {
+    afterEach(() => jest.restoreAllMocks())
+
+    /** The process stands still for longer than its lock is valid: no timer runs. */
+    function standStill(): void {
+      const real = performance.now.bind(performance)
+      jest.spyOn(performance, 'now').mockImplementation(() => real() + (LEASE_SECONDS + 1) * 1000)
+    }
+    /** Logs in, and does something else meanwhile. */
+    async function duringLogin(act: (lock: LoginLock) => Promise<void>): Promise<void> {
+      const login = async (lock: LoginLock) => {
+        await act(lock)
+        return own
+      }
+      await site.submit(0, { login })
+      expect.hasAssertions()
+    }
+    /** Leaves the form without a renewal for three seconds. @returns the form that another submit then finds */
+    async function agedForm(): Promise<FoundForm> {
+      let found: FoundForm
+      // the login renews its form twice a second, on a busy machine in between as well
+      do {
+        await site.age()
+        found = (await site.find()) as FoundForm
+      } while (found.isAlive)
+      return found
+    }
+
+    test('is held while it is young', async () => {
+      await duringLogin(async (lock) => expect(await lock.isHeld()).toBe(true))
+    })
+
+    test('is held by a process that stood still, if no other submit has taken over', async () => {
+      await duringLogin(async (lock) => {
+        standStill()
+        expect(await lock.isHeld()).toBe(true)
+      })
+    })
+
+    test('is not taken over if it was renewed after the submit had read it', async () => {
+      await duringLogin(async (lock) => {
+        const { raw } = await agedForm()
+        standStill()
+        expect(await lock.isHeld()).toBe(true)
+        expect(await site.takeOver(raw, 'same')).toMatchObject({ isAlive: true })
+      })
+    })
+
+    test('is lost if another submit has taken over', async () => {
+      await duringLogin(async (lock) => {
+        const takesOver = async () => {
+          const { raw } = await agedForm()
+          return 'held' in ((await site.takeOver(raw, 'other')) as object)
+        }
+        await eventually(takesOver) // unless the login has renewed its form in between
+        standStill()
+        expect(await lock.isHeld()).toBe(false)
+      })
     })
   })
 
