@@ -1,5 +1,4 @@
 import type { PendingLogout } from '../../lib/decide/logout'
-import { Sso2Client } from '../../lib/remote/sso2'
 import type { Kv } from '../../lib/storage/kv'
 import { type DeferredLogout, LogoutMemory } from '../../lib/storage/logout-memory'
 import { MemoryKv } from '../../lib/storage/memory-kv'
@@ -7,42 +6,38 @@ import { shortHash } from '../../lib/storage/site-store'
 import { LogoutRetryWorker } from '../../lib/web/actions/logout-retry-worker'
 import type { Site } from '../../lib/web/site'
 import { type Behaviour, faultyServer, json } from '../remote/faulty-server'
+import { claimsOf, clientOf, says } from '../remote/sso-scene'
 import { hearEvents } from '../safety/session-support'
 import { OTHER_KEY, realClock, siteOver, stores, type TestClock } from '../storage/stores'
-import { readJwt, signJwt } from '../support/oracle'
+import { pause } from '../support/wait'
+import { device, now } from './logout-site'
 
 /* The queue of kept logouts: real store, real client, and an SSO system that answers as it is told. */
 
-const secret = 'a secret that only this test and its oracle know'
-const device = { ipa: '192.0.2.1', uas: 'a browser' }
 const usual = { ...device, key: undefined, accountId: undefined, isAll: false, isConfirmed: false }
 /**
  * A look comes within 1.25 s, and a second try 5 s after the first at the soonest. What fails as an outage ends waits as long as the outage
  * took. A busy machine makes all of this longer.
  */
 const PATIENCE_MS = 40_000
-const now = () => realClock.now
 
 /** Answers every operation as a system that works; a Logout takes a few milliseconds. */
-const isWell: Behaviour = (res, { url, body }) => {
-  const iat = now()
-  const { sid, aid } = readJwt(JSON.parse(body).t).claims
-  const said = url.endsWith('/sessionstatus') ? { sts: null, err: 'session_not_found' } : { sts: 'terminated' }
-  const token = { iss: 'sso-service', aud: 'the-site', nbf: iat, iat, exp: iat + 10, sid, aid, ...said }
-  setTimeout(() => json(res, 200, { t: signJwt(token, secret) }), 5)
+const isWell: Behaviour = (res, seen, count) => {
+  const isStatus = seen.url.endsWith('/sessionstatus')
+  const answer = says(isStatus ? { sts: null, err: 'session_not_found' } : { sts: 'terminated' })
+  setTimeout(() => answer(res, seen, count), 5)
 }
 const isAway: Behaviour = (res) => json(res, 503, {})
 const isLogoutAway: Behaviour = (res, seen, count) => (seen.url === '/logout' ? isAway : isWell)(res, seen, count)
 /** How many logouts a process sends at most, from then until now, if it stops after each batch. */
 const mostSentSince = (begun: number) => 8 * (1 + (performance.now() - begun) / 750)
 
-async function until(holds: () => boolean | Promise<boolean>, most: number): Promise<number> {
+async function until(holds: () => boolean | Promise<boolean>, most: number): Promise<void> {
   const start = performance.now()
   while (!(await holds())) {
     if (performance.now() - start > most) throw new Error(`not within ${most} ms`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await pause(20)
   }
-  return performance.now() - start
 }
 
 async function platform() {
@@ -70,22 +65,10 @@ async function openScene(open: (clock: TestClock) => Kv) {
   world.become(isWell)
   const ends: (() => Promise<void> | void)[] = []
   const startProcess = (pendingLogouts = stored.pendingLogouts) => {
-    const client = new Sso2Client({
-      ssoUrl: world.server.url,
-      clientId: 'the-site',
-      clientSecret: secret,
-      organisationId: 'the-publisher',
-    })
+    const client = clientOf(world.server.url, { timeoutMs: 2000 })
     const deferredLogouts = new LogoutMemory<DeferredLogout>()
-    const config = { rememberDevices: false }
-    const queue = new LogoutRetryWorker({
-      ...stored,
-      config,
-      pendingLogouts,
-      deferredLogouts,
-      client,
-      now,
-    } as unknown as Site)
+    const parts = { config: { rememberDevices: false }, pendingLogouts, deferredLogouts, client, now }
+    const queue = new LogoutRetryWorker({ ...stored, ...parts } as unknown as Site)
     ends.push(
       () => client.close(),
       () => queue.stop(),
@@ -162,13 +145,13 @@ describe.each(stores)('over %s', (_name, open) => {
       await until(() => !client.isAvailable, PATIENCE_MS)
       const asked = world.asked('logout').length
       expect(asked).toBeLessThanOrEqual(mostSentSince(begun)) // until the probes have failed
-      await new Promise((resolve) => setTimeout(resolve, 2000))
+      await pause(2000)
       expect(world.asked('logout').length).toBeLessThanOrEqual(asked + 8) // those on their way
       const outageMs = performance.now() - begun
       world.become(isWell)
       await until(isEmpty, PATIENCE_MS + 2 * outageMs) // what was asked during the outage waits as long as the outage was
       expect(world.counted.most).toBeLessThanOrEqual(8)
-      const sids = world.asked('logout').map(({ body }) => readJwt(JSON.parse(body).t).claims['sid'])
+      const sids = world.asked('logout').map(({ body }) => claimsOf(body)['sid'])
       expect(sids.length).toBe(new Set(sids).size)
     },
   )
@@ -234,7 +217,7 @@ describe.each(stores)('over %s', (_name, open) => {
       await keep('h2')
       const blind = startProcess(other.pendingLogouts)
       blind.queue.start()
-      await new Promise((resolve) => setTimeout(resolve, 1500))
+      await pause(1500)
       expect(await isEmpty()).toBe(false)
     },
   )
@@ -256,30 +239,25 @@ describe.each(stores)('over %s', (_name, open) => {
       await until(() => world.asked('logout').length >= 8, PATIENCE_MS)
       await queue.stop()
       const asked = world.asked('logout').length
-      const sids = world.asked('logout').map(({ body }) => String(readJwt(JSON.parse(body).t).claims['sid']))
+      const sids = world.asked('logout').map(({ body }) => String(claimsOf(body)['sid']))
       for (const sid of sids) expect(await stored.pendingLogouts.find(sid)).toBe('finished')
       queue.start()
-      await new Promise((resolve) => setTimeout(resolve, 1500))
+      await pause(1500)
       expect(world.asked('logout').length).toBe(asked)
       expect(asked).toBeLessThan(40)
     },
   )
 
   scene('one that the SSO system refuses for ever is asked less and less', async ({ world, startProcess, keep }) => {
-    world.become((res, seen, count) => {
-      const { sid } = readJwt(JSON.parse(seen.body).t).claims
-      if (sid !== 'bad') return isWell(res, seen, count)
-      const iat = now()
-      const token = { iss: 'sso-service', aud: 'the-site', nbf: iat, iat, exp: iat + 10, sid, sts: 'anon' }
-      json(res, 200, { t: signJwt(token, secret) })
-    })
+    const isBad = ({ body }: { body: string }) => claimsOf(body)['sid'] === 'bad'
+    world.become((res, seen, count) => (isBad(seen) ? says({}) : isWell)(res, seen, count))
     await keep('bad')
     for (let good = 0; good < 20; good += 1) await keep(`h${good}`)
     const begun = performance.now()
     startProcess().queue.start()
     await until(() => world.asked('logout').length >= 21, PATIENCE_MS)
-    await new Promise((resolve) => setTimeout(resolve, 3000))
-    const bad = world.asked('logout').filter(({ body }) => readJwt(JSON.parse(body).t).claims['sid'] === 'bad')
+    await pause(3000)
+    const bad = world.asked('logout').filter(isBad)
     const seconds = (performance.now() - begun) / 1000
     expect(bad.length).toBeLessThanOrEqual(Math.max(2, 1 + seconds / 5)) // 5 s after each other at the soonest
   })

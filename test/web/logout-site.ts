@@ -1,19 +1,17 @@
 import { serialiseRecord } from '../../lib/decide/record'
-import { Sso2Client } from '../../lib/remote/sso2'
 import type { Kv } from '../../lib/storage/kv'
 import { type DeferredLogout, LogoutMemory } from '../../lib/storage/logout-memory'
 import { shortHash } from '../../lib/storage/site-store'
 import type { Site } from '../../lib/web/site'
 import { anonRecord, loggedInRecord } from '../decide/samples'
-import { faultyServer, json } from '../remote/faulty-server'
+import { faultyServer } from '../remote/faulty-server'
+import { claimsOf, clientOf, says } from '../remote/sso-scene'
 import { failingKv } from '../storage/failing-kv'
 import { listedIn, realClock, siteOver, type TestClock } from '../storage/stores'
-import { readJwt, signJwt } from '../support/oracle'
 
 /* A site for the steps of a logout, over a store whose commands fail, and with an SSO system that confirms, refuses or is late. */
 
-const secret = 'a secret that only this test and its oracle know'
-export const device = { ipa: '192.0.2.1', uas: 'a browser' }
+export { device } from '../remote/sso-scene'
 export const now = () => realClock.now
 export const [SID, ACCOUNT] = ['sid-of-ada', 'account-ada']
 export const sidHash = shortHash(SID)
@@ -29,18 +27,11 @@ export async function openLogoutSite(open: (clock: TestClock) => Kv) {
     reply = claims
     delayMs = ms
   }
-  server.become((res, { body }) => {
-    const { sid, aid } = readJwt(JSON.parse(body).t).claims
-    const iat = now()
-    const token = { iss: 'sso-service', aud: 'the-site', nbf: iat, iat, exp: iat + 10, sid, aid, ...reply }
-    setTimeout(() => json(res, 200, { t: signJwt(token, secret) }), delayMs)
+  server.become((res, seen, count) => {
+    const answer = says({ aid: claimsOf(seen.body)['aid'], ...reply })
+    setTimeout(() => answer(res, seen, count), delayMs)
   })
-  const client = new Sso2Client({
-    ssoUrl: server.url,
-    clientId: 'the-site',
-    clientSecret: secret,
-    organisationId: 'the-publisher',
-  })
+  const client = clientOf(server.url)
   let starts = 0
   const config = { idleSeconds: 600, anonymousIdleSeconds: 600, absoluteSeconds: 6000 }
   const deferredLogouts = new LogoutMemory<DeferredLogout>()
@@ -85,7 +76,7 @@ export async function openLogoutSite(open: (clock: TestClock) => Kv) {
     isAccountRevoked: async () => (await stored.sessionIndex.accountRevokedAt(shortHash(ACCOUNT))) !== 0,
     calls: () =>
       server.seen.map(({ url, body }) => {
-        const { sid, aid, ipa, uas } = readJwt(JSON.parse(body).t).claims
+        const { sid, aid, ipa, uas } = claimsOf(body)
         return { url, sid, aid, ipa, uas }
       }),
     starts: () => starts,
