@@ -45,38 +45,14 @@ interface Process {
 }
 
 /** A setup whose morning site can be held at any point, and whose processes take turns. */
-export interface PausableSetup extends Setup {
-  at(path: string): string
-  /** A request that loads a user waits here. */
-  readonly naming: Turnstile
-  /** A request that exchanges a ticket waits here. */
-  readonly exchanging: Turnstile
-  /** Answers to Session Status wait here, with `holdsAnswers`. */
-  readonly answers: Turnstile
-  /** Pages below `/together` wait for each other here. */
-  readonly together: Barrier
-  readonly gates: Gates
-  readonly first: Process
-  /** One more process of the morning site, over the same store. Redis may not answer it yet. */
-  addProcess(site?: Partial<Sso2Options>): Process
-  /** As `addProcess`, when Redis answers the process. */
-  addReadyProcess(site?: Partial<Sso2Options>): Promise<Process>
-  /** The process that was added last. */
-  newest(): Process
-  /** From here on these processes serve the morning site, in turn. */
-  serveFrom(...processes: Process[]): void
-  /** A browser that is logged in. */
-  loggedInBrowser(account?: typeof ada): Promise<Browser>
-  /** Writes another text in the place of each record. */
-  editRecords(change: (text: string) => string): Promise<void>
-  /** Records of living sessions. */
-  records(): Promise<Record<string, unknown>[]>
-}
+export type PausableSetup = Awaited<ReturnType<typeof startPausableSetup>>
 
 const inMemory = { redis: undefined } as object as Partial<Sso2Options>
 
-export async function startPausableSetup(options: PausableOptions = {}): Promise<PausableSetup> {
+export async function startPausableSetup(options: PausableOptions = {}) {
+  /** Here wait requests that load a user, requests that exchange a ticket, and, with `holdsAnswers`, answers to Session Status. */
   const turnstiles = { naming: new Turnstile(), exchanging: new Turnstile(), answers: new Turnstile() }
+  /** Pages below `/together` wait for each other here. */
   const together = new Barrier()
   const gates = new Gates()
   const letAnswersPass = options.holdsAnswers ? holdAnswers(turnstiles.answers) : () => {}
@@ -107,6 +83,7 @@ export async function startPausableSetup(options: PausableOptions = {}): Promise
       })
     },
   })
+  /** One more process of the morning site, over the same store. Redis may not answer it yet. */
   const addProcess = (site: Partial<Sso2Options> = {}) =>
     makeProcess(sso2({ ...usualOptions(setup.emulator, 'morning', setup.morning), ...siteOptions(), ...site }))
   return {
@@ -115,16 +92,17 @@ export async function startPausableSetup(options: PausableOptions = {}): Promise
     ...recordsOf(setup),
     together,
     gates,
-    at: (path) => `${setup.morning.url}${path}`,
+    at: (path: string) => `${setup.morning.url}${path}`,
     first: present(processes[0]),
     addProcess,
-    addReadyProcess: async (site) => {
+    addReadyProcess: async (site?: Partial<Sso2Options>) => {
       const process = addProcess(site)
       await healthWithStore(process.sso)
       return process
     },
     newest: () => present(processes.at(-1)),
-    serveFrom: (...next) => {
+    /** From here on these processes serve the morning site, in turn. */
+    serveFrom: (...next: Process[]) => {
       serving = next
     },
     loggedInBrowser: (account = ada) => loggedInBrowser(setup, account),
@@ -148,7 +126,7 @@ function siteOptionsOf({ keeping, holdsAnswers, site }: PausableOptions, hooks: 
 type Hooks = Pick<Partial<Sso2Options>, 'loadUser' | 'exchangeTicket'>
 
 /** The usual ways, behind turnstiles. @param setup is there once the first ticket is */
-function hooksOf(setup: () => Setup, { naming, exchanging }: Pick<PausableSetup, 'naming' | 'exchanging'>): Hooks {
+function hooksOf(setup: () => Setup, { naming, exchanging }: Record<'naming' | 'exchanging', Turnstile>): Hooks {
   return {
     loadUser: async ({ api }) => {
       await naming.pass()
@@ -162,15 +140,17 @@ function hooksOf(setup: () => Setup, { naming, exchanging }: Pick<PausableSetup,
   }
 }
 
-function recordsOf({ redis, keys }: Setup): Pick<PausableSetup, 'records' | 'editRecords'> {
+function recordsOf({ redis, keys }: Setup) {
   const living = async () => {
     const found = (await keys()).filter((key) => key.includes(':sso2:'))
     const entries = await Promise.all(found.map(async (key) => ({ key, text: (await redis.get(key)) ?? '' })))
     return entries.filter(({ text }) => text.startsWith('{'))
   }
   return {
-    records: async () => (await living()).map(({ text }) => JSON.parse(text)),
-    editRecords: async (change) => {
+    /** Records of living sessions. */
+    records: async () => (await living()).map(({ text }) => JSON.parse(text) as Record<string, unknown>),
+    /** Writes another text in the place of each record. */
+    editRecords: async (change: (text: string) => string) => {
       for (const { key, text } of await living()) await redis.set(key, change(text), 'KEEPTTL')
     },
   }

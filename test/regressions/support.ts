@@ -3,7 +3,7 @@ import type http from 'node:http'
 import express, { type Express } from 'express'
 import { Redis } from 'ioredis'
 import { type Sso2, type Sso2Options, sso2 } from '../../lib'
-import { createEmulator, demoOptions, type Emulator, type EmulatorOptions } from '../../lib/emulator'
+import { createEmulator, demoOptions, type EmulatorOptions } from '../../lib/emulator'
 import {
   ada,
   addPages,
@@ -36,24 +36,10 @@ export interface SiteOptions {
 }
 
 /** One process of the site: cookies do not separate ports, so that a browser of the site is known to each. */
-export interface Process {
-  readonly url: string
-  readonly sso: Sso2
-  readonly gates: Gates
-  readonly server: http.Server
-}
+export type Process = ReturnType<typeof serve>
 
 /** One emulator, and one site over a real Redis in one process or more. */
-export interface RunningSite extends Process {
-  readonly emulator: Emulator
-  readonly redis: Redis
-  readonly prefix: string
-  browser(): Browser
-  countCalls(operation: string): number
-  /** One more process of the same site, which is there when Redis answers it. */
-  another(options: Partial<Sso2Options>, build?: Build): Promise<Process>
-  close(): Promise<void>
-}
+export type RunningSite = Awaited<ReturnType<typeof startSite>>
 
 /** A site with pages of its own before those of the flows. */
 export const withPages =
@@ -79,17 +65,19 @@ export async function startSite({ options = {}, build = pages, mountPath = '', .
     ...options,
     session: { ...(rest.prefix === false ? {} : { prefix }), ...options.session },
   }
-  const processes: Process[] = [serve(port, base, build)]
+  const first = serve(port, base, build)
+  const processes = [first]
   // a client that is closed before it has connected keeps Jest from its end for two seconds
   const redis = new Redis(typeof base.redis === 'string' ? base.redis : redisUrl(), { lazyConnect: true })
   return {
-    ...processes[0],
+    ...first,
     emulator,
     redis,
     prefix,
     browser: () => new Browser({ now: () => emulator.clock.now() }),
-    countCalls: (operation) => browserCalls(emulator, operation).length,
-    another: async (more, otherBuild = build) => {
+    countCalls: (operation: string) => browserCalls(emulator, operation).length,
+    /** One more process of the same site, which is there when Redis answers it. */
+    another: async (more: Partial<Sso2Options>, otherBuild: Build = build) => {
       const other = serve(await openPort('morning'), { ...base, ...more }, otherBuild)
       processes.push(other)
       await healthWithStore(other.sso)
@@ -104,10 +92,10 @@ export async function startSite({ options = {}, build = pages, mountPath = '', .
       await emulator.close()
       redis.disconnect()
     },
-  } as RunningSite
+  }
 }
 
-function serve({ server, url }: Port, options: Partial<Sso2Options>, build: Build): Process {
+function serve({ server, url }: Port, options: Partial<Sso2Options>, build: Build) {
   const sso = sso2(options)
   const gates = new Gates()
   server.on('request', build(sso, gates))

@@ -13,13 +13,7 @@ export const NOW = 1_800_000_000
 export const [KEY, OTHER_KEY] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
 
 /** One site's view of a store. */
-export interface TestSite {
-  readonly prefix: string
-  readonly records: Records
-  readonly sessionIndex: SessionIndex
-  readonly pendingLogouts: PendingLogouts
-  readonly logins: LoginLocks
-}
+export type TestSite = ReturnType<typeof siteOver>
 
 /** The clock of one test; memory and lists go by it, Redis' own expiry by the real one. */
 export interface TestClock {
@@ -40,7 +34,7 @@ export const stores: [name: string, open: (clock: TestClock) => Kv][] = [
 ]
 
 /** A site; of its own unless a prefix is given. */
-export function siteOver(kv: Kv, clock: TestClock, prefix = `${randomUUID()}:`, keys = [KEY]): TestSite {
+export function siteOver(kv: Kv, clock: TestClock, prefix = `${randomUUID()}:`, keys = [KEY]) {
   const parts = [kv, prefix, () => keys, () => clock.now * 1000] as const
   return {
     prefix,

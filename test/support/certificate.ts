@@ -9,15 +9,8 @@ interface CertificateOptions {
   readonly names?: string
 }
 
-/** A self-signed certificate and its key. `file` has the certificate, for NODE_EXTRA_CA_CERTS. */
-export interface TestCertificate {
-  readonly key: Buffer
-  readonly cert: Buffer
-  readonly file: string
-}
-
-/** Makes a certificate of this machine, with its files in a folder. */
-export function makeCertificate(folder: string, options: CertificateOptions = {}): TestCertificate {
+/** Makes a self-signed certificate of this machine, with its files in a folder: `file` is the certificate, for NODE_EXTRA_CA_CERTS. */
+export function makeCertificate(folder: string, options: CertificateOptions = {}) {
   const { days = '2', host = 'localhost', names = 'DNS:localhost' } = options
   const [keyFile, file] = [path.join(folder, `${days}.key`), path.join(folder, `${days}.pem`)]
   const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', days]

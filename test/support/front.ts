@@ -5,25 +5,10 @@ import { keepBack, letPass } from './patience'
 import { listenAnywhere } from './ports'
 
 /** Something that stands in front of a server: it can be taken away, stand still, be slow, or lead elsewhere. */
-export interface Front {
-  readonly port: number
-  /** Connections are refused, and those that were open are cut. */
-  down(): Promise<void>
-  up(): Promise<void>
-  /** Connections are accepted and nothing comes through, for good. Those that were open hang. */
-  stall(): void
-  /** Connections that are open pass nothing on any more, and are not cut; new ones work. */
-  silence(): void
-  /** Answers come so many milliseconds late. */
-  delay(ms: number): void
-  /** All is passed on again, at once; connections that have hung are cut. */
-  heal(): void
-  /** New connections lead to another port; those that were open are cut. */
-  lead(target: number): void
-}
+export type Front = Awaited<ReturnType<typeof startFront>>
 
 /** Passes every connection on to a port of this machine. */
-export async function startFront(target: number): Promise<Front> {
+export async function startFront(target: number) {
   const sockets = new Set<net.Socket>()
   const state = { target, isStalled: false, delayMs: 0, generation: 0 }
   const cut = () => {
@@ -34,6 +19,7 @@ export async function startFront(target: number): Promise<Front> {
   const { port } = server.address() as AddressInfo
   return {
     port,
+    /** Connections are refused, and those that were open are cut. */
     down: async () => {
       if (!server.listening) return
       const closed = once(server, 'close')
@@ -46,20 +32,25 @@ export async function startFront(target: number): Promise<Front> {
       server = open(port)
       await once(server, 'listening')
     },
+    /** Connections are accepted and nothing comes through, for good. Those that were open hang. */
     stall: () => {
       state.isStalled = true
     },
+    /** Connections that are open pass nothing on any more, and are not cut; new ones work. */
     silence: () => {
       state.generation += 1
     },
-    delay: (ms) => {
+    /** Answers come so many milliseconds late. */
+    delay: (ms: number) => {
       state.delayMs = ms
     },
+    /** All is passed on again, at once; connections that have hung are cut. */
     heal: () => {
       if (state.isStalled) cut()
       Object.assign(state, { isStalled: false, delayMs: 0 })
     },
-    lead: (other) => {
+    /** New connections lead to another port; those that were open are cut. */
+    lead: (other: number) => {
       state.target = other
       cut()
     },

@@ -9,15 +9,7 @@ import { keepBack, letPass } from './patience'
 import { freePort } from './ports'
 
 /** A real Redis of a test's own. */
-export interface TestRedis {
-  url: string
-  port: number
-  /** Kills the server and resolves when it is gone. Stopping twice is allowed. */
-  stop(): Promise<void>
-  /** Answers no command from now on, until it is resumed. */
-  hang(): void
-  resume(): void
-}
+export type TestRedis = Awaited<ReturnType<typeof launch>>
 
 export interface TestRedisOptions {
   /** A port that was in use before, to bring the same address back. Default: a free one. */
@@ -79,7 +71,7 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
 
-async function launch(port: number, { args = [], folder: kept }: TestRedisOptions): Promise<TestRedis> {
+async function launch(port: number, { args = [], folder: kept }: TestRedisOptions) {
   const folder = kept ?? mkdtempSync(path.join(tmpdir(), 'express-sso2-redis-')) // a replica leaves a dump, which the next one would load
   const lasting = kept === undefined ? ['--appendonly', 'no'] : ['--appendonly', 'yes', '--appendfsync', 'no']
   const keeping = ['--save', '', ...lasting, '--dir', folder]
@@ -100,6 +92,7 @@ async function launch(port: number, { args = [], folder: kept }: TestRedisOption
   return {
     url: `redis://127.0.0.1:${port}`,
     port,
+    /** Kills the server and resolves when it is gone. Stopping twice is allowed. */
     stop: async () => {
       if (child.exitCode !== null || child.signalCode !== null) return
       keepBack(`gone ${port}`)
@@ -107,6 +100,7 @@ async function launch(port: number, { args = [], folder: kept }: TestRedisOption
       child.kill('SIGKILL')
       await gone
     },
+    /** Answers no command from now on, until it is resumed. */
     hang: () => {
       keepBack(`hangs ${port}`)
       child.kill('SIGSTOP')

@@ -15,16 +15,13 @@ interface Package {
 }
 
 /** A registry of npm packages on this machine. */
-export interface Registry {
-  readonly url: string
-  close(): void
-}
+export type Registry = Awaited<ReturnType<typeof startRegistry>>
 
 /**
  * Serves what is installed here, and this package as it was packed: so that `npm install` runs as anywhere else, without a network.
  * @param tarball made by `npm pack`
  */
-export async function startRegistry(tarball: string): Promise<Registry> {
+export async function startRegistry(tarball: string) {
   const packages = [...installed(), { manifest: read(root), place: tarball }]
   const server = http.createServer((req, res) => void answer(packages, req, res))
   server.listen(0, '127.0.0.1')

@@ -7,22 +7,20 @@ import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
 import { sessionSecret } from '../flows/setup'
 
 /** Sites of one emulator, each with a name and options of its own, in memory. */
-export interface Sites {
-  readonly emulator: Emulator
-  /** An address of one of the sites. */
-  at(name: string, path?: string): string
-  close(): Promise<void>
-}
+export type Sites = Awaited<ReturnType<typeof startSites>>
+
+/** Addresses of the sites by their names. */
+type Addresses = (name: string) => string
 
 /** What a site is made with; pages are added before and after `sso`. */
 export interface SiteOptions {
-  readonly options: (addresses: (name: string) => string) => Partial<Sso2Options>
+  readonly options: (addresses: Addresses) => Partial<Sso2Options>
   readonly before?: (app: Express) => void
   readonly after?: (app: Express, sso: Sso2) => void
 }
 
 /** Starts them all on one port, told apart by their hosts: `sv.localhost`. */
-export async function startSites(sites: Readonly<Record<string, SiteOptions>>): Promise<Sites> {
+export async function startSites(sites: Readonly<Record<string, SiteOptions>>) {
   const server = http.createServer({ keepAliveTimeout: 60_000 }) // or a busy browser sends into a connection just closed
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -58,14 +56,14 @@ export async function startSites(sites: Readonly<Record<string, SiteOptions>>): 
   }
 }
 
-function start({ options, before, after }: SiteOptions, name: string, emulator: Emulator, at: Sites['at']) {
+function start({ options, before, after }: SiteOptions, name: string, emulator: Emulator, at: Addresses) {
   const sso = sso2({
     ...emulator.siteOptions(name),
     siteUrl: at(name),
     sessionSecret,
     clock: emulator.clock,
     loginLimit: false,
-    ...options((other) => at(other)),
+    ...options(at),
   })
   const app = express()
   before?.(app)

@@ -4,25 +4,24 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { AttemptResult } from '../../lib/decide/attempts'
 import { Counts } from '../../lib/storage/counts'
 import type { Kv } from '../../lib/storage/kv'
-import { LoginLocks } from '../../lib/storage/login-locks'
 import { MemoryKv } from '../../lib/storage/memory-kv'
-import { SessionIndex } from '../../lib/storage/session-index'
 import { shortHash, storeUnavailable } from '../../lib/storage/site-store'
 import { Limits, type Refusal } from '../../lib/web/limits'
 import { tapped } from '../storage/failing-kv'
+import { siteOver } from '../storage/stores'
 
 /* User names under attack, with a store in memory: another request comes between any two commands of the first. */
 
-let seconds = 0
+const clock = { now: 0 }
 let warned: string[] = []
 let platform: Platform
 beforeEach(() => {
-  seconds = Date.now() / 1000
+  clock.now = Date.now() / 1000
   warned = []
   platform = new Platform()
 })
 afterEach(() => jest.restoreAllMocks())
-const memory = () => new MemoryKv(() => seconds * 1000)
+const memory = () => new MemoryKv(() => clock.now * 1000)
 
 const LIMIT = { attempts: 100, perSeconds: 60 }
 const by = (username: string, isRecognised = false, session = 's1', address = '192.0.2.7') => ({
@@ -35,16 +34,14 @@ const unrecognised = by('ada')
 const owner = by('ada', true, 's9')
 
 const encryptionKeys = () => [Buffer.alloc(32, 7)]
-const partsOf = (kv: Kv) => [kv, '', encryptionKeys, () => seconds * 1000] as const
 
 /** One process over a store. */
 function processOver(kv: Kv, limit: typeof LIMIT | false = LIMIT, rememberDevices = true) {
   const log = { warn: (cause: string) => void warned.push(cause) } as never
-  const loginLocks = new LoginLocks(...partsOf(kv))
-  const counts = new Counts(kv, '', () => seconds * 1000)
+  const { logins: loginLocks, sessionIndex } = siteOver(kv, clock, '')
+  const counts = new Counts(kv, '', () => clock.now * 1000)
   const config = { loginLimit: limit, rememberDevices, log, encryptionKeys, cookies: { device: 'd' } } as never
-  const sessionIndex = new SessionIndex(...partsOf(kv))
-  return new Limits({ config, loginLocks, counts, sessionIndex, now: () => seconds })
+  return new Limits({ config, loginLocks, counts, sessionIndex, now: () => clock.now })
 }
 type Process = ReturnType<typeof processOver>
 
@@ -142,9 +139,9 @@ describe('[F3] an attack on a name', () => {
   })
   test('is over after 15 minutes', async () => {
     const { site } = await attack(20)
-    seconds += 899
+    clock.now += 899
     expect(await platform.login(site, unrecognised, platform.right)).toBe('held')
-    seconds += 2
+    clock.now += 2
     expect(await platform.login(site, unrecognised, platform.right)).toBe('success')
   })
   test('whose responses are lost is counted as well', async () => {
@@ -180,7 +177,7 @@ describe('[F3] the attempt of a process that died', () => {
     for (const session of ['s1', 's2', 's3']) {
       hangs(site, session)
       await sleep(20)
-      seconds += 12.5
+      clock.now += 12.5
     }
     expect(await platform.login(site, unrecognised, platform.right)).toBe('held')
   })
@@ -219,7 +216,7 @@ describe('[F3] a Redis that is away', () => {
         return platform.wrong()
       })
       isAway = false
-      seconds += 13
+      clock.now += 13
     }
     expect(await platform.login(site, unrecognised, platform.wrong)).toBe('held')
     expect(platform.left).toBe(2)
@@ -279,12 +276,12 @@ test.each([
   [0, undefined],
   [1, undefined],
 ])('[F18] %i s after a login all sessions are logged out: its device cookie is for %p', async (after, account) => {
-  const [kv, issued] = [memory(), Math.floor(seconds)]
-  seconds = issued
+  const [kv, issued] = [memory(), Math.floor(clock.now)]
+  clock.now = issued
   const device = remembered(processOver(kv))
   expect(await device.account()).toBe(shortHash('account-ada'))
-  seconds = issued + after
-  await new SessionIndex(...partsOf(kv)).revokeAccount('account-ada')
+  clock.now = issued + after
+  await siteOver(kv, clock, '').sessionIndex.revokeAccount('account-ada')
   expect(await device.account()).toBe(account)
 })
 

@@ -13,25 +13,16 @@ import { sessionKey } from '../../lib/storage/site-store'
 import { SiteSessions } from '../../lib/web/session/site-sessions'
 import { tapped } from '../storage/failing-kv'
 import { Browser } from '../support/agent'
+import { required, sessionSecret } from '../support/configuration'
 
-export const secret = 'session-secret-0123456789-abcdefg'
 export const oldSecret = 'an-older-secret-0123456789-abcdef'
 export const cookieName = 'sso2.sid'
 
 /** A configuration of a site over http. */
 export function configOf(options: object = {}): Config {
-  const required = {
-    ssoUrl: 'https://sso.example',
-    clientId: 'the-site',
-    clientSecret: 'client-secret-0123456789-abcdefgh',
-    organisationId: 'the-publisher',
-    siteUrl: 'http://site.localhost',
-    apiUrl: 'https://api.example',
-    tokenUrl: 'https://login.example/token',
-    sessionSecret: [secret, oldSecret],
-    session: { idleSeconds: 1000, absoluteSeconds: 10_000 },
-  }
-  return makeConfig({ ...required, ...options }, {}, { now: Date.now })
+  const session = { idleSeconds: 1000, absoluteSeconds: 10_000 }
+  const own = { siteUrl: 'http://site.localhost', sessionSecret: [sessionSecret, oldSecret], session }
+  return makeConfig({ ...required, ...own, ...options }, {}, { now: Date.now })
 }
 
 /** The session, for handlers that put anything into it. */

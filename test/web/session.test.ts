@@ -6,6 +6,7 @@ import { MemoryKv } from '../../lib/storage/memory-kv'
 import { openRedis, redisKv } from '../../lib/storage/redis-kv'
 import { sessionKey } from '../../lib/storage/site-store'
 import type { Browser } from '../support/agent'
+import { sessionSecret as secret } from '../support/configuration'
 import {
   bag,
   check,
@@ -15,7 +16,6 @@ import {
   establish,
   oldSecret,
   type SessionSite,
-  secret,
   startSite,
 } from './session-site'
 
