@@ -20,7 +20,7 @@ export interface CookieRequest {
   safeNavigation: boolean
 }
 
-/** Keeps cookies by the rules that browsers follow: host without port, path, lifetime, Secure, SameSite and prefixes. No test sets `Domain`. */
+/** Keeps cookies by the rules of browsers: host without port, path, lifetime, Secure, SameSite and prefixes. No test sets `Domain`. */
 export class CookieJar {
   private cookies: Cookie[] = []
 

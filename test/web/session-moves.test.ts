@@ -115,7 +115,7 @@ describe('regenerate()', () => {
     page('/slow', async (req, res) => {
       const { session } = req
       await ask('/log-in')
-      site.now += seconds
+      site.clock.now += seconds
       const answer = await told((done) => session.regenerate(done))
       bag(req)['late'] = 1
       site.commands.length = 0

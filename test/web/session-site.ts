@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import http, { type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,11 +6,10 @@ import type { Session } from 'express-session'
 import { type Config, makeConfig } from '../../lib/config'
 import { type SsoRecord, serialiseRecord } from '../../lib/decide/record'
 import type { Kv } from '../../lib/storage/kv'
-import { Records } from '../../lib/storage/records'
-import { SessionIndex } from '../../lib/storage/session-index'
 import { sessionKey } from '../../lib/storage/site-store'
 import { SiteSessions } from '../../lib/web/session/site-sessions'
 import { tapped } from '../storage/failing-kv'
+import { siteOver } from '../storage/stores'
 import { Browser } from '../support/agent'
 import { required, sessionSecret } from '../support/configuration'
 
@@ -44,30 +42,7 @@ export const told = (run: (done: (error?: unknown, value?: unknown) => void) => 
   )
 
 /** One site with nothing but sessions. */
-export interface SessionSite {
-  readonly url: string
-  readonly sessions: SiteSessions
-  readonly records: Records
-  readonly server: http.Server
-  /** What all keys in the store begin with. */
-  readonly prefix: string
-  /** Commands that went to the store. */
-  readonly commands: string[]
-  /** Keys of the sessions with a record that a handler has destroyed. */
-  readonly destroyed: string[]
-  readonly app: express.Express
-  now: number
-  /** A page whose handler may be asynchronous. */
-  page: (path: string, show: (req: Request, res: Response) => unknown) => void
-  browser(): Browser
-  /** The session ID that a browser holds. */
-  idOf(browser: Browser): string
-  /** The session cookie that a browser holds now, for a request of another browser. */
-  cookieOf(browser: Browser): { cookie: string }
-  /** What is stored for the session of a request. */
-  stateOf(req: Request): Promise<{ hasKey: boolean; state: string }>
-  close(): Promise<void>
-}
+export type SessionSite = Awaited<ReturnType<typeof startSite>>
 
 /** Something that happens once, just before the next command of a name. */
 export interface Meanwhile {
@@ -92,19 +67,20 @@ interface SiteParts {
 }
 
 export async function startSite({ kv, config = configOf(), framework = express, before = [] }: SiteParts) {
+  /** Commands that went to the store. */
   const commands: string[] = []
+  /** Keys of the sessions with a record that a handler has destroyed. */
   const destroyed: string[] = []
-  const prefix = `${randomUUID()}:`
+  const clock = { now: Math.floor(Date.now() / 1000) }
   const counted = tapped(kv, (command) => void commands.push(command))
-  const stored = [counted, prefix, config.encryptionKeys, () => site.now * 1000] as const
-  const records = new Records(...stored)
-  const sessions = new SiteSessions(config, records, new SessionIndex(...stored), () => site.now)
+  const { records, sessionIndex, prefix } = siteOver(counted, clock)
+  const sessions = new SiteSessions(config, records, sessionIndex, () => clock.now)
   const app = framework()
   for (const handler of before) app.use(handler)
   app.use(sessions.handler)
   const server = http.createServer(app).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const site: SessionSite = {
+  const site = {
     url: `http://site.localhost:${(server.address() as AddressInfo).port}`,
     sessions,
     records,
@@ -113,15 +89,19 @@ export async function startSite({ kv, config = configOf(), framework = express, 
     commands,
     destroyed,
     app,
-    now: Math.floor(Date.now() / 1000),
-    page: (path, show) =>
+    clock,
+    /** A page whose handler may be asynchronous. */
+    page: (path: string, show: (req: Request, res: Response) => unknown) =>
       void app.get(path, (req, res, next) => {
         Promise.resolve(show(req, res)).catch(next)
       }),
-    browser: () => new Browser({ now: () => site.now * 1000 }),
-    idOf: (browser) => decodeURIComponent(browser.cookie(cookieName) ?? '').slice(2, 45),
-    cookieOf: (browser) => ({ cookie: `${cookieName}=${browser.cookie(cookieName)}` }),
-    stateOf: async (req) => {
+    browser: () => new Browser({ now: () => clock.now * 1000 }),
+    /** The session ID that a browser holds. */
+    idOf: (browser: Browser) => decodeURIComponent(browser.cookie(cookieName) ?? '').slice(2, 45),
+    /** The session cookie that a browser holds now, for a request of another browser. */
+    cookieOf: (browser: Browser) => ({ cookie: `${cookieName}=${browser.cookie(cookieName)}` }),
+    /** What is stored for the session of a request. */
+    stateOf: async (req: Request) => {
       const { key, stored } = await sessions.stateOf(req)
       return { hasKey: key !== undefined, state: stored === 'unavailable' ? stored : stored.state }
     },
@@ -172,7 +152,8 @@ function addPages(site: SessionSite): void {
 }
 
 export function recordOf(site: SessionSite, status: 'anon' | 'loggedin'): SsoRecord {
-  const common = { v: 1, since: site.now, checkedAt: site.now, sidHash: 'hash', sealedSecrets: 'box' }
+  const { now } = site.clock
+  const common = { v: 1, since: now, checkedAt: now, sidHash: 'hash', sealedSecrets: 'box' }
   return status === 'anon' ? { ...common, status } : { ...common, status, user: { accountId: 'account-ada' } }
 }
 

@@ -160,9 +160,9 @@ describe('reload', () => {
   })
 
   test('gives what is stored, and the session stays as old as it is', async () => {
-    const began = site.now
+    const began = site.clock.now
     await ask('/put/a/1')
-    site.now += 100
+    site.clock.now += 100
     expect((await ask('/reload?put=1')).json).toEqual({ answer: null, data: { a: '1', put: 1 } })
     expect(JSON.parse(String(await textOf(site.idOf(browser))))).toEqual({ cookie: { since: began }, a: '1', put: 1 })
   })
@@ -239,9 +239,9 @@ describe('an answer', () => {
     await ask('/put/a/1')
     const old = site.cookieOf(browser)
     expect((await ask('/head')).json).toEqual({ isUntouched: true })
-    site.now += 50
+    site.clock.now += 50
     await ask('/log-in')
-    site.now += 20
+    site.clock.now += 20
     site.commands.length = 0
     expect((await ask('/head', site.browser(), old)).json).toEqual({ isUntouched: true })
     expect(site.commands).toEqual(['mget'])
@@ -316,7 +316,7 @@ describe('how long a session lives', () => {
     life(90)
     await ask('/log-in')
     await ask('/life/90')
-    site.now += 20
+    site.clock.now += 20
     site.commands.length = 0
     for (let pages = 0; pages < 3; pages += 1) await ask('/read')
     expect(site.commands.filter((command) => command === 'expire')).toHaveLength(6)
@@ -335,9 +335,9 @@ describe('how long a session lives', () => {
   })
 
   test('data that a login puts in later are as old as the login', async () => {
-    const began = site.now
+    const began = site.clock.now
     await ask('/log-in')
-    site.now += 50
+    site.clock.now += 50
     await ask('/put/a/1')
     expect(JSON.parse(String(await textOf(site.idOf(browser)))).cookie.since).toBe(began)
   })
@@ -350,7 +350,7 @@ describe('how long a session lives', () => {
     })
     const [line = ''] = cookiesOf(await ask('/odd'))
     const end = Date.parse(/Expires=([^;]+)/.exec(line)?.[1] ?? '')
-    expect(Math.abs(end - (site.now + 10_000) * 1000)).toBeLessThan(5000)
+    expect(Math.abs(end - (site.clock.now + 10_000) * 1000)).toBeLessThan(5000)
     expect((await ask('/read')).json).toEqual({ a: 1 })
   })
 })

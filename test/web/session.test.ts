@@ -85,7 +85,7 @@ describe.each(kinds)('sessions in %s, under %s', (_store, _version, open, framew
     site.commands.length = 0
     await ask('/read')
     expect(site.commands).toEqual(['mget'])
-    site.now += 61
+    site.clock.now += 61
     await ask('/read')
     expect(site.commands).toEqual(['mget', 'mget', 'expire', 'expire'])
   })
@@ -102,7 +102,7 @@ describe.each(kinds)('sessions in %s, under %s', (_store, _version, open, framew
       await ask('/read')
       expect(site.commands).toEqual(['mget'])
       site.commands.length = 0
-      site.now += age
+      site.clock.now += age
     }
     await ask('/read')
     expect(site.commands).toEqual(['mget', 'expire', 'expire', 'renewEntry', 'renewEntry'])
@@ -124,7 +124,7 @@ describe.each(kinds)('sessions in %s, under %s', (_store, _version, open, framew
   test('what another request put into the session meanwhile goes along, and only changes of this one are laid over it', async () => {
     for (const path of ['/put/a/1', '/put/b/1', '/put/c/1']) await ask(path)
     const key = sessionKey(site.idOf(browser))
-    const since = site.now
+    const since = site.clock.now
     const other = JSON.stringify({ cookie: { since }, a: 'other', b: 'other', c: '1', d: 'other' })
     expect((await ask(`/log-in-while?text=${encodeURIComponent(other)}&key=${key}`)).status).toBe(200)
     expect((await ask('/read')).json).toEqual({ a: 'other', b: 'mine', d: 'other' })
@@ -155,7 +155,7 @@ describe.each(kinds)('sessions in %s, under %s', (_store, _version, open, framew
     const late = await ask('/put/b/2', stale, old)
     expect({ json: late.json, set: cookiesOf(late) }).toEqual({ json: { b: '2' }, set: [] })
     expect((await ask('/read', stale, old)).json).toEqual({})
-    site.now += 61
+    site.clock.now += 61
     expect(cookiesOf(await ask('/put/b/2', stale, old))).toHaveLength(1)
     expect((await ask('/read')).json).toEqual({ a: '1' })
   })
@@ -245,7 +245,7 @@ describe.each(kinds)('sessions in %s, under %s', (_store, _version, open, framew
     /** In how many seconds the cookie ends that a page sets. */
     const lifeBy = async (path: string) => {
       const [line = ''] = cookiesOf(await ask(path))
-      return Date.parse(/Expires=([^;]+)/.exec(line)?.[1] ?? '') / 1000 - site.now
+      return Date.parse(/Expires=([^;]+)/.exec(line)?.[1] ?? '') / 1000 - site.clock.now
     }
     expect(Math.abs((await lifeBy('/max-age?seconds=300')) - 300)).toBeLessThan(5)
     expect(Math.round((await ask('/cookie')).json.originalMaxAge / 1000)).toBe(300)
@@ -310,7 +310,7 @@ describe.each(kinds)('sessions in %s, under %s', (_store, _version, open, framew
 
   test('data beyond the absolute limit is none', async () => {
     await ask('/put/a/1')
-    site.now += 10_001
+    site.clock.now += 10_001
     const header = { cookie: `${cookieName}=${signed(site.idOf(browser), secret)}` }
     expect((await ask('/read', browser, header)).json).toEqual({})
   })
