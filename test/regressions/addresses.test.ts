@@ -4,7 +4,6 @@ import { ada, addPages, type Gates, view } from '../flows/setup'
 import { expresses } from '../safety/address-support'
 import { parseSetCookie } from '../safety/cookies-raw'
 import { beginFlow, document, land, landingToken } from '../safety/session-support'
-import { send } from '../support/http'
 import { type RunningSite, startSite, withPages } from './support'
 
 const links = (app: express5.Express) =>
@@ -53,22 +52,15 @@ describe('[R8] a page whose address is long', () => {
   })
 })
 
-describe('[L1] several identifyUrl() in one answer', () => {
-  const answer = () => send({ method: 'GET', url: new URL(`${onDemand.url}/links`), headers: document })
-
-  test('set one binding cookie', async () => {
-    const names = (await answer()).setCookie.map((line) => parseSetCookie(line).name)
-    expect(names.filter((name) => name === 'sso2.b')).toHaveLength(1)
-  })
-
-  test('all work, one after the other in one browser, and a space ends encoded', async () => {
-    const browser = onDemand.browser()
-    const { json } = await browser.fetchJson(`${onDemand.url}/links`)
-    for (const [index, url] of ['/page?a', '/page?b', '/x?q=a%20b'].entries()) {
-      const page = await browser.visit(json[index])
-      expect([view(page), page.trail.length]).toEqual([{ status: 'anon', url }, 3])
-    }
-  })
+test('[L1] several identifyUrl() in one answer set one cookie, and all work, one after the other; a space is encoded', async () => {
+  const browser = onDemand.browser()
+  const { json, headers } = await browser.fetchJson(`${onDemand.url}/links`, { headers: document })
+  const names = headers['set-cookie']?.map((line) => parseSetCookie(line).name)
+  expect(names?.filter((name) => name === 'sso2.b')).toHaveLength(1)
+  for (const [index, url] of ['/page?a', '/page?b', '/x?q=a%20b'].entries()) {
+    const page = await browser.visit(json[index])
+    expect([view(page), page.trail.length]).toEqual([{ status: 'anon', url }, 3])
+  }
 })
 
 describe('a space that the user wrote', () => {

@@ -1,6 +1,5 @@
-import http from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { present, view } from '../flows/setup'
+import { eventually, present, view } from '../flows/setup'
+import { useFaultyServer } from '../remote/faulty-server'
 import { document } from '../safety/session-support'
 import { send } from '../support/http'
 import { loggedInBrowserAt, type Process, type RunningSite, startSite } from './support'
@@ -119,34 +118,25 @@ describe('[O18] a browser without cookies beside a process whose clock is wrong'
 })
 
 describe('[O18] the check lock of a process an hour ahead that still waits for its response', () => {
-  let silent: http.Server
-  let firstCall: Promise<void>
-  beforeEach(() => {
-    firstCall = new Promise((resolve) => {
-      silent = http.createServer(() => resolve()).listen(0, '127.0.0.1')
-    })
-  })
-  afterEach(() => {
-    silent.close()
-    silent.closeAllConnections()
-  })
+  const silent = useFaultyServer()
+  beforeEach(() => silent.become(() => {}))
+  afterEach(() => silent.dropConnections())
 
   test.each([
     ['stale', 361],
     ['beyond the grace', 1300],
   ])('delays no check of a record that is %s', async (_name, age) => {
     const browser = await loggedInBrowserAt(setup)
-    const ssoUrl = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/sso`
-    const wrong = await wrongBy(HOUR, { ssoUrl, timeoutMs: 10_000 })
+    const wrong = await wrongBy(HOUR, { ssoUrl: `${silent.url}/sso`, timeoutMs: 10_000 })
     setup.emulator.clock.advance(age)
     const waiting = browser.fetchJson(`${wrong.url}/`)
-    await firstCall
+    await eventually(async () => silent.seen.length > 0)
     const started = performance.now()
     const { json } = await browser.fetchJson(at('/'))
     expect(json).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
     expect(performance.now() - started).toBeLessThan(5000) // the other one waits for 10 s
     expect(asked()).toBe(1)
-    silent.closeAllConnections()
+    silent.dropConnections()
     await waiting
     expect((await browser.fetchJson(at('/'))).json).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
   })

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ada, present } from '../flows/setup'
-import type { ScriptAnswer } from '../support/agent'
+import type { Browser, ScriptAnswer } from '../support/agent'
 import { basket, document, keepings, type PausableSetup, startPausableSetup } from './pausable-setup'
 
 /*
@@ -16,9 +16,6 @@ const terminate = () => {
   const { sid } = present(setup.emulator.sessions().find(({ status }) => status === 'loggedin'))
   setup.emulator.terminate(sid)
 }
-/** What `check()` said, and what `req.sso2` says after it. */
-const expectNoUser = ({ status, json }: ScriptAnswer) =>
-  expect([status, json.check, json.status, json.username]).toEqual([200, 'none', 'none', undefined])
 const passed = ({ status, json }: ScriptAnswer) => status === 200 && json?.passed === true
 
 describe.each(keepings)('with %s', (keeping) => {
@@ -34,7 +31,7 @@ describe.each(keepings)('with %s', (keeping) => {
     )
   }
 
-  let browser: Awaited<ReturnType<PausableSetup['loggedInBrowser']>>
+  let browser: Browser
   /** Sessions in memory belong to one process. All others are served by two. */
   const begin = async () => {
     setup = await startPausableSetup({ keeping })
@@ -128,15 +125,6 @@ describe.each(keepings)('with %s', (keeping) => {
       browser = await setup.loggedInBrowser()
     })
 
-    /** A handler that began before, and goes on after. */
-    async function meanwhile(path: string, act: () => Promise<unknown>): Promise<ScriptAnswer> {
-      const gate = setup.gates.add()
-      const answer = browser.fetchJson(setup.at(`${path}?gate=${gate.name}`))
-      await gate.arrived
-      await act()
-      gate.open()
-      return answer
-    }
     type Act = () => Promise<unknown>
     const logOut: Act = async () =>
       expect((await browser.fetchJson(setup.at('/logout'), { json: {} })).status).toBe(200)
@@ -146,7 +134,14 @@ describe.each(keepings)('with %s', (keeping) => {
       ['the end of the session elsewhere', async () => terminate(), undefined],
     ])('[S18] check() returns "none" after %s', async (_what, act, fault) => {
       if (fault) setup.emulator.faults.add({ operation: 'logout', kind: fault })
-      expectNoUser(await meanwhile('/gated-check', act))
+      const gate = setup.gates.add()
+      const begunBefore = browser.fetchJson(setup.at(`/gated-check?gate=${gate.name}`))
+      await gate.arrived
+      await act()
+      gate.open()
+      const { status, json } = await begunBefore
+      // what `check()` said, and what `req.sso2` says after it
+      expect([status, json.check, json.status, json.username]).toEqual([200, 'none', 'none', undefined])
       expect(basket(await browser.fetchJson(setup.at('/basket'))).username).toBeUndefined()
     })
   })

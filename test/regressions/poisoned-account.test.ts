@@ -1,4 +1,5 @@
 import type http from 'node:http'
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually, healthWithStore, openPort } from '../flows/setup'
 import type { Browser } from '../support/agent'
@@ -16,13 +17,13 @@ const accounts = Array.from({ length: 60 }, (_, number) => ({
 }))
 const POISONED = 7
 
-type Answer = (res: http.ServerResponse, text: string) => void
+type Answer = (res: http.ServerResponse, body: string) => void
 /** Made once: the attack asks for it hundreds of times. */
 const TOO_MUCH = Buffer.from(`,"bio":"${'x'.repeat(600_000)}"}`)
 const failing: Answer = (res) => void res.writeHead(500).end('{"error":{"code":"x","message":"broken"}}')
 const refusing: Answer = (res) => void res.writeHead(401).end('{"error":"invalid_client"}')
-const tooMuch: Answer = (res, text) =>
-  void res.writeHead(200).end(Buffer.concat([Buffer.from(text.replace(/}$/, '')), TOO_MUCH]))
+const tooMuch: Answer = (res, body) =>
+  void res.writeHead(200).end(Buffer.concat([Buffer.from(body.replace(/}$/, '')), TOO_MUCH]))
 /** A busy machine works off few logins at once, each with the next one soon. Many at once wait, where nothing answers. */
 const attacks: [what: string, answer: Answer, browsers: number][] = [
   ['answers 500', failing, 10],
@@ -51,20 +52,14 @@ beforeEach(async () => {
   let platform = ''
   const port = await openPort('front')
   front = port.server.on('request', async (req, res) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of req) chunks.push(chunk)
+    const sent = await text(req)
     const { authorization, 'content-type': type } = req.headers
     const headers = { ...(authorization ? { authorization } : {}), ...(type ? { 'content-type': type } : {}) }
-    const body = req.method === 'POST' ? String(Buffer.concat(chunks)) : undefined
-    const { status, body: text } = await send({
-      method: req.method ?? '',
-      url: new URL(platform + req.url),
-      headers,
-      body,
-    })
-    const isHit = isForAll || (text.includes(`"user${POISONED}"`) && status === 200)
-    if (isHit && req.url?.includes(path)) return answer(res, text)
-    res.writeHead(status, { 'content-type': 'application/json' }).end(text)
+    const asked = { method: req.method ?? '', url: new URL(platform + req.url), headers, body: sent || undefined }
+    const { status, body } = await send(asked)
+    const isHit = isForAll || (body.includes(`"user${POISONED}"`) && status === 200)
+    if (isHit && req.url?.includes(path)) return answer(res, body)
+    res.writeHead(status, { 'content-type': 'application/json' }).end(body)
   })
   const url = port.url.replace('front.localhost', '127.0.0.1') // not every system resolves the other
   setup = await startSite({
@@ -85,9 +80,8 @@ async function logIn(number: number, browser?: Browser) {
   // only the login is judged: a busy machine may show the first page without a session
   if (!browser) await eventually(async () => (await own.visit(`${setup.url}/`)).body.includes('"status":"anon"'))
   const { username, password } = accounts[number] ?? {}
-  const headers = { 'sec-fetch-site': 'same-origin' }
   const json = { username, password }
-  const [{ status }, ms] = await timed(() => own.fetchJson(`${setup.url}/login`, { method: 'POST', headers, json }))
+  const [{ status }, ms] = await timed(() => own.fetchJson(`${setup.url}/login`, { json }))
   return { status, ms }
 }
 

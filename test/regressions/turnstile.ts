@@ -1,14 +1,10 @@
 import { transport } from '../../lib/remote/http'
 
-/** A request that waits, or will. */
-export interface Held {
-  /** Resolves when a request has come. */
-  readonly arrived: Promise<void>
-  open(): void
-}
+/** A request that waits, or will. `arrived` resolves when it has come. */
+export type Held = ReturnType<typeof hold>['held']
 
 /** One place to wait at. @returns who waits there, and what the request does */
-export function hold(): { held: Held; pass(): Promise<void> } {
+export function hold() {
   let arrive = () => {}
   let open = () => {}
   const arrived = new Promise<void>((resolve) => {

@@ -50,15 +50,11 @@ async function hear(browser: Browser, { path = '/', origin = setup.url } = {}): 
   return first
 }
 
-test('a user is greeted by the socket, and a new user is not', async () => {
-  await startExample()
-  expect(await hear(await loggedInBrowserAt(setup))).toBe('Hello, account-ada')
-  expect(await hear(setup.browser())).toBe('hung up')
-})
-
-test('[F1] a page of another origin opens none', async () => {
+test('[F1] a user is greeted by the socket, and neither a new user nor a page of another origin opens one', async () => {
   await startExample()
   const browser = await loggedInBrowserAt(setup)
+  expect(await hear(browser)).toBe('Hello, account-ada')
+  expect(await hear(setup.browser())).toBe('hung up')
   for (const origin of ['http://evil.localhost', `${setup.url}.evil.example`, 'null'])
     expect(await hear(browser, { origin })).toBe('hung up')
 })

@@ -64,26 +64,20 @@ describe.each(stores)('records in %s', (_name, open) => {
     expect(await records.readBoth(key)).toMatchObject({ data: null, stored: { raw: one } })
   })
 
-  test('data is renewed together with its record only where that is asked for', async () => {
+  test('two sessions have data of their own, which is renewed with the record only where that is asked for', async () => {
     const other = sessionKey(randomUUID())
     const secondsLeft = async (of: string) =>
       (await kv.compareAndSet(`${prefix}sess:{${of}}`, 'nothing', null, 0)).secondsLeft
-    for (const one of [key, other]) await records.saveData(one, 'basket', 30)
+    const dataOf = (of: string) => `basket of ${of}`
+    for (const session of [key, other]) await records.saveData(session, dataOf(session), 30)
     await records.replace(key, null, one, 60, 60)
     await records.replace(other, null, one, 60)
     expect(await secondsLeft(key)).toBeGreaterThan(30)
     expect(await secondsLeft(other)).toBeGreaterThan(0)
     expect(await secondsLeft(other)).toBeLessThanOrEqual(30)
-    for (const one of [key, other]) expect(await records.readBoth(one)).toMatchObject({ data: 'basket' })
-  })
-
-  test('the data of two sessions are two', async () => {
-    const other = sessionKey(randomUUID())
-    await records.saveData(key, 'basket', 60)
-    await records.saveData(other, 'another basket', 60)
-    expect(await records.readBoth(key)).toMatchObject({ data: 'basket' })
+    for (const session of [key, other]) expect(await records.readBoth(session)).toMatchObject({ data: dataOf(session) })
     await records.deleteData(other)
-    expect(await records.readBoth(key)).toMatchObject({ data: 'basket' })
+    expect(await records.readBoth(key)).toMatchObject({ data: dataOf(key) })
   })
 
   test('where there is one server the first session ID is taken', () => {

@@ -1,5 +1,4 @@
 import { hkdfSync } from 'node:crypto'
-import { Sso2Client } from '../../lib/remote/sso2'
 import { sessionKey } from '../../lib/storage/site-store'
 import { digestOf } from '../../lib/web/actions/login-single-flight'
 import {
@@ -58,13 +57,8 @@ async function leaveForm(browser: Browser): Promise<void> {
 
 /** What the dead process did at the SSO system. */
 async function authenticate(browser: Browser): Promise<void> {
-  const { ssoUrl, clientId, clientSecret, organisationId } = setup.emulator.siteOptions('morning')
-  const client = new Sso2Client({ ssoUrl, clientId, clientSecret, organisationId, clock: setup.emulator.clock })
-  const sid = await sidOf(browser)
-  expect(await client.authenticate({ sid, usr: ada.username, pwd: ada.password, ...device })).toMatchObject({
-    sts: 'loggedin',
-  })
-  client.close()
+  const credentials = { sid: await sidOf(browser), usr: ada.username, pwd: ada.password, ...device }
+  expect(await setup.morning.sso.client.authenticate(credentials)).toMatchObject({ sts: 'loggedin' })
 }
 
 const logIn = async (browser: Browser) => {
