@@ -182,9 +182,7 @@ describe("pages that the site's own views make", () => {
     async (_what, make) => {
       makePolicy = make
       expect(await get('wrong')).toMatchObject({ status: 500, body: 'the site' })
-      const warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
       const problem = await get('wrong', '/sso2/landing')
-      warn.mockRestore()
       expect(problem.body).toContain(TEXTS.en.bad_request)
       expect(directives(problem.headers['content-security-policy'])).toMatchObject(strict)
     },

@@ -9,11 +9,13 @@ import { openRedis, redisKv } from '../../lib/storage/redis-kv'
 import { sessionKey } from '../../lib/storage/site-store'
 import type { Browser } from '../support/agent'
 import { type Front, startRedisFront } from '../support/front'
+import { loggerTo } from '../support/log-lines'
 import { startRedis, type TestRedis } from '../support/redis'
 import { eventually } from '../support/wait'
 import {
   bag,
   check,
+  configOf,
   cookieName,
   dataOf,
   establish,
@@ -30,20 +32,19 @@ let kv: Kv
 const meanwhile: Meanwhile = {}
 let site: SessionSite
 let browser: Browser
-let warn: jest.SpyInstance
+const lines: string[] = []
 const saves: unknown[] = []
 const errors: unknown[] = []
 const note = (message: unknown) => saves.push(message)
 const ask = (path: string) => browser.fetchJson(`${site.url}${path}`)
 
 beforeAll(async () => {
-  warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
   diagnostics.subscribe('express-sso2:degraded', note)
   redis = await startRedis()
   admin = new Redis(redis.url)
   front = await startRedisFront(redis.port)
   kv = interrupted(redisKv(openRedis(`redis://127.0.0.1:${front.port}`), true), meanwhile)
-  site = await startSite({ kv })
+  site = await startSite({ kv, config: configOf({ logger: loggerTo(lines) }) })
   addPages()
 })
 afterAll(async () => {
@@ -53,7 +54,6 @@ afterAll(async () => {
   admin.disconnect()
   await redis.stop()
   diagnostics.unsubscribe('express-sso2:degraded', note)
-  warn.mockRestore()
 })
 beforeEach(async () => {
   await upAndNoticed()
@@ -149,7 +149,7 @@ test('[O9, S14] a save that the store refuses at the end of an answer is told, a
   }
   expect(saves).toEqual([{ operation: 'save', outcome: 'not_saved', durationMs: 0, reason: 'store_unavailable' }])
   expect(errors).toEqual([])
-  expect(warn.mock.calls.filter(([line]) => String(line).includes('could not be saved'))).toHaveLength(1)
+  expect(lines.filter((line) => line.includes('could not be saved'))).toHaveLength(1)
   expect((await ask('/read')).json).toEqual({ a: '1' })
 })
 

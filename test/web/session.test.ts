@@ -253,8 +253,6 @@ describe.each(kinds)('sessions in %s, under %s', (_store, _version, open, framew
     expect({ set: cookiesOf(again), cache: again.headers['cache-control'] }).toEqual({ set: [], cache: 'public' })
     browser = site.browser()
     expect(Math.abs((await lifeBy('/max-age?seconds=99999999')) - 10_000)).toBeLessThan(5)
-    browser = site.browser()
-    expect(cookiesOf(await ask('/browser-session'))[0]).not.toContain('Expires')
   })
 
   test.each([
@@ -355,9 +353,4 @@ function addScenes(site: SessionSite): void {
     res.end()
   })
   page('/cookie', (req, res) => res.json(req.session.cookie))
-  page('/browser-session', (req, res) => {
-    bag(req)['a'] = 1
-    Object.assign(req.session.cookie, { expires: false })
-    res.end()
-  })
 }

@@ -158,22 +158,15 @@ describe('a login', () => {
     expect([await setup.stateOf(NEW_KEY), setup.emptied]).toEqual(['ended', [context.req]])
   })
 
-  test('is too late after a logout of its session', async () => {
-    const context = await setup.request(anonRecord())
-    await end(OLD_KEY)
-    expect([await signIn(context), await setup.stateOf(NEW_KEY), setup.renewals]).toEqual(['lost_race', 'none', []])
-  })
-
-  test('changes nothing if Redis does not end the old session', async () => {
-    const context = await setup.request(anonRecord())
-    setup.fail({ text: 'moved', only: 'compareAndSet' })
-    expect(await signIn(context)).toBe('unavailable')
-    expect([await setup.stateOf(OLD_KEY), setup.renewals]).toEqual(['live', []])
-  })
-
-  test('changes nothing after the headers', async () => {
-    const context = await setup.request(anonRecord(), true)
-    expect([await signIn(context), await setup.stateOf(OLD_KEY), setup.renewals]).toEqual(['too_late', 'live', []])
+  test.each<[when: string, hasHeaders: boolean, before: () => unknown, result: string, oldState: string]>([
+    ['after a logout of its session', false, () => end(OLD_KEY), 'lost_race', 'ended'],
+    ['if Redis does not end it', false, () => setup.fail({ text: 'moved', only: 'compareAndSet' }), 'unavailable', 'live'],
+    ['after the headers', true, () => {}, 'too_late', 'live'],
+  ])('leaves the old session %s', async (_when, hasHeaders, before, result, oldState) => {
+    const context = await setup.request(anonRecord(), hasHeaders)
+    await before()
+    expect([await signIn(context), await setup.stateOf(OLD_KEY)]).toEqual([result, oldState])
+    expect([await setup.stateOf(NEW_KEY), setup.renewals]).toEqual(['none', []])
   })
 })
 
