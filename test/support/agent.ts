@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import { type Cookie, CookieJar } from './cookie-jar'
 import { type HttpAnswer, send } from './http'
 
@@ -23,22 +22,10 @@ export class NoAnswer extends Error {
 }
 
 /** Where a navigation ended, and the way there. The last hop is the page itself. */
-export interface VisitedPage {
-  status: number
-  url: string
-  body: string
-  headers: IncomingHttpHeaders
-  trail: Hop[]
-}
+export type VisitedPage = Awaited<ReturnType<Browser['visit']>>
 
 /** The answer to a request by a script. `json` is `undefined` when the body is not JSON. */
-export interface ScriptAnswer {
-  status: number
-  headers: IncomingHttpHeaders
-  body: string
-  // biome-ignore lint/suspicious/noExplicitAny: an answer of any shape, looked at by tests
-  json: any
-}
+export type ScriptAnswer = Awaited<ReturnType<Browser['fetchJson']>>
 
 export interface BrowserOptions {
   /** Epoch milliseconds, for the lifetime of cookies: the emulator's clock fits. Default: the system's. */
@@ -95,17 +82,13 @@ export class Browser {
   }
 
   /** Opens an address as a document and follows every redirect. */
-  visit(url: string, { from, headers = {} }: NavigationOptions = {}): Promise<VisitedPage> {
+  visit(url: string, { from, headers = {} }: NavigationOptions = {}) {
     const initiator = from === undefined ? undefined : new URL(from).origin
     return this.navigate({ method: 'GET', url: new URL(url), initiator, body: undefined, headers })
   }
 
   /** Posts a form of a page of the same origin (or of `from`), then follows the redirect that answers it. */
-  submit(
-    url: string,
-    fields: Record<string, string>,
-    { from, headers = {} }: NavigationOptions = {},
-  ): Promise<VisitedPage> {
+  submit(url: string, fields: Record<string, string>, { from, headers = {} }: NavigationOptions = {}) {
     return this.navigate({
       method: 'POST',
       url: new URL(url),
@@ -122,7 +105,7 @@ export class Browser {
   async fetchJson(
     url: string,
     options: { method?: string; json?: unknown; headers?: Record<string, string>; arrival?: () => Promise<void> } = {},
-  ): Promise<ScriptAnswer> {
+  ) {
     const target = new URL(url)
     const body = options.json === undefined ? undefined : JSON.stringify(options.json)
     const method = options.method ?? (body === undefined ? 'GET' : 'POST')
@@ -139,7 +122,7 @@ export class Browser {
     return { status: answer.status, headers: answer.headers, body: answer.body, json: parseJson(answer.body) }
   }
 
-  private async navigate(start: Navigation): Promise<VisitedPage> {
+  private async navigate(start: Navigation) {
     const trail: Hop[] = []
     let step = start
     let site = start.initiator === undefined ? 'none' : 'same-origin'
@@ -212,7 +195,8 @@ function nextStep(step: Navigation, status: number, location: string): Navigatio
   return { ...step, method: 'GET', url, body: undefined, headers }
 }
 
-function parseJson(body: string): unknown {
+// biome-ignore lint/suspicious/noExplicitAny: an answer of any shape, looked at by tests
+function parseJson(body: string): any {
   try {
     return JSON.parse(body)
   } catch {

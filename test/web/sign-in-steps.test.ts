@@ -160,7 +160,7 @@ describe('a login', () => {
 
   test.each<[when: string, hasHeaders: boolean, before: () => unknown, result: string, oldState: string]>([
     ['after a logout of its session', false, () => end(OLD_KEY), 'lost_race', 'ended'],
-    ['if Redis does not end it', false, () => setup.fail({ text: 'moved', only: 'compareAndSet' }), 'unavailable', 'live'],
+    ['if Redis fails', false, () => setup.fail({ text: 'moved', only: 'compareAndSet' }), 'unavailable', 'live'],
     ['after the headers', true, () => {}, 'too_late', 'live'],
   ])('leaves the old session %s', async (_when, hasHeaders, before, result, oldState) => {
     const context = await setup.request(anonRecord(), hasHeaders)
