@@ -2,7 +2,7 @@ import { logoutCookieSeconds } from '../../lib/decide/logout'
 import { logInAtLast, present, sessionSecret, visitor } from '../flows/setup'
 import type { Browser, ScriptAnswer } from '../support/agent'
 import { basket, document, hop, type Keeping, keepings, type PausableSetup, startPausableSetup } from './pausable-setup'
-import { expectLoginWorks, expectNoUser, loginsAtSso } from './signed-out'
+import { expectLoginWorks, expectNoUser, expectOver, loginsAtSso } from './signed-out'
 
 /*
  * After the response to `POST /logout` no earlier or later request logs the user in without a password.
@@ -113,8 +113,7 @@ describe.each(['Redis', 'memory'] as const)('with %s, a logout with the cookie o
     expect(basket(await browser.fetchJson(setup.at('/basket')))).toMatchObject({ status: 'loggedin' })
     expect((await postWith(old, path)).json).toEqual({ status: 'none', logout: 'confirmed' })
     expect(loginsAtSso(setup)).toEqual([])
-    await expectNoUser(setup, browser)
-    await expectLoginWorks(setup, browser)
+    await expectOver(setup, browser)
   })
 
   test('[S16] is no way into another session: an ID that the site has not issued ends nothing', async () => {
@@ -137,8 +136,7 @@ describe('a cookie or record that this process cannot read', () => {
     expect((await post(browser)).json).toEqual({ status: 'none', logout: 'pending' })
     expect(browser.cookie('sso2.o')).toBeDefined()
     setup.serveFrom(rotated, both)
-    await expectNoUser(setup, browser)
-    await expectLoginWorks(setup, browser)
+    await expectOver(setup, browser)
   })
 
   /** Each unreadable record is in test/decide/record.test.ts. */
@@ -164,8 +162,7 @@ describe('a cookie or record that this process cannot read', () => {
     await spoil()
     expect((await post(browser, path)).json).toEqual({ status: 'none', logout: 'pending' })
     expect(browser.cookie('sso2.o')).toBeDefined()
-    await expectNoUser(setup, browser)
-    await expectLoginWorks(setup, browser)
+    await expectOver(setup, browser)
   })
 })
 

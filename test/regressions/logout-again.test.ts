@@ -22,7 +22,7 @@ import {
   type PausableSetup,
   startPausableSetup,
 } from './pausable-setup'
-import { expectLoginWorks, expectNoUser, loginsAtSso } from './signed-out'
+import { expectLoginWorks, expectNoUser, expectOver, loginsAtSso } from './signed-out'
 import { Turnstile } from './turnstile'
 
 /*
@@ -81,8 +81,7 @@ describe.each(losses)('after %s (%s)', (_name, keeping, lose) => {
   test('[S17] a second logout does not log the user in, nor does a third, at either process', async () => {
     setup.serveFrom(setup.first, await setup.addReadyProcess())
     for (let times = 0; times < 3; times += 1) expect(view(await submit(browser)).status).toMatch(notLoggedIn)
-    await expectNoUser(setup, browser)
-    await expectLoginWorks(setup, browser)
+    await expectOver(setup, browser)
   })
 
   test('[S17] a landing after the logout ends its SSO session, and the logout cookie falls only then', async () => {
@@ -107,8 +106,7 @@ describe.each(losses)('after %s (%s)', (_name, keeping, lose) => {
     expect(logoutsOf(sid)).toBe(1)
     expect(loginsAtSso(setup).map((session) => session.sid)).not.toContain(sid)
     expect(logoutCookie(browser)).toBeUndefined()
-    await expectNoUser(setup, browser)
-    await expectLoginWorks(setup, browser)
+    await expectOver(setup, browser)
   })
 
   test('[S17] pressing "log in" shows the form, and logs out what was left', async () => {
@@ -123,8 +121,7 @@ describe.each(losses)('after %s (%s)', (_name, keeping, lose) => {
     setup.emulator.faults.add({ operation: 'identify', kind: 'down' })
     await expect(browser.visit(setup.at('/login'))).rejects.toThrow()
     setup.emulator.faults.clear()
-    await expectNoUser(setup, browser)
-    await expectLoginWorks(setup, browser)
+    await expectOver(setup, browser)
   })
 
   test('[S17] a "log in" whose Logout fails leaves no silent login', async () => {
@@ -222,8 +219,7 @@ describe.each(clicks)('a logout %s ends the login of the other site, and logs no
     expect(view(await click(browser)).status).toMatch(notLoggedIn)
     expect(loginsAtSso(setup)).toEqual([])
     expect(logoutCookie(browser)).toBeUndefined()
-    await expectNoUser(setup, browser)
-    await expectLoginWorks(setup, browser)
+    await expectOver(setup, browser)
   })
 
   test('[S17] with a session here that has ended elsewhere, also if the SSO system does not respond at first', async () => {
@@ -323,8 +319,7 @@ test('[S17] a logout that the SSO system has not confirmed and that Redis then l
   await redis.commands().flushall()
   setup.emulator.faults.clear()
   expect(view(await submit(browser)).status).toMatch(notLoggedIn)
-  await expectNoUser(setup, browser)
-  await expectLoginWorks(setup, browser)
+  await expectOver(setup, browser)
 })
 
 describe('a landing of a second tab does not log the user in', () => {
@@ -344,8 +339,7 @@ describe('a landing of a second tab does not log the user in', () => {
     expect((await post(browser)).json.logout).toBe('pending')
     await isBack()
     expect(view(await browser.visit(landing)).status).toMatch(notLoggedIn)
-    await expectNoUser(setup, browser)
-    await expectLoginWorks(setup, browser)
+    await expectOver(setup, browser)
   })
 
   test('[S17] after a logout that the SSO system has not confirmed, and that Redis lost', async () => {
@@ -421,7 +415,6 @@ describe('a login whose response comes after a logout of another tab', () => {
     expect(view(await browser.fetchJson(setup.at('/news'))).status).toBe('none')
     await redis.takeWrites()
     await isBack()
-    await expectNoUser(setup, browser)
-    await expectLoginWorks(setup, browser)
+    await expectOver(setup, browser)
   })
 })

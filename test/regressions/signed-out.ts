@@ -17,6 +17,12 @@ export async function expectNoUser(setup: PausableSetup, browser: Browser, pages
   }
 }
 
+/** The logout is done: no user is shown, and a new login is one like any other. */
+export async function expectOver(setup: PausableSetup, browser: Browser): Promise<void> {
+  await expectNoUser(setup, browser)
+  await expectLoginWorks(setup, browser)
+}
+
 /** What is logged in at the SSO system. */
 export const loginsAtSso = ({ emulator }: PausableSetup) =>
   emulator.sessions().filter(({ status }) => status === 'loggedin')

@@ -356,21 +356,15 @@ describe.each(stores)('over %s', (_name, open) => {
       expect(await endWithoutRecord(ended)).toBe('done')
     })
 
-    test('is not ended if another request has written a record', async () => {
+    test.each<[what: string, act: (key: string) => Promise<unknown>, state: string]>([
+      ['has written a record', () => setup.begin('own'), 'live'],
+      ['has ended it', (key) => setup.stored.records.end(key), 'ended'],
+    ])('is not ended if another request %s', async (_what, act, state) => {
       const key = keyNamed('own')
       const stored = new StoredRecord(setup.site, key, 'unavailable')
       await stored.reread()
-      await setup.begin('own')
-      expect(await endWithoutRecord(stored)).toBe('changed')
-      expect(await setup.stateOf(key)).toBe('live')
-    })
-
-    test('is not ended twice', async () => {
-      const key = keyNamed('own')
-      const stored = new StoredRecord(setup.site, key, 'unavailable')
-      await stored.reread()
-      await setup.stored.records.end(key)
-      expect(await endWithoutRecord(stored)).toBe('changed')
+      await act(key)
+      expect([await endWithoutRecord(stored), await setup.stateOf(key)]).toEqual(['changed', state])
     })
   })
 })

@@ -38,12 +38,7 @@ interface Facts {
 }
 
 /** A request with the cookie of a session, and with a logout cookie. */
-async function request({
-  sessionKey,
-  logoutCookie,
-  isLogoutRecent = false,
-  isBlind = false,
-}: Facts): Promise<RequestContext> {
+async function request({ sessionKey, logoutCookie, isLogoutRecent, isBlind }: Facts): Promise<RequestContext> {
   const { site } = setup
   const sent = isLogoutRecent && logoutCookie ? writeLogoutCookie(logoutCookie, [KEY], now()) : undefined
   const parts = isBlind ? siteOver(setup.kv, realClock, setup.stored.prefix, [OTHER_KEY]) : {}
