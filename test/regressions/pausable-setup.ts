@@ -50,7 +50,7 @@ export type PausableSetup = Awaited<ReturnType<typeof startPausableSetup>>
 const inMemory = { redis: undefined } as object as Partial<Sso2Options>
 
 export async function startPausableSetup(options: PausableOptions = {}) {
-  /** Here wait requests that load a user, requests that exchange a ticket, and, with `holdsAnswers`, answers to Session Status. */
+  /** Turnstiles for requests that load a user, for those that exchange a ticket, and, with `holdsAnswers`, for Session Status. */
   const turnstiles = { naming: new Turnstile(), exchanging: new Turnstile(), answers: new Turnstile() }
   /** Pages below `/together` wait for each other here. */
   const together = new Barrier()

@@ -221,7 +221,7 @@ describe.each(stores)('over %s', (_name, open) => {
       await site.submit(0, { login })
       expect.hasAssertions()
     }
-    /** Leaves the form without a renewal for three seconds. @returns the form that another submit then finds */
+    /** Ages the form until no renewal comes in between. @returns the form that another submit then finds */
     async function agedForm(): Promise<FoundForm> {
       let found: FoundForm
       // the login renews its form twice a second, on a busy machine in between as well

@@ -31,7 +31,7 @@ export async function openLogoutSite(open: (clock: TestClock) => Kv) {
     const answer = says({ aid: claimsOf(seen.body)['aid'], ...reply })
     setTimeout(() => answer(res, seen, count), delayMs)
   })
-  const client = clientOf(server.url)
+  const client = clientOf(server.url, { timeoutMs: 2000 })
   let starts = 0
   const config = { idleSeconds: 600, anonymousIdleSeconds: 600, absoluteSeconds: 6000 }
   const deferredLogouts = new LogoutMemory<DeferredLogout>()
@@ -67,7 +67,7 @@ export async function openLogoutSite(open: (clock: TestClock) => Kv) {
     begin,
     stateOf,
     states: (keys: readonly string[]) => Promise.all(keys.map(stateOf)),
-    ofSso: (sid = SID) => listed(`sid:{${shortHash(sid)}}`),
+    ofSso: () => listed(`sid:{${sidHash}}`),
     ofAccount: (accountId = ACCOUNT) => listed(`acct:{${shortHash(accountId)}}`),
     isSsoSessionRevoked: async (sid = SID) => {
       const used = await stored.sessionIndex.useToken(Buffer.from(String(Math.random())), shortHash(sid))
