@@ -240,12 +240,13 @@ describe('the running state', () => {
   })
 
   test('goes back to the configuration at reset', async () => {
-    const { visitor } = await platform.login()
+    const { sid, visitor } = await platform.login()
     emulator.account('ada').set({ active: false, password: 'new-horse' })
     emulator.faults.add({ operation: 'me', kind: 'down' })
     emulator.clock.advance(1000)
     expect((await platform.control('POST', '/reset', {})).json).toEqual({ reset: true })
-    expect([emulator.sessions(), emulator.calls(), emulator.faults.list()]).toEqual([[], [], []])
+    const kept = [emulator.sessions(), emulator.calls(), emulator.faults.list(), emulator.flow(sid).steps]
+    expect(kept).toEqual([[], [], [], []])
     expectAhead(0)
     expect(await visitor.identify()).toMatchObject({ sts: 'anon' })
     await platform.login()

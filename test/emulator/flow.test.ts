@@ -11,8 +11,8 @@ const steps = (sid: string) => emulator.flow(sid).steps
 const way = ({ from, to, name }: FlowStep) => `${from} > ${to}: ${name}`
 const faulty = (sid: string) => steps(sid).filter(({ verdict }) => verdict !== 'ok')
 
-test('a login is five steps, and nothing of it is a secret', async () => {
-  const { sid } = await platform.login()
+test('a login is five steps, and nothing of it is a secret, wherever it is shown', async () => {
+  const { sid, at: ticket } = await platform.login()
   expect(steps(sid).map(way)).toEqual([
     'morning > browser: redirect to Identify',
     'browser > platform: Identify',
@@ -27,16 +27,8 @@ test('a login is five steps, and nothing of it is a secret', async () => {
   expect(answered?.claims).toMatchObject({ sts: 'loggedin', at: '***', sid })
   expect(answered?.durationMs).toBeGreaterThanOrEqual(0)
   expect(JSON.stringify(flow)).not.toContain('correct-horse')
-})
-
-test('a ticket is masked wherever a flow is shown', async () => {
-  const { sid, at: ticket } = await platform.login()
   expect(String(ticket).length).toBeGreaterThan(10)
-  const shown = [
-    String(emulator.flow(sid)),
-    await page(`/flows/sessions/${sid}`),
-    await page(`/_emulator/sessions/${sid}/flow`),
-  ]
+  const shown = [String(flow), await page(`/flows/sessions/${sid}`), await page(`/_emulator/sessions/${sid}/flow`)]
   for (const text of shown)
     expect([text.includes(String(ticket)), text.includes('Authenticate')]).toEqual([false, true])
 })
@@ -89,7 +81,7 @@ test('events of the admin portal are steps of their session', async () => {
   ])
 })
 
-test('as text a flow has a line a step, and says so when there is none', async () => {
+test('as text a flow has a line a step, and says so when there is none; over HTTP it is the same', async () => {
   const { sid } = await platform.browser().identify()
   await platform.authenticate(sid, { pwd: 'wrong' })
   const text = String(emulator.flow(sid))
@@ -97,13 +89,8 @@ test('as text a flow has a line a step, and says so when there is none', async (
   expect(text).toMatch(/\d\d:\d\d:\d\d\.\d{3} {2}Morning → Platform +· Authenticate\n/)
   expect(text).toMatch(/Platform → Morning +✗ invalid_credentials \(\d+ ms\)\n/)
   expect(String(emulator.flow('no-such-session'))).toBe('SSO session no-such-\nno call was about it\n')
-})
-
-test('over HTTP it is the same, with its text', async () => {
-  const { sid } = await platform.login()
   const { json } = await platform.control('GET', `/sessions/${sid}/flow`)
-  expect(json.steps).toEqual(JSON.parse(JSON.stringify(steps(sid))))
-  expect(json.text).toBe(String(emulator.flow(sid)))
+  expect([json.steps, json.text]).toEqual([JSON.parse(JSON.stringify(steps(sid))), text])
 })
 
 test('the page of a browser has every session of it, and those of no other', async () => {
@@ -124,10 +111,4 @@ test('names from outside are text in the diagram', async () => {
   const shown = await page(`/flows/sessions/${sid}`)
   expect(shown).toContain('&lt;script&gt;')
   expect(shown).not.toContain('<script>alert')
-})
-
-test('a reset forgets all flows', async () => {
-  const { sid } = await platform.login()
-  emulator.reset()
-  expect(steps(sid)).toEqual([])
 })

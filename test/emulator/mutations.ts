@@ -105,7 +105,7 @@ const rows: Record<string, Row[]> = {
       'r is encoded twice',
       `&r=\${encodeURIComponent(returnTo)}`,
       `&r=\${encodeURIComponent(encodeURIComponent(returnTo))}`,
-      'r arrives exactly as it was sent',
+      'r arrives exactly as it was sent, URL-encoded once',
     ],
     [
       "the landing page's own query is lost",

@@ -32,6 +32,9 @@ test('everything that is wrong is said at once, each with its path and without i
   expect(JSON.stringify(found)).not.toContain('very-secret')
 })
 
+const landingAt = (landingPage: string) => ({ clients: [{ ...configuration.clients[0], landingPage }] })
+const sessionOf = (status: string, accountId: string) => ({ sessions: [{ sid: 's', browser: 'b', status, accountId }] })
+
 test.each<[string, object, string]>([
   ['an unknown key', { colour: 'red' }, 'options'],
   ['an unknown limit', { limits: { patience: 1 } }, 'limits'],
@@ -39,27 +42,11 @@ test.each<[string, object, string]>([
   ['a user name twice', { accounts: [account('a', 'x'), account('b', 'x')] }, 'accounts[1].username'],
   ['an account ID twice', { accounts: [account('a', 'x'), account('a', 'y')] }, 'accounts[1].accountId'],
   ['an organisation like the SSO system', { organisationId: 'same', ssoIdentifier: 'same' }, 'ssoIdentifier'],
-  [
-    'a landing page with a fragment',
-    { clients: [{ ...configuration.clients[0], landingPage: 'http://a/#b' }] },
-    'clients[0].landingPage',
-  ],
-  [
-    'a landing page that is a script',
-    { clients: [{ ...configuration.clients[0], landingPage: 'javascript:1' }] },
-    'clients[0].landingPage',
-  ],
+  ['a landing page with a fragment', landingAt('http://a/#b'), 'clients[0].landingPage'],
+  ['a landing page that is a script', landingAt('javascript:1'), 'clients[0].landingPage'],
   ['a fault that makes no sense', { faults: [{ operation: 'me', kind: 'expired' }] }, 'faults[0].kind'],
-  [
-    'a session of an unknown account',
-    { sessions: [{ sid: 's', browser: 'b', status: 'loggedin', accountId: 'n' }] },
-    'sessions[0].accountId',
-  ],
-  [
-    'an anonymous session with an account',
-    { sessions: [{ sid: 's', browser: 'b', status: 'anon', accountId: 'A-ada' }] },
-    'sessions[0].accountId',
-  ],
+  ['a session of an unknown account', sessionOf('loggedin', 'n'), 'sessions[0].accountId'],
+  ['an anonymous session with an account', sessionOf('anon', 'A-ada'), 'sessions[0].accountId'],
 ])('refused: %s', (_what, options, path) => {
   expect(Object.keys(problems({ ...configuration, ...options }))).toContain(path)
 })

@@ -1,7 +1,7 @@
-import { isSignedWith, signJwt } from '../support/oracle'
+import { isSignedWith } from '../support/oracle'
 import { fakeClock } from './fake-clock'
 import { type Behaviour, outcomeOf } from './faulty-server'
-import { device, says, useScenes } from './sso-scene'
+import { device, says, tokenWith, useScenes } from './sso-scene'
 
 /* Which of the client's secrets signs: the first, until the SSO system shows that it takes another one. */
 
@@ -71,9 +71,8 @@ test('a refusal that none of our secrets has signed changes nothing', async () =
 })
 
 test('what a browser brings changes nothing', () => {
-  const iat = Math.floor(Date.now() / 1000)
-  const claims = { iss: 'sso-service', aud: 'the-site', nbf: iat, iat, exp: iat + 10, sid: 's', sts: null, at: null }
-  expect(client.readLanding(signJwt({ ...claims, err: 'invalid_token' }, next)).err).toBe('invalid_token')
+  const token = tokenWith({ sid: 's', sts: null, at: null, err: 'invalid_token' }, next)
+  expect(client.readLanding(token).err).toBe('invalid_token')
   expect(client.secretInUse).toBe(0)
 })
 

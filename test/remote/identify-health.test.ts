@@ -1,41 +1,30 @@
 import { Log } from '../../lib/config/log'
-import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
+import { demoOptions } from '../../lib/emulator'
 import { IdentifyHealth } from '../../lib/remote/identify-health'
 import { Sso2Client } from '../../lib/remote/sso2'
+import { sharedEmulator } from '../emulator/shared'
 import { send } from '../support/http'
 import { loggerTo } from '../support/log-lines'
 import { fakeClock } from './fake-clock'
 import { type Behaviour, faultyServer, nobody } from './faulty-server'
-import { device } from './sso-scene'
+import { device, openInTest } from './sso-scene'
 
 const siteUrl = 'http://morning.localhost:1'
 const landingUrl = `${siteUrl}/sso2/landing`
 const [clientId, clientSecret] = ['morning', 'client-secret-of-the-morning-paper-0123456789']
 const organisationId = 'the-publisher'
 
-let emulator: Emulator
-let url: string
+const clients = [{ clientId, clientSecret, name: 'Morning', landingPage: landingUrl }]
+const { emulator } = sharedEmulator(demoOptions({ clients, organisationId }))
+const open = openInTest()
 let clock: ReturnType<typeof fakeClock>
 let startMs: number
-const open: { close(): unknown }[] = []
 
-beforeAll(async () => {
-  const clients = [{ clientId, clientSecret, name: 'Morning', landingPage: landingUrl }]
-  emulator = createEmulator(demoOptions({ clients, organisationId }))
-  url = (await emulator.listen(0)).url
-})
-afterAll(() => emulator.close())
 beforeEach(async () => {
-  await emulator.reset()
   clock = fakeClock()
   jest.spyOn(Math, 'random').mockReturnValue(0.5) // probes are 1.05 s apart
   await clock.pass(5000)
   startMs = performance.now()
-})
-afterEach(async () => {
-  jest.useRealTimers()
-  jest.restoreAllMocks()
-  for (const one of open.splice(0)) await one.close()
 })
 
 /** What the operator was told. */
@@ -43,26 +32,22 @@ const lines: string[] = []
 /** The site's seconds, which pass with its timers. */
 const now = () => 1_800_000_000 + Math.floor((performance.now() - startMs) / 1000)
 
-interface Scene {
-  readonly landing?: string | undefined
-  readonly timeoutMs?: number
-}
-function channel(ssoUrl = `${url}/sso`, { landing = landingUrl, timeoutMs = 500 }: Scene = {}) {
+function channel(ssoUrl = `${emulator.url}/sso`, timeoutMs = 500, isElsewhere = false) {
   lines.length = 0
   const client = new Sso2Client({ ssoUrl, clientId, clientSecret, organisationId, timeoutMs })
   const log = new Log(loggerTo(lines))
-  const front = new IdentifyHealth(client, { siteUrl, landingUrl: landing === '' ? undefined : landing, log, now })
+  const front = new IdentifyHealth(client, { siteUrl, landingUrl: isElsewhere ? undefined : landingUrl, log, now })
   open.push(front, client)
   return { client, front }
 }
-const elsewhere = (ssoUrl = `${url}/sso`) => channel(ssoUrl, { landing: '' }).front
+const elsewhere = (ssoUrl?: string) => channel(ssoUrl, 500, true).front
 
 /** An SSO system whose Identify behaves so, and whose back channel is the emulator's. */
 async function server(behave: Behaviour) {
   const made = await faultyServer()
   const ask = async ({ url: path, body }: Parameters<Behaviour>[1]) => {
     const headers = { 'content-type': 'application/json' }
-    return (await send({ method: 'POST', url: new URL(`${url}/sso${path}`), headers, body })).body
+    return (await send({ method: 'POST', url: new URL(`${emulator.url}/sso${path}`), headers, body })).body
   }
   made.become(async (res, seen, count) =>
     seen.method === 'GET' ? behave(res, seen, count) : void res.end(await ask(seen)),
@@ -261,7 +246,7 @@ test('a back channel that does not work gets no visitor, and one browser that is
 })
 
 test.each([503, 'hang'] as const)('an SSO system that is away (%p) is noticed by new visitors alone', async (how) => {
-  const { front } = channel(`${url}/sso`, { timeoutMs: 2000 })
+  const { front } = channel(undefined, 2000)
   for (const operation of ['identify', 'sessionstatus'] as const)
     emulator.faults.add(how === 503 ? { operation, kind: 'status', code: 503 } : { operation, kind: 'hang' })
   if (how === 'hang') clock.expectSilence()
@@ -346,7 +331,7 @@ test('that Identify leads here again is told, where it was told that it led else
 
 /** The landing address to which the emulator would lead this very browser. */
 const goodLanding = async (path: string) => {
-  const { headers } = await send({ method: 'GET', url: new URL(`${url}/sso${path}`), headers: {} })
+  const { headers } = await send({ method: 'GET', url: new URL(`${emulator.url}/sso${path}`), headers: {} })
   return headers.location ?? ''
 }
 const leading =

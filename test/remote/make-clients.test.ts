@@ -1,5 +1,5 @@
 import { makeConfig } from '../../lib/config'
-import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
+import { demoOptions } from '../../lib/emulator'
 import type { Dependency } from '../../lib/remote/dependency'
 import {
   makeClient,
@@ -9,9 +9,11 @@ import {
   serviceApi,
 } from '../../lib/remote/make-clients'
 import { ticketCall } from '../../lib/remote/ticket'
+import { sharedEmulator } from '../emulator/shared'
 import { eventually } from '../support/wait'
 import { fakeClock } from './fake-clock'
 import { failure, faultyServer, json } from './faulty-server'
+import { device, openInTest } from './sso-scene'
 
 /* What a site speaks to others with, made of its options: what its operator reads, where Identify has to lead, which secret is shown. */
 
@@ -19,28 +21,16 @@ const siteUrl = 'http://morning.localhost:1'
 const sessionSecret = 'the-secret-of-the-sessions-of-the-site-0123456789'
 const oldSecret = 'the-secret-of-before-the-change-0123456789'
 const newSecret = 'the-secret-of-after-the-change-0123456789'
-const device = { sid: 'no-such-session', ipa: '192.0.2.1', uas: 'Mozilla/5.0' } as const
-let emulator: Emulator
+const check = { sid: 'no-such-session', lks: 'anon', ...device } as const
+const clients = [{ clientId: 'morning', clientSecret: oldSecret, name: 'Morning', landingPage: `${siteUrl}/landing` }]
+const { emulator } = sharedEmulator(demoOptions({ clients }))
 const lines: string[] = []
 const logger = {
   warn: (line: string) => void lines.push(`warn ${line}`),
   info: (line: string) => void lines.push(`info ${line}`),
 }
-const open: { close(): unknown }[] = []
-
-beforeAll(async () => {
-  const clients = [{ clientId: 'morning', clientSecret: oldSecret, name: 'Morning', landingPage: `${siteUrl}/landing` }]
-  emulator = createEmulator(demoOptions({ clients }))
-  await emulator.listen(0)
-})
-afterAll(() => emulator.close())
-beforeEach(() => emulator.reset())
-afterEach(async () => {
-  jest.useRealTimers()
-  jest.restoreAllMocks()
-  lines.length = 0
-  for (const one of open.splice(0)) await one.close()
-})
+beforeEach(() => void lines.splice(0))
+const open = openInTest()
 
 function partsOf(options: object = {}) {
   const site = { ...emulator.siteOptions('morning'), siteUrl, sessionSecret, logger, timeoutMs: 5000 }
@@ -54,7 +44,7 @@ function partsOf(options: object = {}) {
 test('a failure of the SSO system is told to the operator, and so is its end', async () => {
   const { client } = partsOf()
   emulator.faults.add({ operation: 'sessionstatus', kind: 'status', code: 500, times: 3 })
-  for (let times = 0; times < 2; times += 1) await failure(client.sessionStatus({ ...device, lks: 'anon' }))
+  for (let times = 0; times < 2; times += 1) await failure(client.sessionStatus(check))
   expect(lines).toEqual([
     expect.stringMatching(/^warn express-sso2: Step sessionstatus failed: .*HTTP 500.*Check the SSO system at ssoUrl/),
   ])
@@ -94,7 +84,7 @@ test('the authorization server is shown the secret that the SSO system takes', a
   const { client, config, endpoint } = partsOf({ clientSecret: [newSecret, oldSecret] })
   const shown = () => new URLSearchParams(ticketCall(endpoint, 'a-ticket').body).get('client_secret')
   expect([client.secretInUse, shown()]).toEqual([0, newSecret])
-  expect(await client.sessionStatus({ ...device, lks: 'anon' })).toMatchObject({ err: 'session_not_found' })
+  expect(await client.sessionStatus(check)).toMatchObject({ err: 'session_not_found' })
   expect([client.secretInUse, shown()]).toEqual([1, oldSecret])
   expect(await serviceApi(config, endpoint).marketplaceGroups()).toHaveLength(2)
 })

@@ -10,14 +10,16 @@ export const device = { ipa: '192.0.2.1', uas: 'Mozilla/5.0' }
 const now = () => Math.floor(Date.now() / 1000)
 export const claimsOf = (body: string) => readJwt(JSON.parse(body).t).claims
 
+/** A token of the SSO system. */
+export const tokenWith = (claims: object, signedWith = secret, iat = now()) =>
+  signJwt({ iss: 'sso-service', aud: 'the-site', nbf: iat, iat, exp: iat + 10, sts: 'anon', ...claims }, signedWith)
+
 /** An answer of the SSO system about whatever session was asked about. */
 export const says =
   (claims: object, signedWith = secret): Behaviour =>
   (res, { body }) => {
-    const iat = now()
     const { sid } = claimsOf(body)
-    const token = { iss: 'sso-service', aud: 'the-site', nbf: iat, iat, exp: iat + 10, sid, sts: 'anon', ...claims }
-    json(res, 200, { t: signJwt(token, signedWith) })
+    json(res, 200, { t: tokenWith({ sid, ...claims }, signedWith) })
   }
 export const isWell: Behaviour = (res, seen, count) => says({ err: 'session_not_found', sts: null })(res, seen, count)
 
@@ -48,17 +50,23 @@ async function scene(behave: Behaviour, options: Partial<Sso2ClientOptions>) {
   return { server, client, ask, logIn, times, close }
 }
 
-/** What makes the scenes of a suite, each of which ends with its test. @param usual options of all */
-export function useScenes(usual: Partial<Sso2ClientOptions> = {}) {
-  const open: (() => Promise<void>)[] = []
+/** What is open during a test: its end closes all of it, puts the real timers back, and restores what was spied on. */
+export function openInTest() {
+  const open: { close(): unknown }[] = []
   afterEach(async () => {
     jest.useRealTimers()
     jest.restoreAllMocks()
-    for (const close of open.splice(0)) await close()
+    for (const one of open.splice(0)) await one.close()
   })
+  return open
+}
+
+/** What makes the scenes of a suite, each of which ends with its test. @param usual options of all */
+export function useScenes(usual: Partial<Sso2ClientOptions> = {}) {
+  const open = openInTest()
   return async (behave: Behaviour, options: Partial<Sso2ClientOptions> = {}) => {
     const made = await scene(behave, { ...usual, ...options })
-    open.push(made.close)
+    open.push(made)
     return made
   }
 }

@@ -1,8 +1,8 @@
 import { TokenError } from '../../lib/errors'
 import { Sso2Client, type Sso2ClientOptions } from '../../lib/remote/sso2'
-import { readJwt, signJwt } from '../support/oracle'
+import { readJwt } from '../support/oracle'
 import { failure, json, useFaultyServer } from './faulty-server'
-import { device, secret } from './sso-scene'
+import { device, secret, tokenWith } from './sso-scene'
 
 const NOW = 1_800_000_000
 const options: Sso2ClientOptions = {
@@ -15,10 +15,7 @@ const options: Sso2ClientOptions = {
 const server = useFaultyServer()
 
 /** A good answer about a session, made so many seconds ago by the SSO system's clock. */
-function tokenOfAge(seconds: number): string {
-  const iat = NOW - seconds
-  return signJwt({ iss: 'sso-service', aud: 'the-site', nbf: iat, iat, exp: iat + 10, sid: 's1', sts: 'anon' }, secret)
-}
+const tokenOfAge = (seconds: number) => tokenWith({ sid: 's1' }, secret, NOW - seconds)
 
 /** The error of a landing with a token of so many seconds. */
 async function refusalIn(client: Sso2Client, age: number) {

@@ -12,14 +12,11 @@ const landing: Check[] = [
     expect([...location.searchParams.keys()]).toEqual(['t', 'r'])
     expect([headers['cache-control'], headers['referrer-policy']]).toEqual(['no-store', 'no-referrer'])
   }),
-  requirement('r arrives exactly as it was sent', async (platform) => {
-    const r = 'http://localhost:3001/a%20b/%C3%A9?x=1&y=%26%2B+&z=ü#part'
-    const { headers } = await platform.browser().send(morning, r)
-    expect(new URL(headers.location ?? '').searchParams.get('r')).toBe(r)
-  }),
-  requirement('r is URL-encoded once', async (platform) => {
-    const { headers } = await platform.browser().send()
-    expect(headers.location).toMatch(new RegExp(`&r=${encodeURIComponent(returnTo).replaceAll('.', '\\.')}$`))
+  requirement('r arrives exactly as it was sent, URL-encoded once', async (platform) => {
+    for (const r of [returnTo, 'http://localhost:3001/a%20b/%C3%A9?x=1&y=%26%2B+&z=ü#part']) {
+      const { headers } = await platform.browser().send(morning, r)
+      expect(headers.location?.split('&r=')).toEqual([expect.any(String), encodeURIComponent(r)])
+    }
   }),
   requirement("a landing page's own query is kept", async (platform) => {
     const { headers } = await platform.browser().send(evening)

@@ -64,14 +64,14 @@ const headers = (
 )
 
 const signatures: Check[] = [
-  header('a token signed with another secret is refused', async (platform) => {
-    const t = token({ ...morning, secret: 'another secret' }, { ...device, sid: 'x', lks: 'anon' })
-    await refusedToken(platform, 'sessionstatus', t)
-  }),
-  header("a token signed with another client's secret is refused", async (platform) => {
-    const t = token({ ...morning, secret: legacy.secret }, { ...device, sid: 'x', lks: 'anon' })
-    await refusedToken(platform, 'sessionstatus', t)
-  }),
+  ...[
+    ['another secret', 'another secret'],
+    ["another client's secret", legacy.secret],
+  ].map(([what, secret = '']) =>
+    header(`a token signed with ${what} is refused`, (platform) =>
+      refusedToken(platform, 'sessionstatus', token({ ...morning, secret }, { ...device, sid: 'x', lks: 'anon' })),
+    ),
+  ),
   header('a token without its signature is refused', async (platform) => {
     const t = token(morning, { ...device, sid: 'x', lks: 'anon' })
     const answer = await platform.callRaw('sessionstatus', t.slice(0, t.lastIndexOf('.') + 1))
@@ -86,13 +86,10 @@ const signatures: Check[] = [
 ]
 
 const clients: Check[] = [
-  common.anonymous('exp exactly 10 seconds after iat is taken', async (platform, sid) => {
-    expect(await platform.status(sid)).toMatchObject({ err: null })
-  }),
-  common.anonymous('exp less than 10 seconds after iat is taken', async (platform, sid) => {
-    expect(
-      await platform.call('sessionstatus', { sid, lks: 'anon', exp: Math.floor(Date.now() / 1000) + 5 }),
-    ).toMatchObject({ err: null })
+  common.anonymous('exp 10 seconds after iat, or less, is taken', async (platform, sid) => {
+    const now = Math.floor(Date.now() / 1000)
+    for (const times of [{}, { exp: now + 5 }])
+      expect(await platform.call('sessionstatus', { sid, lks: 'anon', ...times })).toMatchObject({ err: null })
   }),
   common('an unknown cid cannot be answered with a token', async (platform) => {
     const t = token({ ...morning, clientId: 'nobody' }, { ...device, sid: 'x', lks: 'anon' })
