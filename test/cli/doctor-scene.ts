@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import http, { type Server } from 'node:http'
 import type net from 'node:net'
 import express, { type RequestHandler } from 'express'
-import { type Sso2, type Sso2Options, sso2 } from '../../lib'
+import { type Sso2Options, sso2 } from '../../lib'
 import { doctorCommand } from '../../lib/cli/doctor'
 import { createEmulator, demoOptions, type Emulator, type EmulatorOptions } from '../../lib/emulator'
 import { headingsOf } from '../docs/markdown'
@@ -11,15 +11,6 @@ import { eventually, redisUrl, sessionSecret } from '../flows/setup'
 import { freePort } from '../support/ports'
 import { printed } from '../support/printed'
 import { readText } from '../support/sources'
-
-/** A site over the Redis of the test run, its platform, and the environment that both share. */
-export interface Scene {
-  readonly emulator: Emulator
-  readonly sso: Sso2
-  readonly environment: Readonly<Record<string, string>>
-  readonly siteUrl: string
-  close(): Promise<void>
-}
 
 export interface SceneOptions {
   readonly platform?: EmulatorOptions
@@ -38,8 +29,10 @@ export interface SceneOptions {
 
 export const prefix = 'doctor:'
 
-/** Starts platform and site. */
-export async function startScene(options: SceneOptions = {}): Promise<Scene> {
+export type Scene = Awaited<ReturnType<typeof startScene>>
+
+/** Starts a site over the Redis of the test run, and its platform. @returns with the environment that both share */
+export async function startScene(options: SceneOptions = {}) {
   const port = await freePort()
   const siteUrl = `http://localhost:${port}`
   const [client] = demoOptions().clients ?? []
@@ -56,7 +49,7 @@ export async function startScene(options: SceneOptions = {}): Promise<Scene> {
   const servers = await listen(app, port, options)
   // or the doctor meets a site that is still connecting
   if (options.site?.redis === undefined) await eventually(async () => (await sso.health()).store === 'ok')
-  const environment = {
+  const environment: Readonly<Record<string, string>> = {
     SSO2_URL: platform.ssoUrl,
     SSO2_API_URL: platform.apiUrl,
     SSO2_TOKEN_URL: platform.tokenUrl,
@@ -133,14 +126,7 @@ export async function disguised(emulator: Emulator): Promise<{ url: string; clos
 }
 
 /** What the doctor says. */
-export interface Report {
-  readonly code: number
-  readonly output: string
-  /** What is said of a subject, sign first, and what helps: a line each. */
-  of(what: string): string
-  /** Subjects in their order. */
-  readonly subjects: readonly string[]
-}
+export type Report = ReturnType<typeof readReport>
 
 /** Headings of the page that explains the lines. */
 const anchors = new Set(
@@ -150,8 +136,11 @@ const anchors = new Set(
 const anchorOf = (what: string) =>
   what.endsWith('Url') ? 'ssourl-tokenurl-apiurl-siteurl' : what.toLowerCase().replaceAll(' ', '-')
 
-/** Reads what the command printed. Below lines that are not ok stands the link to their heading. */
-export function readReport(code: number, output: string): Report {
+/**
+ * Reads what the command printed. Below lines that are not ok stands the link to their heading.
+ * @returns with `of`, what is said of a subject, sign first, and what helps, a line each; and with the subjects in their order
+ */
+export function readReport(code: number, output: string) {
   const lines = new Map<string, string[]>()
   let last: string[] = []
   let unlinked: string | undefined
@@ -176,7 +165,7 @@ export function readReport(code: number, output: string): Report {
     last.push(help === undefined ? `${sign}: ${says}` : `-> ${help}`)
   }
   if (unlinked !== undefined) throw new Error(`no link to docs/doctor.md at the end of: ${output}`)
-  return { code, output, of: (what) => (lines.get(what) ?? []).join('\n'), subjects: [...lines.keys()] }
+  return { code, output, of: (what: string) => (lines.get(what) ?? []).join('\n'), subjects: [...lines.keys()] }
 }
 
 /** One site for all tests of a suite, and what the doctor says of it. Faults of its platform end with each test. */
@@ -197,38 +186,28 @@ async function endFaults({ emulator, sso }: Scene): Promise<void> {
 }
 
 /** Runs the doctor in this process; again where the site's store did not answer, which a busy machine alone may keep back. */
-export async function examine(environment: Readonly<Record<string, string>>, args: string[] = []): Promise<Report> {
-  return withStore(() => examineOnce(environment, args))
-}
+export const examine = (environment: Readonly<Record<string, string>>, args: string[] = []) =>
+  inTime(() => examineOnce(environment, args), isStoreLate)
 
 /** Runs the command itself, in a folder that may hold a module or variables. */
-export async function examineByCommand(
-  environment: Readonly<Record<string, string>>,
-  args: string[],
-  folder?: string,
-): Promise<Report> {
-  return withStore(async () => {
+export const examineByCommand = (environment: Readonly<Record<string, string>>, args: string[], folder?: string) =>
+  inTime(async () => {
     const { code, stdout, stderr } = await runCommand(['doctor', ...args], environment, folder)
     expect(stderr).toBe('')
     return readReport(code ?? -1, stdout)
-  })
-}
+  }, isStoreLate)
 
-/** What is reported in the end, of a site whose store may be late for once. */
-async function withStore(report: () => Promise<Report>): Promise<Report> {
+/** What is reported in the end: twice at most, the doctor is asked again where a busy machine was late. */
+async function inTime(report: () => Promise<Report>, isLate: (found: Report) => boolean): Promise<Report> {
   for (let left = 2; ; left -= 1) {
     const found = await report()
-    if (left === 0 || !isStoreLate(found)) return found
+    if (left === 0 || !isLate(found)) return found
   }
 }
 
-/** What is reported in the end: after a slow answer, the clock seems further ahead. @param most more seconds than these are looked at again */
-export async function withClock(report: () => Promise<Report>, most: number): Promise<Report> {
-  for (let left = 2; ; left -= 1) {
-    const found = await report()
-    if (left === 0 || !(Number(/ (\d+) s ahead/.exec(found.output)?.[1]) > most)) return found
-  }
-}
+/** After a slow answer, the clock seems further ahead. @param most more seconds than these are looked at again */
+export const withClock = (report: () => Promise<Report>, most: number) =>
+  inTime(report, ({ output }) => Number(/ (\d+) s ahead/.exec(output)?.[1]) > most)
 
 /** May the site's store have been late? Its pages then redirect nobody to Identify, and there is nothing to say of long addresses. */
 function isStoreLate({ of, subjects }: Report): boolean {
