@@ -1,11 +1,9 @@
 import { DEFAULT_SSO_IDENTIFIER, type Operation } from '../../lib/protocol/claims'
 import { identifyUrl, type OperationClaims, operationUrl, requestClaims } from '../../lib/protocol/requests'
-import { makeKeys, signToken } from '../../lib/protocol/token'
+import { signToken } from '../../lib/protocol/token'
 import { isSignedWith, readJwt } from '../support/oracle'
+import { keys, NOW, SECRET } from './expectations'
 
-const NOW = 1_800_000_000
-const SECRET = 'a secret that only this test and its oracle know'
-const keys = makeKeys(SECRET)
 const caller = { clientId: 'the-site', organisationId: 'the-publisher', ssoIdentifier: DEFAULT_SSO_IDENTIFIER }
 const common = { cid: 'the-site', nbf: NOW, exp: NOW + 10, iat: NOW, iss: 'the-publisher', aud: 'sso-service' }
 const device = { ipa: '192.0.2.7', uas: 'Mozilla/5.0' }

@@ -1,14 +1,10 @@
 import { inspect } from 'node:util'
 import { type Operation, type SessionStatus, sso2ErrorCodes } from '../../lib/protocol/claims'
 import { readSessionToken, type SentRequest, type SessionToken } from '../../lib/protocol/session-token'
-import { type Expected, makeKeys, verifyToken } from '../../lib/protocol/token'
+import { verifyToken } from '../../lib/protocol/token'
 import { signJwt } from '../support/oracle'
-import { refusalOf } from './expectations'
+import { expected, keys, NOW, refusalOf, SECRET } from './expectations'
 
-const NOW = 1_800_000_000
-const SECRET = 'a secret that only this test and its oracle know'
-const keys = makeKeys(SECRET)
-const expected: Expected = { issuer: 'sso-service', audience: 'the-site', now: NOW, toleranceSeconds: 5 }
 const envelope = { iss: 'sso-service', aud: 'the-site', nbf: NOW, iat: NOW, exp: NOW + 10 }
 
 const identify: SentRequest = { operation: 'identify' }

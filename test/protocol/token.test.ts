@@ -10,13 +10,9 @@ import {
   verifyToken,
 } from '../../lib/protocol/token'
 import { isSignedWith, readJwt, signJwt } from '../support/oracle'
-import { refusalOf } from './expectations'
+import { expected, keys, NOW, refusalOf, SECRET } from './expectations'
 
-const NOW = 1_800_000_000
-const SECRET = 'a secret that only this test and its oracle know'
 const OLD_SECRET = 'the secret of last year, which still verifies tokens'
-const keys = makeKeys(SECRET)
-const expected: Expected = { issuer: 'sso-service', audience: 'the-site', now: NOW, toleranceSeconds: 5 }
 const claims = { iss: 'sso-service', aud: 'the-site', nbf: NOW, iat: NOW, exp: NOW + 10, sid: 's1', sts: 'anon' }
 const good = signJwt(claims, SECRET)
 const [head = '', body = '', signature = ''] = good.split('.')
@@ -24,13 +20,12 @@ const [head = '', body = '', signature = ''] = good.split('.')
 const encode = (text: string | Uint8Array) => Buffer.from(text).toString('base64url')
 
 /** A well-signed token of any two parts, JSON or not. */
-function signParts(header: string | Uint8Array, payload: string | Uint8Array, secret = SECRET): string {
-  return signSegments(encode(header), encode(payload), secret)
-}
+const signParts = (header: string | Uint8Array, payload: string | Uint8Array) =>
+  signSegments(encode(header), encode(payload))
 
-function signSegments(header: string, payload: string, secret = SECRET, hash = 'sha256'): string {
+function signSegments(header: string, payload: string, hash = 'sha256'): string {
   const signed = `${header}.${payload}`
-  return `${signed}.${createHmac(hash, secret).update(signed).digest('base64url')}`
+  return `${signed}.${createHmac(hash, SECRET).update(signed).digest('base64url')}`
 }
 
 const HEADER = '{"alg":"HS256","typ":"JWT"}'
@@ -100,7 +95,7 @@ describe('the algorithm', () => {
   test.each([...nones, ...others])('a header that names the algorithm %j is refused, however it is signed', (alg) => {
     const header = encode(JSON.stringify({ alg, typ: 'JWT' }))
     for (const hash of ['sha256', 'sha384', 'sha512'])
-      expect(refusal(signSegments(header, body, SECRET, hash))).toEqual(refusedFor('algorithm', 'alg'))
+      expect(refusal(signSegments(header, body, hash))).toEqual(refusedFor('algorithm', 'alg'))
   })
 
   test.each<[name: string, alg: string]>([

@@ -3,7 +3,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { Sso2ResponseError, Sso2UnavailableError } from '../../lib/errors'
 import { type Call, readJson, retryAfterSeconds, sendCall, transport } from '../../lib/remote/http'
 import { eventually } from '../support/wait'
-import { type Behaviour, failure, faultyServer, json, outcomeOf, useFaultyServer } from './faulty-server'
+import { type Behaviour, failure, json, nobody, outcomeOf, useFaultyServer } from './faulty-server'
 
 const server = useFaultyServer()
 afterEach(() => {
@@ -212,9 +212,7 @@ test('one that its caller might have given up has its deadline all the same', as
 /* Connections that fail. */
 
 test('a port without a listener got no request, and may be tried again', async () => {
-  const other = await faultyServer()
-  await other.close()
-  const error = await failure(call({ url: other.url }))
+  const error = await failure(call({ url: nobody }))
   expect(error).toBeInstanceOf(Sso2UnavailableError)
   expect(error).toMatchObject({ message: 'asking: no answer (ECONNREFUSED)', retryable: true, timedOut: false })
 })
