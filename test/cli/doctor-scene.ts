@@ -8,6 +8,7 @@ import { createEmulator, demoOptions, type Emulator, type EmulatorOptions } from
 import { headingsOf } from '../docs/markdown'
 import { runCommand } from '../emulator/command'
 import { eventually, redisUrl, sessionSecret } from '../flows/setup'
+import { faultyServer } from '../remote/faulty-server'
 import { freePort } from '../support/ports'
 import { printed } from '../support/printed'
 import { readText } from '../support/sources'
@@ -247,15 +248,10 @@ export async function answering(
   status: number | ((path: string, headers: http.IncomingHttpHeaders) => number),
   headers: Record<string, string>,
   body: string,
-): Promise<{ url: string; close(): Promise<void> }> {
-  const server = http.createServer((req, res) => {
-    res.writeHead(typeof status === 'number' ? status : status(req.url ?? '', req.headers), headers).end(body)
-  })
-  const url = `http://127.0.0.1:${await listenLocally(server)}`
-  const close = () =>
-    new Promise<void>((resolve) => {
-      server.close(() => resolve())
-      server.closeAllConnections()
-    })
-  return { url, close }
+) {
+  const server = await faultyServer()
+  server.become((res, seen) =>
+    res.writeHead(typeof status === 'number' ? status : status(seen.url, seen.headers), headers).end(body),
+  )
+  return server
 }

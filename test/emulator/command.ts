@@ -1,14 +1,12 @@
 import path from 'node:path'
-import { type Running as Launched, launch, start } from '../examples/process'
+import { launch, start } from '../examples/process'
 import { root } from '../support/sources'
 
 /** Where the package is built. */
 export const built = path.join(root, 'dist')
 
 /** The emulator's command in a process of its own. */
-export interface Running extends Launched {
-  readonly url: string
-}
+export type Running = Awaited<ReturnType<typeof startCommand>>
 
 const commandOf = (args: readonly string[], env: Readonly<Record<string, string>>, cwd = root, dist = built) => ({
   command: process.execPath,
@@ -20,7 +18,7 @@ const commandOf = (args: readonly string[], env: Readonly<Record<string, string>
 const urlIn = (output: string) => /Admin portal\s+(\S+)\//.exec(output)?.[1]
 
 /** Starts the command and waits until it says where it listens. @param dist where its package is built */
-export async function startCommand(args: readonly string[], dist = built): Promise<Running> {
+export async function startCommand(args: readonly string[], dist = built) {
   const isThere = (output: string) => urlIn(output) !== undefined && output.includes('Ctrl+C')
   const running = await start({ ...commandOf(['emulator', '--port', '0', ...args], {}, root, dist), isThere })
   return { ...running, url: urlIn(running.output()) ?? '' }

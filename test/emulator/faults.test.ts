@@ -2,7 +2,7 @@ import type { FaultKind, FaultOptions } from '../../lib/emulator'
 import { isSignedWith, readJwt } from '../support/oracle'
 import { eventually } from '../support/wait'
 import { configuration, gracesAddress } from './configuration'
-import { device, morning, token } from './platform'
+import { type Answer, device, morning, token } from './platform'
 import { sharedEmulator } from './shared'
 
 /* Every fault at every operation that it is for. */
@@ -13,13 +13,8 @@ const sso2 = ['identify', 'authenticate', 'sessionstatus', 'logout', 'logoutall'
 const rest = ['token', 'me', 'marketplace', 'gift', 'administrators'] as const
 const all = [...sso2, ...rest]
 
-interface Prepared {
-  sid: string
-  call(): Promise<{ status: number; body: string; headers: Record<string, unknown>; json: unknown }>
-}
-
 /** A call of an operation with everything that it needs at hand. */
-async function prepare(operation: (typeof all)[number]): Promise<Prepared> {
+async function prepare(operation: (typeof all)[number]) {
   const { sid, at, visitor } = await platform.login()
   const claims = { sid, aid: 'A-ada', usr: 'ada', pwd: 'correct-horse', lks: 'anon', ...device }
   if (operation === 'identify') return { sid, call: () => visitor.send() }
@@ -35,20 +30,17 @@ async function prepare(operation: (typeof all)[number]): Promise<Prepared> {
   return { sid, call: () => platform.api('POST', '/external/api/v1/me/order/validate_gift_receiver', bearer, body) }
 }
 
-async function prepareWith(operation: (typeof all)[number], fault: FaultKind & { times?: number }): Promise<Prepared> {
+async function prepareWith(operation: (typeof all)[number], fault: FaultKind & { times?: number }) {
   const prepared = await prepare(operation)
   emulator.faults.add({ operation, ...fault })
   return prepared
 }
 
 /** Claims of the token in an answer, wherever it is. */
-function claimsOf(answer: { headers: Record<string, unknown>; body: string }) {
-  return readJwt(tokenOf(answer)).claims
-}
+const claimsOf = (answer: Answer) => readJwt(tokenOf(answer)).claims
 
-function tokenOf({ headers, body }: { headers: Record<string, unknown>; body: string }): string {
-  const location = String(headers['location'] ?? '')
-  return location === '' ? JSON.parse(body).t : (new URL(location).searchParams.get('t') ?? '')
+function tokenOf({ headers: { location }, body }: Answer): string {
+  return location === undefined ? JSON.parse(body).t : (new URL(location).searchParams.get('t') ?? '')
 }
 
 const hasMovedOrEnded = { code: 'ECONNRESET' }

@@ -34,17 +34,10 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 type WithEvidence = Result & { readonly evidence: Pick<Flow, 'participants' | 'steps'> }
 
-interface Ended {
-  code: number
-  out: string
-  err: string
-}
-interface Run extends Ended {
-  file(ending: string): string
-}
+type Run = Awaited<ReturnType<typeof examine>>
 
 /** Runs the command with some arguments. */
-async function command(args: readonly string[], cwd?: string, env: NodeJS.ProcessEnv = {}): Promise<Ended> {
+async function command(args: readonly string[], cwd?: string, env: NodeJS.ProcessEnv = {}) {
   const options = { env: { ...cleanEnvironment(), ...env }, ...(cwd === undefined ? {} : { cwd }) }
   const child = spawn(process.execPath, [main, 'examine', ...args], options)
   let [out, err] = ['', '']
@@ -55,18 +48,13 @@ async function command(args: readonly string[], cwd?: string, env: NodeJS.Proces
 }
 
 /** Examines a site in a folder. @param start the command that starts the site */
-async function examine(
-  cwd: string,
-  args: readonly string[],
-  start: readonly string[],
-  env: NodeJS.ProcessEnv = {},
-): Promise<Run> {
+async function examine(cwd: string, args: readonly string[], start: readonly string[], env: NodeJS.ProcessEnv = {}) {
   const [site, port] = [await freePort(), await freePort()]
   const name = path.join(folder, String(site))
   const reports = ['--json', `${name}.json`, '--report', `${name}.html`, '--junit', `${name}.xml`]
   const words = [`http://localhost:${site}`, '--port', String(port), ...args, ...reports, '--', ...start]
   const ended = await command(words, cwd, env)
-  return { ...ended, file: (ending) => readFileSync(`${name}.${ending}`, 'utf8') }
+  return { ...ended, file: (ending: string) => readFileSync(`${name}.${ending}`, 'utf8') }
 }
 
 const sites = path.join(__dirname, 'sites')

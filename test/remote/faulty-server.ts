@@ -52,21 +52,10 @@ export async function faultyServer() {
 
 /** The faulty server of a suite. */
 export function useFaultyServer() {
-  let server: Awaited<ReturnType<typeof faultyServer>>
-  beforeAll(async () => {
-    server = await faultyServer()
-  })
+  const server = {} as Awaited<ReturnType<typeof faultyServer>> // is there before the first test
+  beforeAll(async () => void Object.assign(server, await faultyServer()))
   afterAll(() => server.close())
-  return {
-    get url() {
-      return server.url
-    },
-    get seen() {
-      return server.seen
-    },
-    become: (next: Behaviour) => server.become(next),
-    dropConnections: () => server.dropConnections(),
-  }
+  return server
 }
 
 /** Answers JSON. */

@@ -10,19 +10,11 @@ const setup = useScenes({ timeoutMs: 5000 })
 
 const sid = 's1'
 const aid = 'the-account'
-interface Row {
-  readonly operation: string
-  readonly call: (client: Sso2Client) => Promise<unknown>
-  /** Of the request, beside what all have. */
-  readonly claims: object
-  readonly good: object
-  readonly other: object
-  readonly deadlineMs: number
-}
-const rows: Row[] = [
+/** `claims` are those of the request, beside what all have. */
+const rows = [
   {
     operation: 'authenticate',
-    call: (client) => client.authenticate({ sid, usr: 'ada', pwd: 'x', ...device }),
+    call: (client: Sso2Client) => client.authenticate({ sid, usr: 'ada', pwd: 'x', ...device }),
     claims: { sid, usr: 'ada', pwd: 'x', ...device },
     good: { sts: 'loggedin', at: 'a-ticket' },
     other: { sts: 'loggedin', at: 'a-ticket', sid: 's2' },
@@ -30,7 +22,7 @@ const rows: Row[] = [
   },
   {
     operation: 'sessionstatus',
-    call: (client) => client.sessionStatus({ sid, lks: 'anon', ...device }),
+    call: (client: Sso2Client) => client.sessionStatus({ sid, lks: 'anon', ...device }),
     claims: { sid, lks: 'anon', ...device },
     good: { sts: 'loggedin', at: 'a-ticket' },
     other: { sts: 'anon', sid: 's2' },
@@ -38,7 +30,7 @@ const rows: Row[] = [
   },
   {
     operation: 'logout',
-    call: (client) => client.logout({ sid, ...device }),
+    call: (client: Sso2Client) => client.logout({ sid, ...device }),
     claims: { sid, ...device },
     good: { sts: 'terminated' },
     other: { sts: 'terminated', sid: 's2' },
@@ -46,7 +38,7 @@ const rows: Row[] = [
   },
   {
     operation: 'logoutall',
-    call: (client) => client.logoutAll({ aid, ...device }),
+    call: (client: Sso2Client) => client.logoutAll({ aid, ...device }),
     claims: { aid, ...device },
     good: { sts: 'terminated', aid },
     other: { sts: 'terminated', aid: 'another' },
