@@ -32,6 +32,7 @@ test('everything that is wrong is said at once, each with its path and without i
   expect(JSON.stringify(found)).not.toContain('very-secret')
 })
 
+const account = (accountId: string, username: string) => ({ accountId, username, password: 'p' })
 const landingAt = (landingPage: string) => ({ clients: [{ ...configuration.clients[0], landingPage }] })
 const sessionOf = (status: string, accountId: string) => ({ sessions: [{ sid: 's', browser: 'b', status, accountId }] })
 
@@ -54,10 +55,6 @@ test.each<[string, object, string]>([
 test.each([[null], [7], ['text'], [[]]])('refused: %j instead of options', (options) => {
   expect(problems(options as unknown as object)).toHaveProperty('options')
 })
-
-function account(accountId: string, username: string) {
-  return { accountId, username, password: 'p' }
-}
 
 test('what is left out comes from the demo data, limits from their defaults', () => {
   const exported = createEmulator({ limits: { otpSeconds: 30 } }).export()

@@ -73,14 +73,15 @@ export class Platform {
     return { ...answer, json: parse(answer.body) }
   }
 
-  post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
-    return this.request('POST', path, { 'content-type': 'application/json', ...headers }, JSON.stringify(body))
+  /** Sends a body as JSON, or none. */
+  private json(method: string, path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    if (body === undefined) return this.request(method, path, headers)
+    return this.request(method, path, { ...headers, 'content-type': 'application/json' }, JSON.stringify(body))
   }
 
   /** A control under `/_emulator`. */
   control(method: string, path: string, body?: unknown): Promise<Answer> {
-    const headers: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' }
-    return this.request(method, `/_emulator${path}`, headers, body === undefined ? undefined : JSON.stringify(body))
+    return this.json(method, `/_emulator${path}`, body)
   }
 
   reset(): Promise<Answer> {
@@ -93,7 +94,7 @@ export class Platform {
 
   /** Posts a token to an operation as it is. */
   callRaw(operation: string, t: string): Promise<Answer> {
-    return this.post(`/sso/${operation}`, { t })
+    return this.json('POST', `/sso/${operation}`, { t })
   }
 
   /** Calls an operation and gives the claims of its answer. */
@@ -138,9 +139,7 @@ export class Platform {
   }
 
   api(method: string, path: string, accessToken: string, body?: unknown): Promise<Answer> {
-    const headers: Record<string, string> = { authorization: `Bearer ${accessToken}`, accept: 'application/json' }
-    if (body !== undefined) headers['content-type'] = 'application/json'
-    return this.request(method, path, headers, body === undefined ? undefined : JSON.stringify(body))
+    return this.json(method, path, body, { authorization: `Bearer ${accessToken}`, accept: 'application/json' })
   }
 
   browser(): Visitor {

@@ -44,36 +44,29 @@ function besideByHand(
 
 const form = '<form method=post action=/login>'
 const password = '<input type=password name=password>'
+const nameless = `${form}${password}</form>`
 const otherForm = `${form}<input name=user>${password}<input type=hidden name=username value=other></form>`
 
-test.each<[what: string, settings: object, env: Readonly<Record<string, string>>, pages: Changes, message: string]>([
-  ['has no first page', {}, {}, { 'GET /': 404 }, '/ responds 404: name a page as pages.public in examine.json'],
-  ['has another secret', {}, { SSO2_CLIENT_SECRET: 'x'.repeat(40) }, {}, "Compare the site's settings with --settings"],
-  [
-    'asks no username',
-    {},
-    {},
-    { 'GET /login': `${form}${password}</form>` },
-    'the login form has no field for the user',
-  ],
-  [
-    'sends another username',
-    {},
-    {},
-    { 'GET /login': otherForm },
-    'Authenticate responded invalid_credentials: are the',
-  ],
-  ['loads no user', {}, { SSO2_TOKEN_URL: 'http://127.0.0.1:1' }, {}, 'the site did not ask the REST API for the user'],
-  ['shows no user', { pages: { account: '/login' } }, {}, {}, 'no page shows the user after the login: name one'],
+/** A change of the site or of examine.json. */
+interface Change {
+  readonly settings?: object
+  readonly env?: Readonly<Record<string, string>>
+  readonly pages?: Changes
+}
+test.each<[what: string, change: Change, message: string]>([
+  ['has no first page', { pages: { 'GET /': 404 } }, '/ responds 404: name a page as pages.public in examine.json'],
+  ['signs otherwise', { env: { SSO2_CLIENT_SECRET: 'x'.repeat(40) } }, "Compare the site's settings with --settings"],
+  ['asks no username', { pages: { 'GET /login': nameless } }, 'the login form has no field for the user'],
+  ['sends another name', { pages: { 'GET /login': otherForm } }, 'Authenticate responded invalid_credentials: are the'],
+  ['loads nobody', { env: { SSO2_TOKEN_URL: 'http://127.0.0.1:1' } }, 'the site did not ask the REST API for the user'],
+  ['shows no user', { settings: { pages: { account: '/login' } } }, 'no page shows the user after the login: name one'],
   [
     'has no logout',
-    { pages: { account: '/sensitive' } },
-    {},
-    { 'GET /': 'Hello', 'GET /logout': 404 },
+    { settings: { pages: { account: '/sensitive' } }, pages: { 'GET /': 'Hello', 'GET /logout': 404 } },
     'no way to log out was found: name the form as logout.form in examine.json',
   ],
-  ['hides its login form', { login: { page: '/' } }, {}, {}, 'no page with a password field was found: name it as'],
-])('a site that %s cannot be examined', (_what, settings, env, pages, message) =>
+  ['hides its login', { settings: { login: { page: '/' } } }, 'no page with a password field was found: name it as'],
+])('a site that %s cannot be examined', (_what, { settings = {}, env = {}, pages = {} }, message) =>
   besideByHand(env, pages, async (platform) => {
     const found = discover(platform, readSettings(settings), platform.accounts[0])
     await expect(found).rejects.toThrow(message)

@@ -90,19 +90,12 @@ describe('tokens of the package and of the independent signer', () => {
 })
 
 describe('the algorithm', () => {
-  const nones = ['none', 'None', 'NONE', 'nOnE', '']
+  const nones = ['none', 'None', 'NONE', 'nOnE', '', 256, { toString: 'HS256' }]
   const others = ['hs256', 'Hs256', 'HS256 ', 'HS384', 'HS512', 'RS256', 'ES256', 'PS256', 'EdDSA']
   test.each([...nones, ...others])('a header that names the algorithm %j is refused, however it is signed', (alg) => {
     const header = encode(JSON.stringify({ alg, typ: 'JWT' }))
     for (const hash of ['sha256', 'sha384', 'sha512'])
       expect(refusal(signSegments(header, body, hash))).toEqual(refusedFor('algorithm', 'alg'))
-  })
-
-  test.each<[name: string, alg: string]>([
-    ['a number', '{"alg":256,"typ":"JWT"}'],
-    ['an object', '{"alg":{"toString":"HS256"},"typ":"JWT"}'],
-  ])('an algorithm that is %s is refused', (_name, header) => {
-    expect(refusal(signParts(header, PAYLOAD))).toEqual(refusedFor('algorithm', 'alg'))
   })
 })
 
@@ -194,7 +187,7 @@ describe('the signature and the receiver of the token', () => {
     expect(refusal(signJwt({ ...claims, exp: NOW - 100 }, 'another secret'))).toEqual(refusedFor('signature'))
   })
 
-  test('while secrets are rotated both verify and only the first signs', () => {
+  test('while secrets are rotated both verify, the first signs if none is chosen, and the one that signed is told', () => {
     const rotated = makeKeys([SECRET, OLD_SECRET])
     expect(verifyToken(signJwt(claims, OLD_SECRET), rotated, expected)).toEqual(claims)
     expect(verifyToken(good, rotated, expected)).toEqual(claims)
@@ -202,10 +195,6 @@ describe('the signature and the receiver of the token', () => {
       refusedFor('signature'),
     )
     expect(signToken(claims, rotated)).toBe(good)
-  })
-
-  test('while secrets are rotated the key that signs can be chosen, and the one that signed is told', () => {
-    const rotated = makeKeys([SECRET, OLD_SECRET])
     const told: number[] = []
     const onSigned = (key: number) => void told.push(key)
     for (const index of [0, 1, 2]) verifyToken(signToken(claims, rotated, index), rotated, { ...expected, onSigned })

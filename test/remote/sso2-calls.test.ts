@@ -2,7 +2,7 @@ import { Sso2ResponseError } from '../../lib/errors'
 import type { Sso2Client } from '../../lib/remote/sso2'
 import { fakeClock } from './fake-clock'
 import { type Behaviour, failure, json, outcomeOf } from './faulty-server'
-import { claimsOf, device, isWell, says, secret, useScenes } from './sso-scene'
+import { claimsOf, device, isWell, says, secret, tokenWith, useScenes } from './sso-scene'
 
 /* What each operation sends, takes and throws, and what the client finds out by itself. */
 
@@ -94,12 +94,7 @@ test.each(rows)('$operation names itself and what was wrong with the answer', as
 })
 
 test('a good token in an answer that says that the SSO system failed is not taken', async () => {
-  const { ask } = await setup((res, seen, count) => {
-    res.statusCode = 503
-    const { writeHead } = res
-    res.writeHead = ((_status: number, headers: Record<string, string>) => writeHead.call(res, 503, headers)) as never
-    says({})(res, seen, count)
-  })
+  const { ask } = await setup((res) => json(res, 503, { t: tokenWith({ sid }) }))
   expect(await ask()).toMatchObject({ code: 'ERR_SSO2_RESPONSE', status: 503 })
 })
 
