@@ -11,7 +11,7 @@ import { beside } from './beside'
 
 const { factsOf } = require('./facts.js') as { factsOf(url: string): SiteFacts }
 const { createSite } = require('./sites/by-hand.cjs') as {
-  createSite(env: Readonly<Record<string, string>>): { app: RequestListener; stop(): void }
+  createSite(env: Settings): { app: RequestListener; stop(): void }
 }
 
 /* How a site is discovered, and how checks run on it. The site is the good one by hand, with a change. */
@@ -19,12 +19,10 @@ const { createSite } = require('./sites/by-hand.cjs') as {
 /** Pages that the site answers otherwise: a status, or a page. */
 type Changes = Readonly<Record<string, number | string>>
 
+type Settings = Readonly<Record<string, string>>
+
 /** Runs the site by hand with changed settings and pages for as long as some work takes. */
-function besideByHand(
-  env: Readonly<Record<string, string>>,
-  pages: Changes,
-  work: (platform: Platform) => Promise<void>,
-) {
+function besideByHand(env: Settings, pages: Changes, work: (platform: Platform) => Promise<void>) {
   let app: RequestListener
   return beside(
     (req, res) => {
@@ -47,13 +45,7 @@ const password = '<input type=password name=password>'
 const nameless = `${form}${password}</form>`
 const otherForm = `${form}<input name=user>${password}<input type=hidden name=username value=other></form>`
 
-/** A change of the site or of examine.json. */
-interface Change {
-  readonly settings?: object
-  readonly env?: Readonly<Record<string, string>>
-  readonly pages?: Changes
-}
-test.each<[what: string, change: Change, message: string]>([
+test.each<[what: string, change: { settings?: object; env?: Settings; pages?: Changes }, message: string]>([
   ['has no first page', { pages: { 'GET /': 404 } }, '/ responds 404: name a page as pages.public in examine.json'],
   ['signs otherwise', { env: { SSO2_CLIENT_SECRET: 'x'.repeat(40) } }, "Compare the site's settings with --settings"],
   ['asks no username', { pages: { 'GET /login': nameless } }, 'the login form has no field for the user'],
