@@ -37,7 +37,7 @@ function differenceOf(file: string): string[] {
 }
 
 beforeAll(() => {
-  execFileSync(process.execPath, [path.join(__dirname, 'run.js'), folder], { encoding: 'utf8' })
+  execFileSync(process.execPath, [path.join(root, 'test/support/typescript.js'), 'docs', folder], { encoding: 'utf8' })
 })
 
 test('the tables of options, API reference, API report and the comments of options are as `npm run docs` writes them', () => {

@@ -49,9 +49,10 @@ function read(args: readonly string[]): Wanted {
 
 /** Runs what is wanted. @returns the exit code: 1 when a promise is broken */
 export async function main(args: readonly string[]): Promise<number> {
+  // servers that were started go with this process, however it ends
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(130))
   const begin = performance.now()
-  const wanted = read(args)
-  const run = new Run(wanted)
+  const run = new Run(read(args))
   await run.all()
   console.log(`\n${Math.round((performance.now() - begin) / 1000)} s, ${run.broken.length} promises broken`)
   for (const text of run.broken) console.log(`BROKEN ${text}`)

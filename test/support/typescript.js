@@ -1,4 +1,7 @@
-/** Lets a program of the tests require TypeScript as it is, without a build of it. */
+/**
+ * Lets a program of the tests require TypeScript as it is, without a build of it.
+ * `node test/support/typescript.js soak` runs `test/soak/main.ts`, with the arguments that follow.
+ */
 const { readFileSync } = require('node:fs')
 const { transformSync } = require('@swc/core')
 
@@ -22,3 +25,8 @@ exports.exitWith = (done) =>
       process.exit(2)
     },
   )
+
+if (require.main === module) {
+  const [folder] = process.argv.splice(2, 1)
+  exports.exitWith(require(`../${folder}/main.ts`).main(process.argv.slice(2)))
+}
