@@ -1,11 +1,12 @@
 import http, { type IncomingMessage } from 'node:http'
+import { type Cookie, CookieJar } from '../support/cookie-jar'
 import { browserHeaders } from './load'
 
 /*
  * A browser that takes one step at a time over connections that stay open, so that every step of a flow can be measured alone.
  */
 
-const agent = new http.Agent({ keepAlive: true, maxSockets: 16 })
+const agent = new http.Agent({ keepAlive: true, maxSockets: 32 })
 const MAX_STEPS = 12
 
 /** One answer. */
@@ -16,14 +17,9 @@ export interface Step {
   readonly body: string
 }
 
-interface Cookie {
-  readonly value: string
-  readonly until: number
-}
-
-/** Cookies are kept by origin, which is stricter than real browsers are. */
+/** @see the head of the file */
 export class Client {
-  readonly #jars = new Map<string, Map<string, Cookie>>()
+  readonly #jar = new CookieJar(Date.now)
   readonly #address: string
   /** Where it was last, without the query. */
   last = ''
@@ -43,16 +39,16 @@ export class Client {
       'sec-fetch-site': 'same-origin',
       'content-type': 'application/x-www-form-urlencoded',
     }
-    const cookie = this.cookieHeader(url.origin)
+    const cookie = this.#jar.header({ url, crossSite: false, safeNavigation: true })
     const headers = {
       ...browserHeaders,
       host: url.host,
       'x-forwarded-for': this.#address,
-      ...(cookie === '' ? {} : { cookie }),
+      ...(cookie === undefined ? {} : { cookie }),
       ...(body === undefined ? {} : { ...form, 'content-length': String(Buffer.byteLength(body)) }),
     }
     const { answer, text } = await send(url, body === undefined ? 'GET' : 'POST', headers, body)
-    this.#keep(url.origin, answer.headers['set-cookie'] ?? [])
+    for (const line of answer.headers['set-cookie'] ?? []) this.#jar.take(line, url)
     const { location } = answer.headers
     return {
       status: answer.statusCode ?? 0,
@@ -72,35 +68,22 @@ export class Client {
   }
 
   /** Drops one cookie. */
-  forget(origin: string, name: string): void {
-    this.#jars.get(origin)?.delete(name)
+  forget(name: string): void {
+    this.#jar.drop((cookie) => cookie.name === name)
   }
 
-  /** Cookies as they are sent. @param later only those that are still there so many seconds from now */
+  /** Cookies of a host as they are sent. @param later only those that are still there so many seconds from now */
   cookieHeader(origin: string, later = 0): string {
-    const kept = [...(this.#jars.get(origin) ?? [])].filter(([, { until }]) => until > Date.now() + later * 1000)
-    return kept.map(([name, { value }]) => `${name}=${value}`).join('; ')
-  }
-
-  #keep(origin: string, lines: readonly string[]): void {
-    const jar = this.#jars.get(origin) ?? new Map<string, Cookie>()
-    this.#jars.set(origin, jar)
-    for (const line of lines) {
-      const [pair = ''] = line.split(';')
-      jar.set(pair.slice(0, pair.indexOf('=')), { value: pair.slice(pair.indexOf('=') + 1), until: endOf(line) })
-    }
+    const { hostname } = new URL(origin)
+    const isKept = ({ host, expires = Number.POSITIVE_INFINITY }: Cookie) =>
+      host === hostname && expires > Date.now() + later * 1000
+    const kept = this.#jar.all().filter(isKept)
+    return kept.map(({ name, value }) => `${name}=${value}`).join('; ')
   }
 }
 
-/** When a cookie ends, in milliseconds since 1970. */
-function endOf(line: string): number {
-  const [, maxAge] = /; *max-age=(-?\d+)/i.exec(line) ?? []
-  if (maxAge !== undefined) return Date.now() + Number(maxAge) * 1000
-  const [, expires] = /; *expires=([^;]+)/i.exec(line) ?? []
-  return expires === undefined ? Number.POSITIVE_INFINITY : Date.parse(expires)
-}
-
-function send(url: URL, method: string, headers: Record<string, string>, body: string | undefined) {
+/** One request over a connection that stays open. */
+export function send(url: URL, method: string, headers: Record<string, string>, body: string | undefined) {
   const options = { host: '127.0.0.1', port: url.port, path: url.pathname + url.search, method, headers, agent }
   return new Promise<{ answer: IncomingMessage; text: string }>((resolve, reject) => {
     const request = http.request(options, (answer) => {

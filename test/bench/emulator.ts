@@ -1,8 +1,8 @@
 import { once } from 'node:events'
-import http from 'node:http'
 import path from 'node:path'
 import { createEmulator, type EmulatorOptions } from '../../lib/emulator'
 import { signJwt } from '../support/oracle'
+import { send } from './client'
 import { number, table } from './figures'
 import { forkOnFirstCore, leaveFirstCore } from './machine'
 import { readOptions } from './options'
@@ -45,12 +45,10 @@ async function measure(count: number, seconds: number): Promise<Record<string, s
     return answer
   }
   const url: string = await ask(count)
-  const agent = new http.Agent({ keepAlive: true, maxSockets: parallel })
-  await load(url, agent, count, 1)
+  await load(url, count, 1)
   const before: NodeJS.CpuUsage = await ask('cpu')
-  const latencies = await load(url, agent, count, seconds)
+  const latencies = await load(url, count, seconds)
   const after: NodeJS.CpuUsage = await ask('cpu')
-  agent.destroy()
   child.kill()
   const cpu = (after.user + after.system - before.user - before.system) / 1e6
   latencies.sort((a, b) => a - b)
@@ -64,13 +62,13 @@ async function measure(count: number, seconds: number): Promise<Record<string, s
 }
 
 /** Calls for a while and gives how long each took, in milliseconds. */
-async function load(url: string, agent: http.Agent, count: number, duration: number): Promise<number[]> {
+async function load(url: string, count: number, duration: number): Promise<number[]> {
   const end = performance.now() + duration * 1000
   const latencies: number[] = []
   const caller = async (first: number) => {
     for (let n = first; performance.now() < end; n += parallel) {
       const start = performance.now()
-      await sessionStatus(url, agent, `sid-${(n * 7919) % count}`)
+      await sessionStatus(url, `sid-${(n * 7919) % count}`)
       latencies.push(performance.now() - start)
     }
   }
@@ -78,18 +76,13 @@ async function load(url: string, agent: http.Agent, count: number, duration: num
   return latencies
 }
 
-function sessionStatus(url: string, agent: http.Agent, sid: string): Promise<void> {
+async function sessionStatus(url: string, sid: string): Promise<void> {
   const now = Math.floor(Date.now() / 1000)
   const common = { cid: 'bench', nbf: now, iat: now, exp: now + 10, iss: 'bench-press', aud: 'sso-service' }
   const body = JSON.stringify({ t: signJwt({ ...common, sid, lks: 'anon', ipa: '203.0.113.7', uas: 'bench' }, secret) })
-  return new Promise((resolve, reject) => {
-    const headers = { 'content-type': 'application/json', 'content-length': body.length }
-    const request = http.request(`${url}/sso/sessionstatus`, { method: 'POST', agent, headers }, (response) => {
-      if (response.statusCode !== 200) reject(new Error(`HTTP ${response.statusCode}`))
-      response.resume().once('end', resolve)
-    })
-    request.once('error', reject).end(body)
-  })
+  const headers = { 'content-type': 'application/json', 'content-length': String(body.length) }
+  const { answer } = await send(new URL(`${url}/sso/sessionstatus`), 'POST', headers, body)
+  if (answer.statusCode !== 200) throw new Error(`HTTP ${answer.statusCode}`)
 }
 
 /** The program; with `serve` the emulator's process. */

@@ -207,7 +207,7 @@ function siteSteps({ emulator }: Setup, origin: string, server: Server): Step[] 
     { title: 'logout', take: end('/logout') },
     { take: async ({ client }) => void (await client.visit(`${origin}/login`)) },
     { title: 'login, known device', take: logIn },
-    { take: async ({ client }) => client.forget(origin, 'sso2.sid') },
+    { take: async ({ client }) => client.forget('sso2.sid') },
     { title: 'return: to Identify', take: (one) => go(one, page, 302, 303) },
     { take: goOn },
     { title: 'return: landing', take: goOn },
