@@ -21,14 +21,6 @@ type SessionIndex = typeof import('../../lib/storage/session-index')
 const load = <T>(file: string): T => require(path.join(dist, file))
 const AT_ONCE = 250
 
-/** What the storage code makes of sessions. */
-export interface Filler {
-  /** Writes so many records. @returns session IDs */
-  records(count: number): Promise<string[]>
-  /** Adds them to their indexes. */
-  indexes(sessionIds: readonly string[]): Promise<void>
-}
-
 /** Cookie header of a session: signed as express-session does. */
 export function cookieOf(sessionId: string, { sessionSecret }: SiteOptions, name = 'sso2.sid'): string {
   const signature = createHmac('sha256', sessionSecret).update(sessionId).digest('base64').replace(/=+$/, '')
@@ -48,7 +40,7 @@ export async function realLogin(setup: Setup): Promise<string> {
 }
 
 /** @param template session ID of a real login, in the setup's Redis */
-export async function filler(setup: Setup, template: string, redis: Redis | Cluster): Promise<Filler> {
+export async function filler(setup: Setup, template: string, redis: Redis | Cluster) {
   const { sessionKey, shortHash } = load<Hashes>('storage/site-store')
   const { indexLifeOf, lifetimeOf, parseRecord, serialiseRecord } = load<Record>('decide/record')
   const config = load<Config>('config').makeConfig(setup.site, {}, { now: () => Date.now() })
@@ -80,12 +72,13 @@ export async function filler(setup: Setup, template: string, redis: Redis | Clus
     if (added === 'unavailable' || added.isRevoked) throw new Error('a session could not be added to its indexes')
   }
   return {
-    records: async (count) => {
+    /** @returns session IDs */
+    records: async (count: number) => {
       const ids = Array.from({ length: count }, () => randomBytes(32).toString('base64url'))
       await inParts(ids, write)
       return ids
     },
-    indexes: (ids) => inParts(ids, add),
+    indexes: (ids: readonly string[]) => inParts(ids, add),
   }
 }
 

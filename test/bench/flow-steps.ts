@@ -1,6 +1,6 @@
 import { Client } from './client'
 import type { Server } from './machine'
-import { type CommandCount, countCommands, openSlowWay, type SlowWay } from './redis-commands'
+import { countCommands, openSlowWay } from './redis-commands'
 import { password, readerName, type Setup } from './setup'
 
 /*
@@ -131,10 +131,10 @@ async function countSteps(setup: Setup, flows: readonly Flow[], figures: Figures
   const way = await openSlowWay(setup.redisServer.port)
   const running = await startAll(setup, flows, { redisUrl: way.url })
   const counter = await countCommands(setup.redisServer.port)
-  for (const { steps } of running) await count(steps, travellers(from, COUNTED_BROWSERS), figures, counter, 'commands')
+  const some = (index: number) => travellers(from + index * COUNTED_BROWSERS, COUNTED_BROWSERS)
+  for (const { steps } of running) await count(steps, some(0), figures, 'commands', counter.during)
   counter.stop()
-  for (const { steps } of running)
-    await count(steps, travellers(from + COUNTED_BROWSERS, COUNTED_BROWSERS), figures, way, 'waits')
+  for (const { steps } of running) await count(steps, some(1), figures, 'waits', way.during)
   await Promise.all(running.map(({ server }) => server.stop()))
   await way.close()
 }
@@ -143,15 +143,14 @@ async function count(
   steps: readonly Step[],
   all: readonly Traveller[],
   figures: Figures,
-  by: CommandCount | SlowWay,
   what: 'commands' | 'waits',
+  during: (run: () => Promise<void>) => Promise<number>,
 ): Promise<void> {
-  const of = 'during' in by ? by.during : by.waitsOf
   for (const { title, before, take } of steps) {
     await before?.()
     for (const traveller of all) {
       if (title === undefined) await take(traveller)
-      else figuresOf(figures, title)[what].push(await of(() => take(traveller)))
+      else figuresOf(figures, title)[what].push(await during(() => take(traveller)))
     }
   }
 }

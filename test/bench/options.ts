@@ -11,8 +11,6 @@ export interface Options {
   readonly requests: number
   /** Most sessions that `scale` writes. */
   readonly sessions: number
-  /** Where every round's figures are written. */
-  readonly json: string | undefined
 }
 
 /** Reads the command line. */
@@ -25,7 +23,6 @@ export function readOptions(args: readonly string[]): Options {
       only: { type: 'string' },
       requests: { type: 'string' },
       sessions: { type: 'string' },
-      json: { type: 'string' },
     },
   })
   const { quick } = values
@@ -35,6 +32,5 @@ export function readOptions(args: readonly string[]): Options {
     only: values.only?.split(','),
     requests: Number(values.requests ?? (quick ? 3000 : 100_000)),
     sessions: Number(values.sessions ?? (quick ? 20_000 : 1_000_000)),
-    json: values.json,
   }
 }

@@ -7,16 +7,6 @@ import type { AddressInfo } from 'node:net'
  * The smallest OpenID provider that the peers can log in with: everybody is Ada, and nobody is asked. Its key pair is made on the spot.
  */
 
-/** A provider that is running. */
-export interface Provider {
-  readonly url: string
-  /** Public key as the peers want it. */
-  readonly publicPem: string
-  /** Signs claims as a JWT. */
-  token(claims: object): string
-  close(): void
-}
-
 const HOURS = 12 * 3600
 
 /** What the answers are made with. */
@@ -29,7 +19,7 @@ interface Realm {
 }
 
 /** Starts one on a free port. */
-export async function startProvider(): Promise<Provider> {
+export async function startProvider() {
   const keys = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const server = createServer()
   server.keepAliveTimeout = 120_000
@@ -40,8 +30,9 @@ export async function startProvider(): Promise<Provider> {
   server.on('request', (req, res) => answer(req, res, realm).catch(() => res.destroy()))
   return {
     url,
+    /** As the peers want it. */
     publicPem: keys.publicKey.export({ type: 'spki', format: 'pem' }).toString(),
-    token: (claims) => jwt(claims, keys.privateKey),
+    token: (claims: object) => jwt(claims, keys.privateKey),
     close: () => server.closeAllConnections(),
   }
 }

@@ -12,15 +12,8 @@ import { startFront } from '../support/front'
 const DELAY_MS = 80
 const QUIET_MS = 40
 
-/** Counts commands as sites send them. */
-export interface CommandCount {
-  /** Runs something. @returns how many commands were sent meanwhile, with those that nothing waited for */
-  during(run: () => Promise<void>): Promise<number>
-  stop(): void
-}
-
-/** Opens a MONITOR. The look for pending logouts, once in ten seconds, belongs to no step. */
-export async function countCommands(port: number): Promise<CommandCount> {
+/** Counts commands as sites send them, by a MONITOR. The look for pending logouts, once in ten seconds, belongs to no step. */
+export async function countCommands(port: number) {
   const socket = net.connect(port, '127.0.0.1').setEncoding('utf8')
   await once(socket, 'connect')
   let count = 0
@@ -33,7 +26,8 @@ export async function countCommands(port: number): Promise<CommandCount> {
   socket.write('MONITOR\r\n')
   await sleep(QUIET_MS)
   return {
-    during: async (run) => {
+    /** @returns how many commands were sent meanwhile, with those that nothing waited for */
+    during: async (run: () => Promise<void>) => {
       count = 0
       await run()
       await sleep(QUIET_MS)
@@ -43,20 +37,13 @@ export async function countCommands(port: number): Promise<CommandCount> {
   }
 }
 
-/** A way to Redis. */
-export interface SlowWay {
-  readonly url: string
-  /** Runs something while each command takes longer. @returns how many of its waits were one after the other */
-  waitsOf(run: () => Promise<void>): Promise<number>
-  close(): Promise<void>
-}
-
-/** Opens the way. It is as fast as any until it is measured. */
-export async function openSlowWay(port: number): Promise<SlowWay> {
+/** Opens a way to Redis. It is as fast as any until it is measured. */
+export async function openSlowWay(port: number) {
   const front = await startFront(port)
   return {
     url: `redis://127.0.0.1:${front.port}`,
-    waitsOf: async (run) => {
+    /** Runs something while each command takes longer. @returns how many of its waits were one after the other */
+    during: async (run: () => Promise<void>) => {
       front.delay(DELAY_MS)
       const begun = performance.now()
       await run()

@@ -4,7 +4,7 @@ const { exitWith } = require('../support/typescript.js')
 const [, , program, ...args] = process.argv
 if (!['warm', 'flow', 'scale', 'weight', 'emulator', 'path'].includes(program)) {
   console.error(
-    'usage: node test/bench/run.js warm|flow|scale|weight|emulator|path [--quick] [--rounds n] [--only row,row] [--json file]',
+    'usage: node test/bench/run.js warm|flow|scale|weight|emulator|path [--quick] [--rounds n] [--only row,row]',
   )
   process.exit(2)
 }

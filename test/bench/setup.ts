@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
-import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
+import { createEmulator, demoOptions } from '../../lib/emulator'
 import { freePort } from '../support/ports'
-import { startRedis, type TestRedis } from '../support/redis'
+import { startRedis } from '../support/redis'
 import { leaveFirstCore, Server } from './machine'
-import { type Provider, startProvider } from './provider'
+import { startProvider } from './provider'
 
 /*
  * What every program needs around the servers: a Redis, the emulator with a site or two, an OpenID provider for the peers.
@@ -18,30 +18,14 @@ export interface SiteOptions {
 }
 
 /** Everything around the servers. */
-export interface Setup {
-  readonly redisServer: TestRedis
-  readonly redis: Redis
-  readonly emulator: Emulator
-  readonly provider: Provider
-  /** A site of this package; its processes may listen anywhere, `port` is the one in its address. */
-  readonly site: SiteOptions
-  /** The same behind a session of the site's own. */
-  readonly mountedSite: SiteOptions
-  readonly sitePort: number
-  readonly mountedPort: number
-  /** Where a peer that must know its own address is. */
-  readonly peerPort: number
-  /** Starts a server, with all that any kind may need. */
-  start(kind: string, more?: object, flags?: readonly string[]): Promise<Server>
-  close(): Promise<void>
-}
+export type Setup = Awaited<ReturnType<typeof openSetup>>
 
 const sessionSecret = 'a-session-secret-of-more-than-32-bytes'
 export const password = 'correct-horse'
 export const readerName = (n: number) => `reader-${String(n).padStart(4, '0')}`
 
 /** Starts emulator, Redis and sites. @param readers accounts of the emulator */
-export async function openSetup(readers: number): Promise<Setup> {
+export async function openSetup(readers: number) {
   leaveFirstCore()
   const redisServer = await startRedis()
   const [sitePort, mountedPort, peerPort] = [await freePort(), await freePort(), await freePort()]
@@ -49,7 +33,7 @@ export async function openSetup(readers: number): Promise<Setup> {
   await emulator.listen(0)
   const provider = await startProvider()
   const redis = new Redis(redisServer.url)
-  const siteOf = (name: string, port: number) => ({
+  const siteOf = (name: string, port: number): SiteOptions => ({
     ...emulator.siteOptions(name),
     siteUrl: `http://localhost:${port}`,
     sessionSecret,
@@ -57,24 +41,23 @@ export async function openSetup(readers: number): Promise<Setup> {
   })
   const site = siteOf('bench', sitePort)
   const mountedSite = siteOf('mounted', mountedPort)
-  const clerk = {
-    jwtKey: provider.publicPem,
-    publishableKey: `pk_live_${Buffer.from('clerk.bench.example$').toString('base64')}`,
-  }
   const common = {
     redisUrl: redisServer.url,
     sessionSecret,
     providerUrl: provider.url,
     siteUrl: `http://localhost:${peerPort}`,
+    realmPublicKey: provider.publicPem.replace(/-----[^-]+-----|\s/g, ''),
+    clerk: {
+      jwtKey: provider.publicPem,
+      publishableKey: `pk_live_${Buffer.from('clerk.bench.example$').toString('base64')}`,
+    },
   }
-  const realmPublicKey = provider.publicPem.replace(/-----[^-]+-----|\s/g, '')
   return {
-    ...{ redisServer, redis, emulator, provider, site, mountedSite, sitePort, mountedPort, peerPort },
-    start: (kind, more = {}, flags = undefined) =>
-      Server.start(
-        { kind, ...common, realmPublicKey, clerk, site: kind === 'mounted' ? mountedSite : site, ...more },
-        flags,
-      ),
+    // the site's processes may listen anywhere, and its address has `sitePort`; a peer that must know its own address is at `peerPort`
+    ...{ redisServer, redis, emulator, provider, site, sitePort, mountedPort, peerPort },
+    /** Starts a server, with all that any kind may need. */
+    start: (kind: string, more: object = {}, flags?: readonly string[]) =>
+      Server.start({ kind, ...common, site: kind === 'mounted' ? mountedSite : site, ...more }, flags),
     close: async () => {
       provider.close()
       await emulator.close()

@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs'
 import { judge } from './goals'
 import { untilGood } from './load'
 import type { Usage } from './machine'
@@ -57,8 +56,6 @@ export async function main(args: readonly string[]): Promise<void> {
     for (const one of contestants) [one.memory] = await look(setup, one.row, one.cookies, [options.requests])
     console.log(report(contestants, options, readers))
     console.log(judge(contestants))
-    const figures = contestants.map(({ row, rounds, memory }) => ({ row, rounds, memory }))
-    if (options.json) writeFileSync(options.json, JSON.stringify(figures))
   } finally {
     await setup.close()
   }
