@@ -1,4 +1,5 @@
 /** docs/options.md: every option in its group. */
+import { table } from '../bench/figures'
 import type { Option } from './read-options'
 
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
@@ -50,26 +51,16 @@ export function withRequired(readme: string, options: readonly Option[]): string
   if (before === undefined || after === undefined) throw new Error(`README.md has no ${BEGIN} and ${END}`)
   const rows = options
     .filter(({ name, defaultText, variable }) => variable && (defaultText?.startsWith('required') || name === 'redis'))
-    .map(({ name, variable, defaultText = '', description }) => [
-      `\`${name}\``,
-      `\`${variable}\``,
-      defaultText,
-      firstSentence(description),
-    ])
-  return `${before}${BEGIN}\n\n${aligned([['option', 'environment', 'default', 'meaning'], ...rows])}\n\n${END}${after}`
+    .map(({ name, variable, defaultText = '', description }) => ({
+      option: `\`${name}\``,
+      environment: `\`${variable}\``,
+      default: defaultText,
+      meaning: firstSentence(description),
+    }))
+  return `${before}${BEGIN}\n\n${table(rows)}\n\n${END}${after}`
 }
 
 const firstSentence = (text: string) => text.replace(/\.( .*)?$/, '')
-
-/** A table as the formatter leaves it. */
-function aligned(rows: readonly (readonly string[])[]): string {
-  const width = (column: number) => Math.max(...rows.map((cells) => cells[column]?.length ?? 0))
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell, column) => cell.padEnd(width(column))).join(' | ')} |`
-  const [head = [], ...body] = rows
-  const rule = head.map((_cell, column) => '-'.repeat(width(column)))
-  return [head, rule, ...body].map(line).join('\n')
-}
 
 /** An option with a heading of its own, so that messages and pages can link to it. */
 function section({ name, variable, type, defaultText, description, mustBe }: Option): string {

@@ -9,15 +9,8 @@ import { ALWAYS, type Span } from './judge'
 
 const EVERY_MS = 50
 
-/** A machine that is watched. */
-export interface Watched {
-  /** The longest that it took within a time, in milliseconds. */
-  longestMs(span?: Span): number
-  stop(): Promise<void>
-}
-
 /** Asks until it is stopped. @param ports of processes of the site */
-export function watchMachine(ports: readonly number[]): Watched {
+export function watchMachine(ports: readonly number[]) {
   const waits: { readonly begin: number; readonly ms: number }[] = []
   let isOver = false
   const run = async (port: number) => {
@@ -30,7 +23,8 @@ export function watchMachine(ports: readonly number[]): Watched {
   }
   const ends = Promise.all(ports.map(run))
   return {
-    longestMs: ({ from, to } = ALWAYS) =>
+    /** The longest that a page took within a time, in milliseconds. */
+    longestMs: ({ from, to }: Span = ALWAYS) =>
       Math.max(0, ...waits.filter(({ begin }) => begin >= from && begin < to).map(({ ms }) => ms)),
     stop: async () => {
       isOver = true

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startBalancer } from '../random-histories/balancer'
-import { type Platform, startPlatform } from './platform'
+import { startPlatform } from './platform'
 import type { StoreAddress } from './topologies'
 
 /*
@@ -35,17 +35,7 @@ export interface SiteProcess {
 }
 
 /** The paper. */
-export interface Paper {
-  /** Its address, by way of the proxy. */
-  readonly url: string
-  readonly port: number
-  readonly platform: Platform
-  /** Starts processes, and lets the proxy know of them once they are well. */
-  startAll(each: readonly SiteOptions[], how?: { readonly isBehindProxy: boolean }): Promise<SiteProcess[]>
-  /** Ends processes, once the proxy knows of them no more. @throws where one did not end by itself */
-  endAll(processes: readonly SiteProcess[]): Promise<void>
-  close(): Promise<void>
-}
+export type Paper = Awaited<ReturnType<typeof openPaper>>
 
 const running = new Set<ChildProcess>()
 process.once('exit', () => {
@@ -53,22 +43,25 @@ process.once('exit', () => {
 })
 
 /** Opens it, without a process. */
-export async function openPaper(store: StoreAddress, readers: number): Promise<Paper> {
+export async function openPaper(store: StoreAddress, readers: number) {
   let ports: readonly number[] = []
   const proxy = await startBalancer(() => ports)
   const url = `http://paper.localhost:${proxy.port}`
   const platform = await startPlatform(url, readers)
   return {
+    /** Its address, by way of the proxy. */
     url,
     port: proxy.port,
     platform,
-    startAll: async (each, { isBehindProxy } = { isBehindProxy: true }) => {
+    /** Starts processes, and lets the proxy know of them once they are well. */
+    startAll: async (each: readonly SiteOptions[], { isBehindProxy } = { isBehindProxy: true }) => {
       const common = { ...platform.options, ...COMMON, siteUrl: url, store }
       const sites = await Promise.all(each.map((options) => launch({ ...common, ...options })))
       if (isBehindProxy) ports = [...ports, ...sites.map(({ port }) => port)]
       return sites
     },
-    endAll: async (sites) => {
+    /** Ends processes, once the proxy knows of them no more. @throws where one did not end by itself */
+    endAll: async (sites: readonly SiteProcess[]) => {
       const ending = sites.map(({ port }) => port)
       ports = ports.filter((port) => !ending.includes(port))
       await sleep(DRAIN_MS)

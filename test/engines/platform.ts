@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createEmulator, demoOptions, type Emulator, type EmulatorOptions } from '../../lib/emulator'
+import { createEmulator, demoOptions, type EmulatorOptions } from '../../lib/emulator'
 
 /*
  * The platform, played by the emulator, with as many accounts as there are readers; its client secret can be changed
@@ -17,18 +17,8 @@ export const clientSecrets = [
   'the-client-secret-of-later-0123456789',
 ] as const
 
-/** A running platform. */
-export interface Platform {
-  readonly emulator: Emulator
-  /** Options of a site that uses it, as `sso2()` takes them. */
-  readonly options: Readonly<Record<string, string>>
-  /** From now on it knows the other client secret, and no more the one before. */
-  changeClientSecret(): void
-  close(): Promise<void>
-}
-
 /** Starts it. @param siteUrl whose landing page is the client's */
-export async function startPlatform(siteUrl: string, readers: number): Promise<Platform> {
+export async function startPlatform(siteUrl: string, readers: number) {
   let emulator = createEmulator(demoOptions(optionsOf(siteUrl, readers)))
   const server = http.createServer({ keepAliveTimeout: 60_000 }, (req, res) => emulator.app(req, res))
   server.listen(0, '127.0.0.1')
@@ -38,6 +28,7 @@ export async function startPlatform(siteUrl: string, readers: number): Promise<P
     get emulator() {
       return emulator
     },
+    /** Options of a site that uses it, as `sso2()` takes them. */
     options: {
       ssoUrl: `${url}/sso`,
       apiUrl: url,
@@ -46,19 +37,17 @@ export async function startPlatform(siteUrl: string, readers: number): Promise<P
       clientSecret: clientSecrets[0],
       organisationId: String(emulator.export().organisationId),
     },
-    // between two requests: tickets that are out at that moment are lost
+    /** From now on it knows the other client secret, and no more the one before. Tickets that are out at that moment are lost. */
     changeClientSecret: () => {
-      emulator = withSecret(emulator.export(), clientSecrets[1])
+      const [, clientSecret] = clientSecrets
+      const { clients = [], ...options } = emulator.export()
+      emulator = createEmulator({ ...options, clients: clients.map((client) => ({ ...client, clientSecret })) })
     },
     close: async () => {
       server.close()
       server.closeAllConnections()
     },
   }
-}
-
-function withSecret(options: EmulatorOptions, clientSecret: string): Emulator {
-  return createEmulator({ ...options, clients: (options.clients ?? []).map((client) => ({ ...client, clientSecret })) })
 }
 
 function optionsOf(siteUrl: string, readers: number): EmulatorOptions {

@@ -3,8 +3,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { cleanEnvironment } from '../examples/process'
-
-const root = path.join(__dirname, '..', '..')
+import { root } from '../support/sources'
 
 /** An empty folder of a stranger, into which packages are installed. */
 export class Project {

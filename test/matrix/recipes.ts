@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { blocksOf } from '../docs/markdown'
+import { blocksBelow } from '../docs/markdown'
 import { answers, start } from '../examples/process'
 import { Browser } from '../support/agent'
 import { findChromium } from '../support/browser'
 import { freePort } from '../support/ports'
+import { readText } from '../support/sources'
 import { type Outcome, outcomeOf, Project, run } from './project'
 
 /* Recipes of the documentation whose frameworks are too large to be a dependency of this repository: copied out of the pages, and run. */
-
-const root = path.join(__dirname, '..', '..')
 
 /** How it went with one recipe. */
 export interface Recipe extends Outcome {
@@ -43,12 +42,7 @@ export async function tryRecipes(folder: string, tarball: string): Promise<Recip
 }
 
 /** Blocks of a section of a page. */
-function blocksIn(page: string, heading: string) {
-  const sections = readFileSync(path.join(root, 'docs', page), 'utf8').split(/^(?=## )/m)
-  const section = sections.find((part) => part.startsWith(`## ${heading}\n`))
-  assert.ok(section, `docs/${page} has a section ${heading}`)
-  return blocksOf(section)
-}
+const blocksIn = (page: string, heading: string) => blocksBelow(readText('docs', page), `## ${heading}`)
 
 /** Writes what a section names as files. @param change made in each of them */
 function copyFiles(project: Project, page: string, heading: string, change = (code: string) => code): void {

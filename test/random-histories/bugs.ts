@@ -9,7 +9,7 @@ export interface Bug {
   readonly name: string
   readonly file: string
   readonly find: string
-  readonly replace: string
+  readonly replace?: string
   readonly also?: readonly { readonly file?: string; readonly find: string; readonly replace: string }[]
   readonly breaks: readonly string[]
 }
@@ -20,7 +20,7 @@ interface Patching {
   compile(source: string): string
   weaken(lib: string, bug: Bug): ReadonlyMap<string, string> | string
 }
-const { compile, weaken }: Patching = require('../security-mutations/patch.js')
+export const { compile, weaken }: Patching = require('../security-mutations/patch.js')
 
 const { makeCopy }: { makeCopy(prefix: string): string } = require('../support/copy.js')
 

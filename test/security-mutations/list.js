@@ -210,7 +210,6 @@ const byFile = {
         {
           file: 'web/session/session-cookie.ts',
           find: 'if (more.length > 0) return { id: undefined, isUnreadable: true, isDoubled: true }',
-          replace: '',
         },
       ],
       test: ['safety/cookies', threat('S2')],
@@ -1087,12 +1086,7 @@ const byFile = {
   'web/sso2-request.ts': {
     'check() goes by what was read when the request began': {
       find: "if ((await context.stored.reread()) === 'unavailable') throw storeUnavailable()",
-      also: [
-        {
-          find: ', fresh: statusChecksOf(context.stored) })',
-          replace: ' })',
-        },
-      ],
+      also: [{ find: ', fresh: statusChecksOf(context.stored) })', replace: ' })' }],
       test: ['regressions/fresh-pages', 'after a logout has returned'],
     },
     'check() throws an error without a class': {
@@ -1225,9 +1219,7 @@ const byFile = {
 }
 
 /** One weakening by itself. */
-const weakeningOf = (file, name, { test: [test, title = ''], ...changes }) => {
-  return { name, file, replace: '', ...changes, test, title }
-}
+const weakeningOf = (file, name, { test: [test, title = ''], ...changes }) => ({ name, file, ...changes, test, title })
 
 module.exports = Object.entries(byFile).flatMap(([file, weakenings]) =>
   Object.entries(weakenings).map(([name, weakening]) => weakeningOf(file, name, weakening)),

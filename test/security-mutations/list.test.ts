@@ -1,34 +1,25 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { parseSync } from '@swc/core'
+import { nodesOf, root, treeOf } from '../support/sources'
 
 interface Weakening {
   name: string
   file: string
   find: string
-  replace: string
-  also?: { file?: string; find: string; replace: string }[]
+  replace?: string
+  also?: { file?: string; find: string; replace?: string }[]
   test: string
   title: string
 }
 const weakenings: Weakening[] = require('./list.js')
 const { weaken }: { weaken(lib: string, weakening: Weakening): Map<string, string> | string } = require('./patch.js')
-const root = path.join(__dirname, '..', '..')
-
-interface Part {
-  readonly type?: string
-  readonly value?: unknown
-  readonly quasis?: readonly { readonly cooked: string }[]
-}
 
 /** Every text that stands in a program, a template with a dot for each of its gaps. */
-function textsIn(part: unknown): string[] {
-  if (typeof part !== 'object' || part === null) return []
-  const { type, value, quasis } = part as Part
-  if (type === 'StringLiteral') return [String(value)]
-  const own = type === 'TemplateLiteral' && quasis ? [quasis.map(({ cooked }) => cooked).join('.')] : []
-  return [...own, ...Object.values(part).flatMap(textsIn)]
-}
+const textsIn = (source: string) =>
+  [...nodesOf(treeOf(source))].flatMap(({ type, value, quasis }) => {
+    if (type === 'StringLiteral') return [String(value)]
+    return type === 'TemplateLiteral' ? [(quasis as { cooked: string }[]).map(({ cooked }) => cooked).join('.')] : []
+  })
 
 const known = new Map<string, string[]>()
 
@@ -37,7 +28,7 @@ function textsOf(file: string, seen = new Set<string>()): string[] {
   if (seen.has(file) || !existsSync(file) || !file.startsWith(path.join(root, 'test'))) return []
   seen.add(file)
   const source = readFileSync(file, 'utf8')
-  const texts = known.get(file) ?? textsIn(parseSync(source, { syntax: 'typescript', target: 'es2022' }).body)
+  const texts = known.get(file) ?? textsIn(source)
   known.set(file, texts)
   const imported = [...source.matchAll(/ from '(\.[^']+)'/g)].map(([, name]) =>
     path.resolve(path.dirname(file), `${name}.ts`),

@@ -12,7 +12,7 @@ function compile(source) {
 /** What a weakening makes of the files of `lib` that it changes, by their names; or why it means nothing any more. */
 function weaken(lib, weakening) {
   const weakened = new Map()
-  for (const { file = weakening.file, find, replace } of [weakening, ...(weakening.also ?? [])]) {
+  for (const { file = weakening.file, find, replace = '' } of [weakening, ...(weakening.also ?? [])]) {
     const source = weakened.get(file) ?? readFileSync(path.join(lib, file), 'utf8')
     const parts = source.split(find)
     if (parts.length !== 2) return `the text stands in ${file} ${parts.length - 1} times`
