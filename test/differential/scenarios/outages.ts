@@ -57,13 +57,7 @@ const scenarios: readonly Scenario[] = [
     },
     steps: [{ store: 'away' }, { ask: 'GET /socket', upgrade: true }],
     visitors: ['reader'],
-    differs: [
-      {
-        row: 'a page is served while the store is away',
-        at: 0,
-        ours: { body: { passed: 'done', data: {} } },
-      },
-    ],
+    differs: [served(0, { passed: 'done', data: {} })],
   },
   ...(['save', 'reload', 'destroy'] as const).map((call) =>
     onPage(
