@@ -13,8 +13,6 @@ const OPTIONS = {
   steps: { type: 'string', default: '10000' },
   seed: { type: 'string' },
   runs: { type: 'string', default: '1' },
-  dist: { type: 'string' },
-  json: { type: 'string' },
   bugs: { type: 'boolean', default: false },
 } as const
 
@@ -26,19 +24,15 @@ export async function main(): Promise<number> {
   for (let run = 0; run < Number(values.runs); run += 1) {
     const begin = performance.now()
     const seed = first + run
-    const history = await play({ seed, steps: Number(values.steps), dist: values.dist })
+    const history = await play({ seed, steps: Number(values.steps) })
     const violations = judge(history)
-    const file = fileFor(values.json, seed, Number(values.runs), violations.length > 0)
-    if (file !== undefined) writeFileSync(file, JSON.stringify({ seed, history, violations }))
     broken += violations.length
     console.log(tell(seed, history, violations, performance.now() - begin))
-    if (file !== undefined) console.log(`  all that was seen: ${file}`)
+    if (violations.length > 0) {
+      const file = path.join(tmpdir(), `express-sso2-history-${seed}.json`) // its moments do not come again
+      writeFileSync(file, JSON.stringify({ seed, history, violations }))
+      console.log(`  all that was seen: ${file}`)
+    }
   }
   return broken > 0 ? 1 : 0
-}
-
-/** Several runs leave a file each, and a history that broke a promise leaves one in any case: its moments do not come again. */
-function fileFor(name: string | undefined, seed: number, runs: number, isBroken: boolean): string | undefined {
-  if (name === undefined) return isBroken ? path.join(tmpdir(), `express-sso2-history-${seed}.json`) : undefined
-  return runs > 1 ? name.replace(/(?:\.json)?$/, `-${seed}.json`) : name
 }
