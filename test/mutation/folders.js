@@ -8,11 +8,8 @@ module.exports = {
     mutate: ['lib/storage/*.ts', 'lib/deadline.ts'],
     suites: [
       'deadline',
-      ...suites(
-        'storage',
-        'contract counts pending-logouts-and-login-locks masters opening outage records redis-circuit-breaker site-store',
-      ),
-      ...suites('storage', 'session-index'),
+      ...suites('storage', 'contract counts pending-logouts-and-login-locks masters opening outage records'),
+      ...suites('storage', 'redis-circuit-breaker session-index site-store'),
       'web/deferred-logouts',
     ],
   },
@@ -34,34 +31,23 @@ module.exports = {
     suites: [
       ...suites('flows', 'access-token eviction first-visit identify-guard login logout status deferred-logout'),
       ...suites('flows', 'own-login-page'),
-      ...suites(
-        'regressions',
-        'asked-again body-parsers endless-redirects failure-log final-logout fresh-pages hook-errors landed-logout',
-      ),
-      ...suites(
-        'regressions',
-        'login-hooks logout-again logout-all many-sessions session-and-login session-index site-data',
-      ),
+      ...suites('regressions', 'asked-again body-parsers endless-redirects failure-log final-logout fresh-pages'),
+      ...suites('regressions', 'hook-errors landed-logout login-hooks logout-again logout-all many-sessions'),
+      ...suites('regressions', 'session-and-login session-index site-data'),
       ...suites('safety', 'login-limits login-while-logged-in operation-events races tabs tossed-session trips'),
-      ...suites(
-        'web',
-        'deferred-logouts finish-logout identify-redirects log-out-steps login-single-flight login-steps',
-      ),
-      ...suites('web', 'logout-retry-worker lost-login session-moves session-outage sign-in-steps'),
+      ...suites('web', 'deferred-logouts finish-logout identify-redirects log-out-steps'),
+      ...suites('web', 'login-single-flight login-steps logout-retry-worker lost-login session-moves'),
+      ...suites('web', 'session-outage sign-in-steps'),
     ],
   },
   routes: {
     mutate: ['lib/web/routes/*.ts', 'lib/web/router.ts'],
     suites: [
       ...suites('flows', 'first-visit login logout own-login-page sso-away store-away'),
-      ...suites(
-        'regressions',
-        'body-parsers clocks csrf-middleware endless-redirects failure-log hook-errors landed-logout login-hooks',
-      ),
-      ...suites(
-        'safety',
-        'headers landing landing-limit leaks login-form login-limits operation-events redirects tabs tokens trips',
-      ),
+      ...suites('regressions', 'body-parsers clocks csrf-middleware endless-redirects failure-log hook-errors'),
+      ...suites('regressions', 'landed-logout login-hooks'),
+      ...suites('safety', 'headers landing landing-limit leaks login-form login-limits operation-events'),
+      ...suites('safety', 'redirects tabs tokens trips'),
       ...suites('web', 'doctor-report pages route-paths'),
     ],
   },
@@ -72,11 +58,8 @@ module.exports = {
   remote: {
     mutate: ['lib/remote/*.ts'],
     suites: [
-      ...suites(
-        'remote',
-        'client-keys dependency http identify-health make-clients outages platform-api platform-rules',
-      ),
-      ...suites('remote', 'platform-time platform-types service-token sso2 sso2-calls ticket'),
+      ...suites('remote', 'client-keys dependency http identify-health make-clients outages platform-api'),
+      ...suites('remote', 'platform-rules platform-time platform-types service-token sso2 sso2-calls ticket'),
     ],
   },
 }
