@@ -165,25 +165,19 @@ function addVisit(figures: Figures, title: string, parts: readonly string[]): vo
 }
 
 /** Goes where the browser was sent. */
-const goOn = async (traveller: Traveller) => go(traveller, traveller.next, 302, 303)
+const goOn = async (traveller: Traveller) => go(traveller, traveller.next, [302, 303])
 
-/** One request, which must be answered by one of these. */
-async function go(traveller: Traveller, address: string, ...expected: number[]): Promise<void> {
-  answered(traveller, await traveller.client.step(address), expected)
-}
-async function post(traveller: Traveller, address: string, fields: Record<string, string>): Promise<void> {
-  answered(traveller, await traveller.client.step(address, fields), [303])
-}
-function answered(
-  traveller: Traveller,
-  { status, location = '' }: { status: number; location: string | undefined },
-  expected: number[],
-): void {
+type Fields = Parameters<Client['step']>[1]
+
+/** One request, which must be answered by one of these. @param fields of a form */
+async function go(traveller: Traveller, address: string, expected: readonly number[], fields?: Fields): Promise<void> {
+  const { status, location = '' } = await traveller.client.step(address, fields)
   if (!expected.includes(status)) throw new Error(`a step at ${traveller.client.last} was answered by ${status}`)
   traveller.next = location
 }
+const post = (traveller: Traveller, address: string, fields: Fields) => go(traveller, address, [303], fields)
 const pages = (origin: string) => async (one: Traveller) => {
-  for (let page = 0; page < PAGES; page += 1) await go(one, `${origin}/page`, 200)
+  for (let page = 0; page < PAGES; page += 1) await go(one, `${origin}/page`, [200])
 }
 
 function siteSteps({ emulator }: Setup, origin: string, server: Server): Step[] {
@@ -196,18 +190,18 @@ function siteSteps({ emulator }: Setup, origin: string, server: Server): Step[] 
     post(one, `${origin}/login`, { username: one.username, password, return_to: '/page' })
   const end = (path: string) => (one: Traveller) => post(one, `${origin}${path}`, { return_to: '/page' })
   return [
-    { title: 'first visit: to Identify', take: (one) => go(one, page, 302, 303) },
+    { title: 'first visit: to Identify', take: (one) => go(one, page, [302, 303]) },
     { take: goOn },
     { title: 'first visit: landing', take: goOn },
-    { title: 'the page itself', take: (one) => go(one, page, 200) },
-    { title: 'login form', take: (one) => go(one, `${origin}/login`, 200) },
+    { title: 'the page itself', take: (one) => go(one, page, [200]) },
+    { title: 'login form', take: (one) => go(one, `${origin}/login`, [200]) },
     { title: 'login, new device', take: logIn },
-    { title: 'six-minute check', before: later, take: (one) => go(one, page, 200) },
+    { title: 'six-minute check', before: later, take: (one) => go(one, page, [200]) },
     { title: 'logout', take: end('/logout') },
     { take: async ({ client }) => void (await client.visit(`${origin}/login`)) },
     { title: 'login, known device', take: logIn },
     { take: async ({ client }) => client.forget('sso2.sid') },
-    { title: 'return: to Identify', take: (one) => go(one, page, 302, 303) },
+    { title: 'return: to Identify', take: (one) => go(one, page, [302, 303]) },
     { take: goOn },
     { title: 'return: landing', take: goOn },
     { title: 'five pages', take: pages(origin) },
@@ -218,16 +212,16 @@ function siteSteps({ emulator }: Setup, origin: string, server: Server): Step[] 
 /** The pages of one whole visit. */
 const pagesOf = (of: string, origin: string): Step[] => [
   { title: `${of} five pages`, take: pages(origin) },
-  { title: `${of} one more page`, take: (one) => go(one, `${origin}/page`, 200) },
+  { title: `${of} one more page`, take: (one) => go(one, `${origin}/page`, [200]) },
 ]
 
 function openIdSteps(origin: string): Step[] {
   return [
-    { title: `${OPEN_ID} to the provider`, take: (one) => go(one, `${origin}/login`, 302) },
+    { title: `${OPEN_ID} to the provider`, take: (one) => go(one, `${origin}/login`, [302]) },
     { take: goOn },
     { title: `${OPEN_ID} callback`, take: goOn },
     ...pagesOf(OPEN_ID, origin),
-    { title: `${OPEN_ID} logout`, take: (one) => go(one, `${origin}/logout`, 302) },
+    { title: `${OPEN_ID} logout`, take: (one) => go(one, `${origin}/logout`, [302]) },
   ]
 }
 

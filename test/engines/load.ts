@@ -111,7 +111,7 @@ class Reader {
     this.isBusy = true
     const device = Math.floor(Math.random() * this.#browsers.length)
     try {
-      if (Math.random() < 0.04) await this.#visitAsNobody()
+      if (Math.random() < 0.04) await this.#visit('page', -1, '/front', this.#newBrowser())
       else if (this.#isIn.has(device)) await this.#actLoggedIn(device)
       else await this.#actLoggedOut(device)
     } finally {
@@ -152,19 +152,11 @@ class Reader {
   }
 
   async #page(device: number, path: string): Promise<void> {
-    const what = path === '/sensitive' ? 'sensitive' : 'page'
-    await this.#note(what, device, async () => seen(await this.#browser(device).visit(this.#paper.url + path)))
+    await this.#visit(path === '/sensitive' ? 'sensitive' : 'page', device, path)
   }
 
-  /** Says 503 where nobody could log in; leads on to a page where somebody is logged in. */
-  async #form(device: number): Promise<void> {
-    const url = `${this.#paper.url}/login?return_to=/front`
-    await this.#note('form', device, async () => seen(await this.#browser(device).visit(url)))
-  }
-
-  async #visitAsNobody(): Promise<void> {
-    const stranger = this.#newBrowser()
-    await this.#note('page', -1, async () => seen(await stranger.visit(`${this.#paper.url}/front`)))
+  async #visit(what: Entry['what'], device: number, path: string, browser = this.#browser(device)): Promise<void> {
+    await this.#note(what, device, async () => seen(await browser.visit(this.#paper.url + path)))
   }
 
   async #script(device: number, path: string): Promise<void> {
@@ -174,9 +166,12 @@ class Reader {
     })
   }
 
-  /** Presses "log in", which brings a session, and sends the form. */
+  /**
+   * Presses "log in", which brings a session, and sends the form. The form says 503 where nobody could log in, and leads on to a page where
+   * somebody is logged in.
+   */
   async #logIn(device: number): Promise<void> {
-    await this.#form(device)
+    await this.#visit('form', device, '/login?return_to=/front')
     const credentials = { username: this.#name, password }
     const { status } = await this.#note('login', device, async () => {
       const answer = await this.#browser(device).fetchJson(`${this.#paper.url}/login`, { json: credentials })

@@ -109,9 +109,3 @@ export async function until(what: string, holds: () => Promise<boolean>): Promis
 /** Is this server a replica that has everything of its master? */
 export const isInStep = async ({ admin }: Node) =>
   /master_link_status:up[\s\S]*master_sync_in_progress:0/.test(await admin.info('replication'))
-
-/** `master` or `slave`, in its own words. */
-export async function roleOf({ admin }: Node): Promise<string> {
-  const [role] = (await admin.call('ROLE')) as [string]
-  return role
-}

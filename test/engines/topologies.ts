@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../support/ports'
-import { type Engine, isInStep, type Node, roleOf, startNode, until } from './servers'
+import { type Engine, isInStep, type Node, startNode, until } from './servers'
 
 /*
  * What sites run in production: a Cluster of three masters and three replicas; or one master with two replicas, and three
@@ -113,9 +113,9 @@ async function allInStep(replicas: readonly Node[]): Promise<boolean> {
 }
 
 /** One that is frozen or gone says nothing. */
-async function isMaster(node: Node): Promise<boolean> {
-  const late = sleep(500).then(() => 'nobody')
-  return (await Promise.race([roleOf(node), late]).catch(() => 'nobody')) === 'master'
+async function isMaster({ admin }: Node): Promise<boolean> {
+  const role = await Promise.race([admin.call('ROLE'), sleep(500)]).catch(() => undefined)
+  return Array.isArray(role) && role[0] === 'master'
 }
 
 /** The first that is a master now. */

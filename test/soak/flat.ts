@@ -1,3 +1,4 @@
+import { spread } from '../bench/figures'
 import type { Sample } from './samples'
 
 /** What has to stay as it is, and by how much it may seem to grow all the same: a share of itself, or so much. */
@@ -34,19 +35,15 @@ export function judgeCourse(samples: readonly Sample[]): Course[] {
   })
 }
 
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b)
-  const middle = Math.floor(sorted.length / 2)
-  const [low = 0, high = 0] = [sorted[sorted.length % 2 === 0 ? middle - 1 : middle], sorted[middle]]
-  return (low + high) / 2
-}
+/** Of nothing it is 0. */
+const median = (values: readonly number[]) => spread(values).median || 0
 
 /** The median of the slopes between all pairs: a sample that is far off counts no more than another. */
 function slope(points: readonly (readonly [at: number, value: number])[]): number {
   const slopes = points.flatMap(([at, value], index) =>
     points.slice(index + 1).map(([later, other]) => (other - value) / (later - at)),
   )
-  return slopes.length === 0 ? 0 : median(slopes)
+  return median(slopes)
 }
 
 export const tellCourse = ({ name, median: middle, growth, most, isFlat }: Course): string =>
