@@ -1,7 +1,5 @@
 /**
- * Runs all tests against sources that count what is reached, in this process of Jest and in every process that a test
- * starts, and prints which branches of lib nothing takes. `node test/coverage/run.js [arguments of Jest]`; build first.
- * Exit 1 when a test fails, or when all tests take less than the goal. The pages are in coverage/.
+ * Prints which branches of lib nothing takes: README.md says how. Exit 1 when a test fails, or when all tests take less than the goal.
  */
 const { spawnSync } = require('node:child_process')
 const { cpSync, rmSync } = require('node:fs')

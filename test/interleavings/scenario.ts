@@ -21,11 +21,7 @@ export interface Scenario extends SiteKind {
 const isState = (name: string): name is StateName => Object.hasOwn(states, name)
 const isAction = (name: string): name is ActionName => Object.hasOwn(actions, name)
 
-/**
- * Reads a scenario: `state:part|part`, a part being actions joined by `+`. `b2.` before a part: another browser.
- * In front: `own/` for a site with its own session, `limits/` for a site that counts attempts at user names,
- * `readonly/` for a Redis that takes no writes, `one/` for one process where there are two otherwise.
- */
+/** Reads a scenario: README.md has the words. */
 export function readScenario(name: string): Scenario {
   const words = name.split('/')
   const has = (word: string) => words.includes(word)

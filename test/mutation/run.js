@@ -1,10 +1,5 @@
 #!/usr/bin/env node
-/*
- * Changes the code of a folder in every way that Stryker knows, one at a time, and runs the tests that hold the place. What was judged
- * before and has not changed since, code and tests, is not judged again.
- *
- *   node test/mutation/run.js [folders of folders.js] [--concurrency 2] [--force] [--only lib/decide/request-decision.ts]
- */
+/* `npm run test:mutation`: README.md shows its options. */
 const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
