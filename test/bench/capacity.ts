@@ -1,7 +1,7 @@
 import { number } from './figures'
 
 /*
- * What a site needs, by its readers in a month: computed from measured figures by the formula below, which says what it takes for granted.
+ * What a site needs, by its readers in a month: computed from measured figures, as docs/performance.md says.
  */
 
 /** Measured at 32 connections with ten thousand sessions. */
@@ -26,13 +26,6 @@ const BUSY = 0.5
 /** Redis grows in steps and copies when it saves. */
 const SPARE = 1.5
 const MONTH_SECONDS = 30 * 86_400
-
-export const formula = [
-  `R readers a month, ${VISITS_A_MONTH} visits each, ${PAGES_A_VISIT} pages a visit, ${LOGGED_IN * 100} % logged in; the peak is ${PEAK} times the mean.`,
-  `Requests/s = R x ${VISITS_A_MONTH} x ${PAGES_A_VISIT} x ${PEAK} / ${number(MONTH_SECONDS)}. Processes = requests/s x CPU a request / ${BUSY}, and one more.`,
-  `Sessions = R x ${LOGGED_IN} + R x ${1 - LOGGED_IN} x ${VISITS_A_MONTH} / 30. Redis memory = sessions x bytes a session x ${SPARE}.`,
-  `Session Status calls/s = R x ${VISITS_A_MONTH} x ${CHECKS_A_VISIT} x ${PEAK} / ${number(MONTH_SECONDS)}. Redis commands/s, at most = requests/s + calls/s x ${COMMANDS_A_CHECK}; a busy process reads for many requests at once.`,
-].join('\n')
 
 /** The table, from ten thousand to a hundred million readers. The page's own work is not in it: add it to the CPU time. */
 export function capacity({ cpuMicroseconds, bytes }: Figures): Record<string, string>[] {

@@ -1,7 +1,7 @@
 import { type Cluster, Redis } from 'ioredis'
 import { startCluster } from '../storage/servers'
 import { startRedis } from '../support/redis'
-import { capacity, formula } from './capacity'
+import { capacity } from './capacity'
 import { number, ratio, show, spread, table } from './figures'
 import { cookieOf, filler, fillPlain, realLogin } from './fill'
 import { Load, pageRequest } from './load'
@@ -66,7 +66,7 @@ export async function main(args: readonly string[]): Promise<void> {
     await Promise.all(all.map((size) => size.stop()))
     console.log(`${table([await flood(setup, options), await stampede(setup, options)].flat())}\n`)
     const [first] = all
-    if (first) console.log(`${formula}\n\n${table(capacity(figuresOf(first)))}\n`)
+    if (first) console.log(`${table(capacity(figuresOf(first)))}\n`)
   } finally {
     await setup.close()
   }

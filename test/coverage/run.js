@@ -1,6 +1,4 @@
-/**
- * Prints which branches of lib nothing takes: README.md says how. Exit 1 when a test fails, or when all tests take less than the goal.
- */
+/** Prints which branches of lib nothing takes: README.md says how. Exit 1 when a test fails, or when all tests take less than the goal. */
 const { spawnSync } = require('node:child_process')
 const { cpSync, rmSync } = require('node:fs')
 const path = require('node:path')

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { root } from '../support/sources'
@@ -18,17 +18,11 @@ const filesOf = (place: string) =>
     .map((entry) => path.relative(place, path.join(entry.parentPath, entry.name)))
     .sort()
 
-const read = (place: string) => {
-  try {
-    return readFileSync(place, 'utf8')
-  } catch {
-    return undefined
-  }
-}
+const read = (place: string) => (existsSync(place) ? readFileSync(place, 'utf8') : '')
 
 /** The first line in which two texts differ. */
 function differenceOf(file: string): string[] {
-  const [ours = '', made = ''] = [read(path.join(root, file)), read(path.join(folder, file))]
+  const [ours, made] = [read(path.join(root, file)), read(path.join(folder, file))]
   if (ours === made) return []
   const [before, after] = [ours.split('\n'), made.split('\n')]
   const at = after.findIndex((line, index) => line !== before[index])

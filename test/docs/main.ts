@@ -1,5 +1,5 @@
 /** Writes everything in the documentation that is generated. */
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { readText, root } from '../support/sources'
 import { withComments } from './comments'
@@ -50,15 +50,7 @@ function writeAll(folder: string, files: ReadonlyMap<string, string>): void {
   for (const [name, text] of files) {
     const file = path.join(folder, name)
     mkdirSync(path.dirname(file), { recursive: true })
-    if (!isThere(file, text)) writeFileSync(file, text)
-  }
-}
-
-function isThere(file: string, text: string): boolean {
-  try {
-    return readFileSync(file, 'utf8') === text
-  } catch {
-    return false
+    if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileSync(file, text)
   }
 }
 

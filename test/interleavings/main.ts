@@ -13,8 +13,6 @@ const OPTIONS = {
   seed: { type: 'string', default: '1' },
   only: { type: 'string' },
   replay: { type: 'string' },
-  executions: { type: 'string', default: '1000000' },
-  preemptions: { type: 'string', default: '99' },
   faults: { type: 'string', default: '-1' },
 } as const
 
@@ -30,11 +28,9 @@ export async function main(): Promise<number> {
   try {
     if (values.replay !== undefined) return await replay(setup, values.replay)
     const tour = new Tour(setup, Number(values.seconds))
-    const executions = Number(values.executions)
-    const preemptions = Number(values.preemptions)
-    const most = { maxExecutions: executions, maxPreemptions: preemptions, faultsUpTo: Number(values.faults) }
-    if (values.only !== undefined) await tour.all([values.only], most, 1)
-    else await longRun(tour, Math.min(executions, PAIR_EXECUTIONS), Number(values.seed))
+    const all = { maxExecutions: Number.POSITIVE_INFINITY, maxPreemptions: 99, faultsUpTo: Number(values.faults) }
+    if (values.only !== undefined) await tour.all([values.only], all, 1)
+    else await longRun(tour, Number(values.seed))
     tour.tell()
     return tour.violations.length > 0 ? 1 : 0
   } finally {
@@ -43,7 +39,8 @@ export async function main(): Promise<number> {
 }
 
 /** Each part has until a part of the time. */
-async function longRun(tour: Tour, maxExecutions: number, seed: number): Promise<void> {
+async function longRun(tour: Tour, seed: number): Promise<void> {
+  const maxExecutions = PAIR_EXECUTIONS
   const both = [...pairs, ...morePairs]
   const inOneProcess = both.map((name) => `one/${name}`)
   await tour.all(faulty, { maxExecutions, maxPreemptions: 1, faultsUpTo: 0 }, 1)

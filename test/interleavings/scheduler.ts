@@ -28,12 +28,6 @@ export interface StepInfo {
   readonly wokenBy?: 'write' | 'time'
 }
 
-/** A step that has happened. */
-export interface Step extends StepInfo {
-  readonly actor: number
-  readonly mode: Mode
-}
-
 /** What the scheduler is told: whose next step happens, and how it ends. */
 export interface Choice {
   readonly actor: number
@@ -41,9 +35,10 @@ export interface Choice {
 }
 
 /** A step that could happen now. */
-export interface Option extends StepInfo {
-  readonly actor: number
-}
+export type Option = StepInfo & Pick<Choice, 'actor'>
+
+/** A step that has happened. */
+export type Step = StepInfo & Choice
 
 export type Choose = (options: readonly Option[]) => Choice
 

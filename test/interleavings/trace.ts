@@ -5,14 +5,6 @@ import { isDependent, isWaking, type Step } from './scheduler'
  * the same for all steps differ only in steps that do not touch each other.
  */
 
-/** A beginning in which one race ends the other way. */
-export interface Reversal {
-  readonly steps: readonly Step[]
-  readonly preemptions: number
-  /** Has an execution begun so already? */
-  isIn(trace: Trace): boolean
-}
-
 /** The steps of one execution, and what must come before what. */
 export class Trace {
   readonly #steps: readonly Step[]
@@ -45,7 +37,7 @@ export class Trace {
    * Beginnings in which a race ends the other way: two steps of two actors that touch each other, with nothing between
    * that orders them. What follows on the first of the two is left out, and the second comes last.
    */
-  *reversals(): Generator<Reversal> {
+  *reversals() {
     for (const [later, { actor }] of this.#steps.entries()) {
       for (let earlier = later - 1; earlier >= 0; earlier -= 1)
         if (this.#steps[earlier]?.actor !== actor && this.#isRace(earlier, later) && this.#canComeFirst(earlier, later))
@@ -103,14 +95,15 @@ export class Trace {
     return clock
   }
 
-  #reverse(earlier: number, later: number): Reversal {
+  #reverse(earlier: number, later: number) {
     const counts = this.#own.map(
       (own) => own.filter((index) => index < later && index !== earlier && !this.#isBefore(earlier, index)).length,
     )
     const last = this.#steps[later]
     const { steps, preemptions } = this.#line(counts, later)
     const text = last ? textOf(last, this.#clockOf(later, later, earlier)) : ''
-    const isIn = (trace: Trace) =>
+    /** Has an execution begun so already? */
+    const isIn = (trace: Trace): boolean =>
       trace.#textOf(last?.actor, counts[last?.actor ?? 0]) === text && trace.#beginsLike(this, counts)
     return { steps, preemptions, isIn }
   }

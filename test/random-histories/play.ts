@@ -4,7 +4,7 @@ import { Agent } from './agent'
 import { type Dice, dice } from './dice'
 import type { Entry, History } from './entries'
 import { type Doings, nemesis } from './nemesis'
-import { type Account, openSetup, type Setup, type SetupOptions } from './setup'
+import { type Account, openSetup, type Setup } from './setup'
 import { comeByOnce, doAnything, read, thieve } from './steps'
 
 /** Browsers that do anything, in pairs that share an account; and readers. */
@@ -28,13 +28,8 @@ const ofReader = (number: number) => [account(`reader-${number}`)]
 const everybody = [...doers.flatMap(ofDoer), ...readers.flatMap(ofReader)]
 const accounts = [...new Map(everybody.map((one) => [one.username, one])).values()]
 
-export interface PlayOptions extends Pick<SetupOptions, 'dist'> {
-  readonly seed: number
-  readonly steps: number
-}
-
 /** Plays one history: the seed says who does what, and what breaks; when exactly is the machine's. */
-export async function play({ seed, steps, dist }: PlayOptions): Promise<History> {
+export async function play({ seed, steps, dist }: { seed: number; steps: number; dist?: string }): Promise<History> {
   const setup = await openSetup({ accounts, dist })
   try {
     return await playOn(setup, seed, steps)

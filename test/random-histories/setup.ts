@@ -20,7 +20,7 @@ export interface Account {
   readonly password: string
 }
 
-export interface SetupOptions {
+interface SetupOptions {
   readonly accounts: readonly Account[]
   /** Folder of the package under test, built. Default: this repository's. */
   readonly dist?: string | undefined
