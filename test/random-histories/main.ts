@@ -1,11 +1,8 @@
-import { writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { findBugs } from './bugs'
 import { play } from './play'
 import { judge } from './promises'
-import { tell } from './report'
+import { keepSeen, tell } from './report'
 
 /* `npm run history`: README.md shows its options. */
 
@@ -28,11 +25,7 @@ export async function main(): Promise<number> {
     const violations = judge(history)
     broken += violations.length
     console.log(tell(seed, history, violations, performance.now() - begin))
-    if (violations.length > 0) {
-      const file = path.join(tmpdir(), `express-sso2-history-${seed}.json`) // its moments do not come again
-      writeFileSync(file, JSON.stringify({ seed, history, violations }))
-      console.log(`  all that was seen: ${file}`)
-    }
+    if (violations.length > 0) console.log(keepSeen(`history-${seed}`, { seed, history, violations }))
   }
   return broken > 0 ? 1 : 0
 }

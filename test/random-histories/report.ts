@@ -1,3 +1,6 @@
+import { writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import type { History } from './entries'
 import type { Violation } from './promises'
 import { groupBy } from './view'
@@ -25,4 +28,11 @@ export function tell(seed: number, history: History, violations: readonly Violat
       ...found.slice(0, SHOWN).map(({ text }) => `    ${text}`),
     ]),
   ].join('\n')
+}
+
+/** Leaves everything that was seen as JSON, because its moments do not come again. @returns where */
+export function keepSeen(name: string, seen: object): string {
+  const file = path.join(tmpdir(), `express-sso2-${name}.json`)
+  writeFileSync(file, JSON.stringify(seen))
+  return `\nall that was seen: ${file}`
 }

@@ -1,6 +1,3 @@
-import { writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { dice } from '../random-histories/dice'
@@ -8,7 +5,7 @@ import { platformAway, storeRestarts } from '../random-histories/faults'
 import { type Doings, pause, suffer } from '../random-histories/nemesis'
 import { lookBack } from '../random-histories/play'
 import { judge } from '../random-histories/promises'
-import { tell } from '../random-histories/report'
+import { keepSeen, tell } from '../random-histories/report'
 import { openSetup, type Setup } from '../random-histories/setup'
 import { judgeCourse, tellCourse } from './flat'
 import { Sampler, tableHead, tableLine } from './samples'
@@ -53,15 +50,12 @@ export async function main(): Promise<number> {
     const { entries, agents } = traffic
     const history = await lookBack(setup, entries, doings, agents.slice(0, SETTLED))
     const violations = judge(history)
-    const courses = judgeCourse(sampler.samples)
+    const { samples } = sampler
+    const courses = judgeCourse(samples)
     const isFlat = courses.every((course) => course.isFlat)
     console.log(`\n${tell(seed, history, violations, performance.now() - begin)}`)
     console.log(`\n${isFlat ? 'FLAT' : 'NOT FLAT'}\n${courses.map(tellCourse).join('\n')}`)
-    if (violations.length > 0) {
-      const file = path.join(tmpdir(), `express-sso2-soak-${seed}.json`)
-      writeFileSync(file, JSON.stringify({ samples: sampler.samples, courses, violations, history }))
-      console.log(`\nall that was seen: ${file}`)
-    }
+    if (violations.length > 0) console.log(keepSeen(`soak-${seed}`, { samples, courses, violations, history }))
     return isFlat && violations.length === 0 ? 0 : 1
   } finally {
     await setup.close()
