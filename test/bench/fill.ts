@@ -12,8 +12,6 @@ import { readerName, type Setup, type SiteOptions } from './setup'
  */
 
 type Config = typeof import('../../lib/config')
-type Hashes = typeof import('../../lib/storage/site-store')
-type Kv = typeof import('../../lib/storage/redis-kv')
 type Record = typeof import('../../lib/decide/record')
 type Records = typeof import('../../lib/storage/records')
 type SessionIndex = typeof import('../../lib/storage/session-index')
@@ -41,11 +39,11 @@ export async function realLogin(setup: Setup): Promise<string> {
 
 /** @param template session ID of a real login, in the setup's Redis */
 export async function filler(setup: Setup, template: string, redis: Redis | Cluster) {
-  const { sessionKey, shortHash } = load<Hashes>('storage/site-store')
+  const { sessionKey, shortHash } = load<typeof import('../../lib/storage/site-store')>('storage/site-store')
   const { indexLifeOf, lifetimeOf, parseRecord, serialiseRecord } = load<Record>('decide/record')
   const config = load<Config>('config').makeConfig(setup.site, {}, { now: () => Date.now() })
   const now = () => Math.floor(Date.now() / 1000)
-  const kv = load<Kv>('storage/redis-kv').redisKv(redis, false)
+  const kv = load<typeof import('../../lib/storage/redis-kv')>('storage/redis-kv').redisKv(redis, false)
   const parts = [kv, config.prefix, config.encryptionKeys, Date.now] as const
   const records = new (load<Records>('storage/records').Records)(...parts)
   const index = new (load<SessionIndex>('storage/session-index').SessionIndex)(...parts)

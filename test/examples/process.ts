@@ -79,6 +79,12 @@ export async function start({ isThere, ...program }: Program): Promise<Running> 
   throw new Error(`${command} ${args.join(' ')} ended, or was not there in time:\n${running.output()}`)
 }
 
+/** Starts a program, and ends it after the walk. */
+export async function during<T>(program: Program, walk: (running: Running) => Promise<T>): Promise<T> {
+  const running = await start(program)
+  return walk(running).finally(() => running.stop())
+}
+
 /** Does anything answer at an address? */
 export const answers = (url: string): Promise<boolean> =>
   fetch(url).then(

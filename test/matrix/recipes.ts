@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { blocksBelow } from '../docs/markdown'
-import { answers, start } from '../examples/process'
+import { answers, during } from '../examples/process'
 import { Browser } from '../support/agent'
 import { findChromium } from '../support/browser'
 import { freePort } from '../support/ports'
@@ -114,25 +114,21 @@ async function tryNext(project: Project): Promise<void> {
   const [port, platform] = [String(await freePort()), String(await freePort())]
   const siteUrl = `http://localhost:${port}`
   const command = [project.path('node_modules/express-sso2/dist/cli/main.js'), 'emulator', '--port', platform]
-  const emulator = await start({
+  const emulator = {
     command: process.execPath,
     args: [...command, '--site', siteUrl, '--env-dir', '.'],
     cwd: project.folder,
     env: {},
-    isThere: (output) => output.includes('Ctrl+C ends it'),
-  })
-  try {
-    const site = await start({
-      command: process.execPath,
-      args: [`--env-file=localhost-${port}.env`, 'server.mjs'],
-      cwd: project.folder,
-      env,
-      isThere: () => answers(`${siteUrl}/sso2/landing`),
-    })
-    await walk(siteUrl).finally(site.stop)
-  } finally {
-    await emulator.stop()
+    isThere: (output: string) => output.includes('Ctrl+C ends it'),
   }
+  const site = {
+    command: process.execPath,
+    args: [`--env-file=localhost-${port}.env`, 'server.mjs'],
+    cwd: project.folder,
+    env,
+    isThere: () => answers(`${siteUrl}/sso2/landing`),
+  }
+  await during(emulator, () => during(site, () => walk(siteUrl)))
 }
 
 async function walk(siteUrl: string): Promise<void> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
-import { answers, type Program, type Running, start } from '../examples/process'
+import { answers, during, type Program, type Running } from '../examples/process'
 import { walks } from '../examples/walks'
 import { Browser } from '../support/agent'
 import { freePort } from '../support/ports'
@@ -67,25 +67,17 @@ async function runSteps(place: Place): Promise<void> {
   }
 }
 
-/** So that `#!/usr/bin/env node` finds the program too. */
-const environmentOf = ({ node }: Place) => ({ PATH: `${path.dirname(node)}${path.delimiter}${process.env['PATH']}` })
-
 const says = (text: string) => (output: string) => output.includes(text)
 
-/** Starts a program with the place's Node.js, and ends it after the walk. */
-async function during<T>(
-  place: Place,
+/** A walk while a program runs with the place's Node.js, which `#!/usr/bin/env node` finds too. */
+function walkWith(
+  { node, project }: Place,
   args: readonly string[],
   { env = {}, isThere }: { env?: Program['env']; isThere: Program['isThere'] },
-  walk: (running: Running) => Promise<T>,
-): Promise<T> {
-  const all = { ...environmentOf(place), ...env }
-  const running = await start({ command: place.node, args, cwd: place.project.folder, env: all, isThere })
-  try {
-    return await walk(running)
-  } finally {
-    await running.stop()
-  }
+  walk: (running: Running) => Promise<void>,
+): Promise<void> {
+  const all = { PATH: `${path.dirname(node)}${path.delimiter}${process.env['PATH']}`, ...env }
+  return during({ command: node, args, cwd: project.folder, env: all, isThere }, walk)
 }
 
 async function tryCode({ node, project }: Place): Promise<void> {
@@ -99,12 +91,12 @@ async function tryCommand(place: Place): Promise<void> {
   const { node, project } = place
   const [port, emulator] = [String(await freePort()), String(await freePort())]
   const args = [command, 'emulator', '--port', emulator, '--site', `http://localhost:${port}`]
-  await during(place, args, { isThere: says('Ctrl+C ends it') }, async ({ output }) => {
+  await walkWith(place, args, { isThere: says('Ctrl+C ends it') }, async ({ output }) => {
     const lines = output().split('\n')
     project.write('.env', `${[...lines.filter((line) => line.startsWith('SSO2_')), `PORT=${port}`].join('\n')}\n`)
     const at = (page: string) => `http://localhost:${port}${page}`
     const site = ['--env-file=.env', 'examples/minimal/site.mjs']
-    await during(place, site, { isThere: () => answers(at('/')) }, async () => {
+    await walkWith(place, site, { isThere: () => answers(at('/')) }, async () => {
       await walks['minimal']?.(at)
       await run(node, [command, 'doctor', '--env-file=.env'], project.folder)
     })
@@ -115,7 +107,7 @@ async function tryExample(place: Place, name: string): Promise<void> {
   if (name === 'nestjs' && !place.project.has('@nestjs/core')) return
   const [port, emulator] = [String(await freePort()), String(await freePort())]
   const env = { PORT: port, EMULATOR_PORT: emulator }
-  await during(place, ['examples/start.mjs', name], { env, isThere: says('log in as ada with') }, async () => {
+  await walkWith(place, ['examples/start.mjs', name], { env, isThere: says('log in as ada with') }, async () => {
     await walks[name]?.((page, paper) => `http://${paper ? `${paper}.` : ''}localhost:${port}${page}`)
   })
 }
@@ -124,7 +116,7 @@ async function tryExample(place: Place, name: string): Promise<void> {
 async function tryExampleApp(place: Place): Promise<void> {
   const [morning, evening, emulator] = [await freePort(), await freePort(), await freePort()].map(String)
   const env = { MORNING_PORT: morning ?? '', EVENING_PORT: evening ?? '', EMULATOR_PORT: emulator ?? '' }
-  await during(place, ['example-app/main.js'], { env, isThere: says('Ctrl+C ends') }, async ({ output }) => {
+  await walkWith(place, ['example-app/main.js'], { env, isThere: says('Ctrl+C ends') }, async ({ output }) => {
     const [, username = '', password = ''] = /^ {4}(\w+) +(\S+) +a reader$/m.exec(output()) ?? []
     const browser = new Browser()
     const form = await browser.visit(`http://localhost:${morning}/account`)
