@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { startFront } from '../support/front'
 
 /*
- * What a step asks of Redis: the commands that are sent, by MONITOR, without those inside scripts; and how many of them wait for one another,
- * by a way to Redis that takes its time.
+ * What a step asks of Redis: the commands that are sent, by MONITOR, without those inside scripts; and how many of them wait for one another.
+ * For these a way to Redis holds each answer back: the time of the response, divided by that. What no response waits for is no wait.
  */
 
 /** Longer than all else that a step does, and shorter than the deadline of a command. */
