@@ -33,7 +33,7 @@ interface Surroundings {
 const names = ['plain', 'memory', 'redis', 'full'] as const
 
 export async function startWorld() {
-  const places = await Promise.all([...names, ...names.map((name) => `${name}-fragile`)].map(openPort))
+  const places = await Promise.all([...names, ...names.map((name) => `${name}-fragile`)].map((name) => openPort(name)))
   const clients = places.map(({ name, url }) => ({
     clientId: name,
     clientSecret: `client-secret-of-the-${name}-site-0123456789`,

@@ -21,6 +21,7 @@ interface Patching {
   weaken(lib: string, bug: Bug): ReadonlyMap<string, string> | string
 }
 const { compile, weaken }: Patching = require('../security-mutations/patch.js')
+
 export { weaken }
 
 const { makeCopy }: { makeCopy(prefix: string): string } = require('../support/copy.js')
