@@ -36,11 +36,17 @@ async function bare(
   await once(server, 'listening')
   const found = new Promise((resolve, reject) => {
     server.once('upgrade', (req: Request, socket) => {
-      handler(req, res as never, (error?: unknown) => {
+      const next = (error?: unknown) => {
         if (error) return reject(error)
         Promise.resolve(act(req)).then(resolve, reject)
         socket.destroy()
-      })
+      }
+      try {
+        handler(req, res as never, next)
+      } catch (error) {
+        reject(error)
+        socket.destroy()
+      }
     })
   })
   const lines = ['GET /socket HTTP/1.1', 'Host: a', 'Connection: Upgrade', 'Upgrade: websocket']
