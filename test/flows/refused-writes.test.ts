@@ -121,17 +121,17 @@ describe.each(causes)('[O23] a Redis that refuses writes: $code', ({ code, refus
     await refuse(admin, folder)
 
     // each page of one browser saves data, and another browser tries to log in
-    const seen: string[] = []
+    const seen: ReturnType<typeof view>[] = []
     const told: unknown[] = []
     for (let round = 0; round < 25; round += 1) {
       const pages = Array.from({ length: 4 }, () => user.fetchJson(at('/count')))
       if (round % 5 === 0) await other.fetchJson(at('/login'), { json: ada })
-      for (const page of await Promise.all(pages)) seen.push(view(page).status)
+      for (const page of await Promise.all(pages)) seen.push(view(page))
       const { store, ok, storeReason } = await setup.morning.sso.health()
       told.push({ ok, store, storeReason })
       await pause(100)
     }
-    expect(seen.filter((status) => status !== 'loggedin')).toEqual([])
+    expect(seen.filter(({ status }) => status !== 'loggedin')).toEqual([])
     expect(told).toEqual(told.map(() => ({ ok: false, store: 'unavailable', storeReason: `writes refused: ${code}` })))
     expect(aboutRedis().filter((line) => !LINE.test(line) && !line.includes('could not be saved'))).toEqual([])
     expect(aboutRedis().filter((line) => LINE.test(line))).toEqual([
