@@ -1,5 +1,5 @@
 import type { Asked, Entry, Trouble } from './entries'
-import { groupBy, type HistoryView, type Promised, type Span } from './view'
+import { groupBy, type HistoryView, PROBED_MS, type Promised, type Span } from './view'
 
 /* How often the platform is asked: promise I7. */
 
@@ -122,9 +122,10 @@ const oneCheck: Promised = (view) => {
   const isCalm = (from: Asked, to: Asked) =>
     !bad.some(({ begin, end }) => begin < to.seen + NEAR_MS && end > from.seen - NEAR_MS)
   const busy = bad.filter(({ part }) => part === 'busy')
-  // time that passes during a check lets the check's lock run out, and a busy machine lets the site give up the call
+  // time that passes lets the check's lock run out, a busy machine has the call given up, and a Redis just back has the result lost
   const isCutShort = ({ seen }: Asked) =>
     view.isTroubled({ begin: seen - NEAR_MS, end: seen + NEAR_MS }, ['time']) ||
+    view.isTroubled({ begin: seen, end: seen }, ['store'], PROBED_MS) ||
     busy.some(({ begin, end }) => begin < seen && end > seen - HELD_BACK_MS)
   return [...bySession.values()].flatMap((asked) =>
     asked.flatMap((call, index) => {

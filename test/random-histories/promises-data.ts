@@ -1,5 +1,5 @@
 import type { Entry } from './entries'
-import { type HistoryView, isDone, name, overlap, type Promised } from './view'
+import { type HistoryView, isDone, name, overlap, PROBED_MS, type Promised } from './view'
 
 /* What stands in `req.session`, for whom, and how long: promises I3, I5 and I6. */
 
@@ -78,9 +78,6 @@ const dataKept: Promised = (view) =>
 const isMoving = (view: HistoryView, page: Entry) =>
   page.view === 'none' &&
   view.of(page.agent).pages.some((other) => other !== page && other.hops > 1 && overlap(other, page))
-
-/** A process writes to Redis again after the next probe, one second later at most, in milliseconds. */
-const PROBED_MS = 1500
 
 /** Lean pages do not look. */
 const hasItems = ({ items, isLean }: Entry) => items !== undefined || !isLean

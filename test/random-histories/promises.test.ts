@@ -162,6 +162,10 @@ const broken: Record<string, Record<string, History>> = {
       calls: [authenticate(1), status(400), status(410)],
       troubles: [trouble('busy', 390, 397), trouble('busy', 399.5, 399.7)],
     }),
+    'two in six minutes, long after Redis came back': history([login(1)], {
+      calls: [authenticate(1), status(400), status(410)],
+      troubles: [trouble('store', 390, 398)],
+    }),
   },
   'I1 serves': {
     'a page that failed': history([step(1, { status: 500 })]),
@@ -238,6 +242,10 @@ const excused: Record<string, History> = {
   'a check that a busy machine cut short, so that another one follows': history([login(1)], {
     calls: [authenticate(1), status(400), status(404)],
     troubles: [trouble('busy', 398, 399.5)],
+  }),
+  'a check whose result a process cannot store yet, because Redis came back a moment ago': history([login(1)], {
+    calls: [authenticate(1), status(400), status(404)],
+    troubles: [trouble('store', 398, 399)],
   }),
   'a script beside the first check after an outage': history(
     [

@@ -5,6 +5,9 @@ const PAGES: ReadonlySet<What> = new Set(['page', 'form', 'script', 'put', 'fres
 const LOGINS: ReadonlySet<What> = new Set(['login', 'wrong'])
 const LOGOUTS: ReadonlySet<What> = new Set(['logout', 'logoutAll'])
 
+/** A process writes to Redis again after the next probe, one second later at most, in milliseconds. */
+export const PROBED_MS = 1500
+
 /** Answers that say for sure that nobody was logged in by them. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 401, 403, 409, 429])
 
