@@ -120,7 +120,7 @@ const byFile = {
     },
     'the mark of a logout does not count at the landing': {
       find: "if (isLoggedOut(facts, token)) return { action: 'log_out', token, reason: 'signed_out' }",
-      test: ['regressions/logout-again', '"log in" that'],
+      test: ['regressions/logout-again', 'that Redis then lost'],
     },
     'a login begins in an SSO session that waits for its logout': {
       find: ' || isNamed',
