@@ -339,6 +339,17 @@ describe.each(stores)('over %s', (_name, open) => {
       expect([what, await setup.stateOf(key), deferredLogouts.size]).toEqual([what, 'ended', 0])
     })
 
+    test('that replaces another one under way is kept', async () => {
+      const key = await setup.begin('own')
+      const { deferredLogouts } = setup.site
+      deferredLogouts.set(key, deferred(key))
+      const first = resumeDeferredLogouts(setup.site)
+      const all = deferred(key, { isAll: true })
+      deferredLogouts.set(key, all)
+      await first
+      expect([await setup.stateOf(key), deferredLogouts.get(key)]).toEqual(['ended', all])
+    })
+
     test('waits if Redis does not write the marker of a session without a record', async () => {
       setup.fail({ text: 'sso2:', only: 'compareAndSet' })
       expect(await resumeDeferredLogout(setup.site, deferred(keyNamed('gone')))).toBe('unavailable')
