@@ -967,7 +967,7 @@ const byFile = {
     },
     'a logout that nobody can place leaves no mark': {
       find: '      setLogoutCookie(context, decision.logoutCookie)\n',
-      test: ['regressions/logout-again', 'a second logout does not log the user in'],
+      test: ['web/log-out-steps', 'Redis does not return is in the cookie'],
     },
     'the mark of a logout falls though the SSO system did not confirm it': {
       find: 'if (isConfirmed) dropLogoutCookie(context)\n  else',

@@ -113,6 +113,17 @@ describe('a logout', () => {
     expect([cookieIn(context), setup.calls(), setup.starts()]).toEqual([{ of: 'next_login' }, [], 0])
   })
 
+  test.each([false, true])(
+    'of a session that Redis does not return is in the cookie, and this process remembers it (of all: %s)',
+    async (isAll) => {
+      setup.fail({ text: key, only: 'mget' })
+      const context = await request({ sessionKey: key })
+      const named = { of: 'session', key, isAll, isConfirmed: false }
+      expect([await logOut(context, isAll), cookieIn(context), setup.calls()]).toEqual(['pending', named, []])
+      expect([...setup.site.deferredLogouts.values()]).toEqual([{ ...named, device }])
+    },
+  )
+
   describe('if Redis does not end the session', () => {
     const cookie = (more: object) => ({ of: 'session', key, isAll: false, isConfirmed: false, sidHash, ...more })
     beforeEach(() => setup.fail({ text: key, only: 'compareAndSet' }))
