@@ -20,7 +20,7 @@ export interface CookieRequest {
   safeNavigation: boolean
 }
 
-/** Keeps cookies by the rules of browsers: host without port, path, lifetime, Secure, SameSite and prefixes. No test sets `Domain`. */
+/** Keeps cookies by the rules of browsers: host without port, path, lifetime, Secure, SameSite and prefixes. `Domain` is an error. */
 export class CookieJar {
   private cookies: Cookie[] = []
 
@@ -67,6 +67,7 @@ function parse(line: string, url: URL, now: number): Cookie | undefined {
       return [key.trim().toLowerCase(), value.join('=').trim()] as const
     }),
   )
+  if (attributes.has('domain')) throw new Error('a cookie reaches other hosts: it was set with Domain')
   const path = attributes.get('path')
   return {
     name: pair.slice(0, at).trim(),
