@@ -153,22 +153,12 @@ export class Load {
   }
 }
 
-/** On a machine that is busy with other work a store may miss its deadline, and then it is left alone for a second. */
-export async function patiently<T>(run: () => Promise<T>): Promise<T> {
+/** On a machine that is busy with other work a store may miss its deadline: such a burst shows nothing, and is made again. */
+export async function untilGood<T>(burst: () => Promise<T & { readonly unexpected: number }>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
-    try {
-      return await run()
-    } catch (error) {
-      if (tries === MOST_TRIES) throw error
-      await pause(PAUSE_MS)
-    }
+    const done = await burst()
+    if (done.unexpected === 0) return done
+    if (tries === MOST_TRIES) throw new Error(`${done.unexpected} answers were not what they should be`)
+    await pause(PAUSE_MS)
   }
 }
-
-/** A burst with an answer that is not a good one shows nothing, and is made again. */
-export const untilGood = <T extends { readonly unexpected: number }>(burst: () => Promise<T>): Promise<T> =>
-  patiently(async () => {
-    const done = await burst()
-    if (done.unexpected > 0) throw new Error(`${done.unexpected} answers were not what they should be`)
-    return done
-  })
