@@ -1,4 +1,4 @@
-import { number } from './figures'
+import { number } from '../support/figures'
 
 /*
  * What a site needs, by its readers in a month: computed from measured figures, as docs/performance.md says.

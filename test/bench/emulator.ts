@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import path from 'node:path'
 import { createEmulator, type EmulatorOptions } from '../../lib/emulator'
+import { number, table } from '../support/figures'
 import { signJwt } from '../support/oracle'
 import { send } from './client'
-import { number, table } from './figures'
 import { forkOnFirstCore, leaveFirstCore } from './machine'
 import { readOptions } from './options'
 

@@ -1,4 +1,4 @@
-import { ratio, show, spread } from './figures'
+import { ratio, show, spread } from '../support/figures'
 import { browserHeaders, Load, pageRequest } from './load'
 import type { Server } from './machine'
 import type { Options } from './options'

@@ -1,5 +1,5 @@
+import { number, show, spread, table } from '../support/figures'
 import { main as emulatorCalls } from './emulator'
-import { number, show, spread, table } from './figures'
 import { accountsFor, measureFlows, type StepFigures } from './flow-steps'
 import { compareVisitors } from './flow-visitors'
 import { readOptions } from './options'

@@ -1,4 +1,4 @@
-import { number, ratio, spread, table } from './figures'
+import { number, ratio, spread, table } from '../support/figures'
 import { type Measured, series } from './rounds'
 import { measureOf, type Results } from './warm'
 

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import express from 'express'
 import { Browser } from '../support/agent'
-import { table } from './figures'
+import { table } from '../support/figures'
 import { dist } from './machine'
 import { openSetup, password, readerName } from './setup'
 

@@ -1,5 +1,5 @@
+import { number } from '../support/figures'
 import { Client } from './client'
-import { number } from './figures'
 import { Load, pageRequest } from './load'
 import type { Options } from './options'
 import { logInAtSite } from './readers'

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
 import path from 'node:path'
-import { ratio, show, spread } from './figures'
+import { ratio, show, spread } from '../support/figures'
 import { dist } from './machine'
 import type { Options } from './options'
 

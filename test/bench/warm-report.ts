@@ -1,4 +1,4 @@
-import { number, ratio, show, spread, table } from './figures'
+import { number, ratio, show, spread, table } from '../support/figures'
 import type { Options } from './options'
 import { type Measured, series } from './rounds'
 import { measureOf, type Results } from './warm'

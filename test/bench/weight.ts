@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { number, spread, table } from './figures'
+import { number, spread, table } from '../support/figures'
 import { dist, USUAL_FLAGS, type Usage } from './machine'
 import { type Options, readOptions } from './options'
 import { logIn } from './readers'

@@ -1,5 +1,5 @@
 /** docs/options.md: every option in its group. */
-import { table } from '../bench/figures'
+import { table } from '../support/figures'
 import type { Option } from './read-options'
 
 const GROUPS: Readonly<Record<string, readonly string[]>> = {

@@ -1,4 +1,4 @@
-import { number, table } from '../bench/figures'
+import { number, table } from '../support/figures'
 import type { Fault, Round } from './failover'
 import type { Evidence } from './judge'
 import { QUIET_MS } from './promises'

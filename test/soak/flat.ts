@@ -1,4 +1,4 @@
-import { spread } from '../bench/figures'
+import { spread } from '../support/figures'
 import type { Sample } from './samples'
 
 /** What has to stay as it is, and by how much it may seem to grow all the same: a share of itself, or so much. */
