@@ -4,6 +4,8 @@ export interface Cookie {
   value: string
   /** Host name without port: cookies do not separate ports. */
   host: string
+  /** Sent to subdomains too, because it was set with `Domain`. */
+  subdomains: boolean
   path: string
   secure: boolean
   httpOnly: boolean
@@ -20,7 +22,7 @@ export interface CookieRequest {
   safeNavigation: boolean
 }
 
-/** Keeps cookies by the rules of browsers: host without port, path, lifetime, Secure, SameSite and prefixes. `Domain` is an error. */
+/** Keeps cookies by the rules that browsers follow: host without port, path, lifetime, Secure, SameSite and prefixes. */
 export class CookieJar {
   private cookies: Cookie[] = []
 
@@ -67,12 +69,13 @@ function parse(line: string, url: URL, now: number): Cookie | undefined {
       return [key.trim().toLowerCase(), value.join('=').trim()] as const
     }),
   )
-  if (attributes.has('domain')) throw new Error('a cookie reaches other hosts: it was set with Domain')
+  const domain = attributes.get('domain')?.replace(/^\./, '').toLowerCase()
   const path = attributes.get('path')
   return {
     name: pair.slice(0, at).trim(),
     value: pair.slice(at + 1).trim(),
-    host: url.hostname,
+    host: domain || url.hostname,
+    subdomains: Boolean(domain),
     path: path?.startsWith('/') ? path : defaultPath(url),
     secure: attributes.has('secure'),
     httpOnly: attributes.has('httponly'),
@@ -100,18 +103,24 @@ function defaultPath(url: URL): string {
 
 /** May this address set this cookie? */
 function allowed(cookie: Cookie, url: URL): boolean {
+  if (cookie.subdomains && !isWithin(url.hostname, cookie.host)) return false
   if (cookie.secure && !isTrustworthy(url)) return false
   if (cookie.sameSite === 'none' && !cookie.secure) return false
   if (cookie.name.startsWith('__Secure-') && !cookie.secure) return false
-  return !cookie.name.startsWith('__Host-') || (cookie.secure && cookie.path === '/')
+  return !cookie.name.startsWith('__Host-') || (cookie.secure && !cookie.subdomains && cookie.path === '/')
 }
 
 function matches(cookie: Cookie, { url, crossSite, safeNavigation }: CookieRequest): boolean {
-  if (url.hostname !== cookie.host || (cookie.secure && !isTrustworthy(url))) return false
+  const host = cookie.subdomains ? isWithin(url.hostname, cookie.host) : url.hostname === cookie.host
+  if (!host || (cookie.secure && !isTrustworthy(url))) return false
   if (crossSite && cookie.sameSite === 'strict') return false
   if (crossSite && cookie.sameSite === 'lax' && !safeNavigation) return false
   if (url.pathname === cookie.path) return true
   return url.pathname.startsWith(cookie.path.endsWith('/') ? cookie.path : `${cookie.path}/`)
+}
+
+function isWithin(host: string, domain: string): boolean {
+  return host === domain || host.endsWith(`.${domain}`)
 }
 
 /** https, or a host that browsers trust without it. */
