@@ -281,7 +281,9 @@ test('a connection that the server has closed meanwhile is not used again', asyn
     server.dropConnections()
     // until the client has heard of each of them, also of those of other tests
     await eventually(async () => Object.keys({ ...agent.sockets, ...agent.freeSockets }).length === 0)
-    expect((await call()).status).toBe(200)
+    const outcome = await call().then(({ status }) => status, String)
+    const { reusedSocket, errored }: Partial<http.ClientRequest> = asked.mock.results.at(-1)?.value ?? {}
+    expect({ outcome, reusedSocket, errored }).toEqual({ outcome: 200, reusedSocket: false, errored: null })
   }
 })
 
