@@ -275,15 +275,16 @@ test('a connection that the server has closed meanwhile is not used again', asyn
   const asked = jest.spyOn(http, 'request')
   server.become((res) => void res.end())
   await call()
-  const [, options] = asked.mock.lastCall ?? []
+  const [, options] = asked.mock.calls[0] ?? [] // the last call may be that of another suite of the process
   const { agent } = options as { agent: http.Agent }
   for (let times = 0; times < 5; times += 1) {
     server.dropConnections()
     // until the client has heard of each of them, also of those of other tests
     await eventually(async () => Object.keys({ ...agent.sockets, ...agent.freeSockets }).length === 0)
+    asked.mockClear()
     const outcome = await call().then(({ status }) => status, String)
-    const { reusedSocket, errored }: Partial<http.ClientRequest> = asked.mock.results.at(-1)?.value ?? {}
-    expect({ outcome, reusedSocket, errored }).toEqual({ outcome: 200, reusedSocket: false, errored: null })
+    const { reusedSocket }: Partial<http.ClientRequest> = asked.mock.results[0]?.value ?? {}
+    expect({ outcome, reusedSocket }).toEqual({ outcome: 200, reusedSocket: false })
   }
 })
 

@@ -6,9 +6,9 @@ import net, { type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { PlatformApi, Sso2Client, Sso2UnavailableError } from '../../lib'
+import { PlatformApi, Sso2UnavailableError } from '../../lib'
 import { makeCertificate } from '../support/certificate'
-import { answerTo, bodyOf, device, secret } from './back-channel-server'
+import { answerTo, bodyOf, call, device, secret } from './back-channel-server'
 
 const folder = mkdtempSync(join(tmpdir(), 'express-sso2-tls-'))
 const { key, cert, file: certificate } = makeCertificate(folder)
@@ -41,16 +41,13 @@ const attempts = [{}, { rejectUnauthorized: false }, { insecure: true }, { tls: 
 
 test.each(attempts)('[O2] a self-signed certificate is refused, with the options %j', async (more) => {
   const url = `https://localhost:${port}`
-  const options = { ssoUrl: `${url}/sso`, clientId: 'the-site', clientSecret: secret, organisationId: 'the-publisher' }
-  // one for each call: the breaker of one would say that it is open where the calls are slow
-  const client = () => new Sso2Client({ ...options, ...more })
   const api = new PlatformApi({ apiUrl: url, accessToken: 'an-access-token', ...more })
   const sid = 'the-session'
   for (const run of [
-    () => client().sessionStatus({ sid, lks: 'anon', ...device }),
-    () => client().authenticate({ sid, usr: 'ada', pwd: 'a-password', ...device }),
-    () => client().logout({ sid, ...device }),
-    () => client().logoutAll({ aid: 'the-account', ...device }),
+    () => call((client) => client.sessionStatus({ sid, lks: 'anon', ...device }), url, more),
+    () => call((client) => client.authenticate({ sid, usr: 'ada', pwd: 'a-password', ...device }), url, more),
+    () => call((client) => client.logout({ sid, ...device }), url, more),
+    () => call((client) => client.logoutAll({ aid: 'the-account', ...device }), url, more),
     () => api.marketplaceGroups(),
   ]) {
     const error: unknown = await run().catch((reason: unknown) => reason)
