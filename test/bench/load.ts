@@ -153,6 +153,18 @@ export class Load {
   }
 }
 
+/** A machine that is busy with other work can make the store miss its deadline, and then it is left alone for a second. */
+export async function patiently<T>(run: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await run()
+    } catch (error) {
+      if (tries === MOST_TRIES) throw error
+      await pause(PAUSE_MS)
+    }
+  }
+}
+
 /** On a machine that is busy with other work a store may miss its deadline: such a burst shows nothing, and is made again. */
 export async function untilGood<T>(burst: () => Promise<T & { readonly unexpected: number }>): Promise<T> {
   for (let tries = 1; ; tries += 1) {

@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { Client, forEach } from './client'
+import { patiently } from './load'
 import { password, readerName, type Setup } from './setup'
 
 /*
@@ -13,8 +13,6 @@ export type Group = 'nobody' | 'plain' | 'site' | 'filled' | 'anonymous' | 'moun
 export type Peer = 'passport' | 'oidc-cookie' | 'oidc-redis' | 'keycloak' | 'clerk'
 
 const AT_ONCE = 8
-const MOST_TRIES = 5
-const PAUSE_MS = 1200
 /** Helper cookies of the way in are gone by then. */
 const WELL_AFTER_SECONDS = 600
 const known = '<p>Good morning, Ada Lindqvist</p>'
@@ -39,18 +37,6 @@ async function comeIn(enter: Door['enter'], origin: string, n: number, group: Gr
   const { body } = await client.visit(`${origin}/page`)
   if ((body === known) !== (group !== 'anonymous')) throw new Error(`${group}: the reader is not known as it should be`)
   return client.cookieHeader(origin, WELL_AFTER_SECONDS)
-}
-
-/** A machine that is busy with other work can make the store miss its deadline, and then it is left alone for a second. */
-async function patiently<T>(run: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await run()
-    } catch (error) {
-      if (tries === MOST_TRIES) throw error
-      await pause(PAUSE_MS)
-    }
-  }
 }
 
 interface Door {
