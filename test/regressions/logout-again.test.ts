@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Sso2Event } from '../../lib'
 import { logoutCookieSeconds } from '../../lib/decide/logout'
 import {
   ada,
@@ -288,8 +289,8 @@ test('[S17] a login that begins in an SSO session whose logout Redis lost is not
   setup.emulator.faults.clear()
   await expectLoginWorks(setup, browser)
   // the process retries once: after the login, or on a busy machine during it
-  const isRetried = () => events.messages.some((event) => event.operation === 'retry' && event.outcome === 'confirmed')
-  await untilRetried(setup.emulator, async () => isRetried())
+  const isRetry = ({ operation, outcome }: Sso2Event) => operation === 'retry' && outcome === 'confirmed'
+  await untilRetried(setup.emulator, async () => events.messages.some(isRetry))
   events.stop()
   await expectLoggedIn(browser)
 })

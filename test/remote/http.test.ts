@@ -258,7 +258,7 @@ test('connections are kept for four seconds, and one that was given up is not', 
   })
   for (let times = 0; times < 3; times += 1) await call()
   expect(new Set(ports).size).toBe(1)
-  expect(asked.mock.lastCall?.[1]).toMatchObject({ agent: { options: { keepAlive: true, timeout: 4000 } } })
+  expect(asked.mock.calls[0]?.[1]).toMatchObject({ agent: { options: { keepAlive: true, timeout: 4000 } } })
   expect(await failure(call({ maxBytes: 9 }))).toMatchObject({ code: 'ERR_SSO2_RESPONSE' })
   server.become((res) => {
     ports.push(res.socket?.remotePort)
