@@ -9,12 +9,12 @@ const HOUR = 3600
 const YEARS = 20 * 365 * 24 * HOUR
 
 let setup: RunningSite
-const lines: string[] = []
+let lines: string[]
 const at = (path: string) => `${setup.url}${path}`
 const asked = () => setup.countCalls('sessionstatus')
 
 beforeEach(async () => {
-  lines.length = 0
+  lines = []
   setup = await startSite({ options: { logger: loggerTo(lines) } })
 })
 afterEach(() => setup.close())

@@ -12,17 +12,16 @@ import { loggedInBrowserAt, type RunningSite, type SiteOptions, startSite } from
 
 /* What stops a login is logged once, with what to check. */
 
-/** What the operator is told, by the site's own logger. */
-const lines: string[] = []
-const logger = loggerTo(lines)
+/** What the operator is told, by the site's own logger: of one test, because a probe under way outlives its site. */
+let lines: string[]
 
 let setup: RunningSite | undefined
 async function start({ options, ...rest }: SiteOptions = {}): Promise<RunningSite> {
-  setup = await startSite({ ...rest, options: { logger, ...options } })
+  setup = await startSite({ ...rest, options: { logger: loggerTo(lines), ...options } })
   return setup
 }
 beforeEach(() => {
-  lines.length = 0
+  lines = []
 })
 afterEach(async () => {
   await setup?.close()
