@@ -49,6 +49,7 @@ function defineGlobals() {
   const jest = {
     fn: mocker.fn.bind(mocker),
     spyOn: mocker.spyOn.bind(mocker),
+    replaceProperty: mocker.replaceProperty.bind(mocker),
     restoreAllMocks: () => mocker.restoreAllMocks(),
     useFakeTimers: (options) => timers.useFakeTimers(options),
     useRealTimers: () => timers.useRealTimers(),
@@ -62,6 +63,7 @@ function defineGlobals() {
       await work().finally(() => Object.assign(require.cache, cache))
     },
     setTimeout() {}, // a mutant has no more time than TEST_MS
+    unmock() {}, // Redis has no patience here
   }
   Object.assign(globalThis, { test, it: test, describe, beforeAll, afterAll, beforeEach, afterEach, jest })
   globalThis.expect = jestExpect
