@@ -63,7 +63,7 @@ function defineGlobals() {
       await work().finally(() => Object.assign(require.cache, cache))
     },
     setTimeout() {}, // a mutant has no more time than TEST_MS
-    unmock() {}, // Redis has no patience here
+    unmock() {}, // support/patient.ts is not loaded, so there is nothing to unmock
   }
   Object.assign(globalThis, { test, it: test, describe, beforeAll, afterAll, beforeEach, afterEach, jest })
   globalThis.expect = jestExpect

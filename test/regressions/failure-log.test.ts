@@ -12,7 +12,7 @@ import { loggedInBrowserAt, type RunningSite, type SiteOptions, startSite } from
 
 /* What stops a login is logged once, with what to check. */
 
-/** What the operator is told, by the site's own logger: of one test, because a probe under way outlives its site. */
+/** Log lines of one test. A probe that is under way when its site closes writes its line during the next test. */
 let lines: string[]
 
 let setup: RunningSite | undefined

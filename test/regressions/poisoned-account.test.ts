@@ -42,7 +42,7 @@ let front: http.Server
 let isForAll = false
 let answer: Answer
 let path: string
-/** Of one test: a probe that was under way when its site closed is logged in the next one. */
+/** Log lines of one test. A probe that is under way when its site closes writes its line during the next test. */
 let lines: string[]
 
 beforeEach(async () => {

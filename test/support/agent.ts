@@ -159,7 +159,7 @@ export class Browser {
     const all: Record<string, string> = { 'user-agent': userAgent, 'accept-language': 'en', ...own, ...headers }
     if (cookie !== undefined) all['cookie'] = cookie
     if (body !== undefined) all['content-length'] = String(Buffer.byteLength(body))
-    // or a site, which counts milliseconds, takes the second form for a double click
+    // the site takes a form for a double click if the first one was answered in the same millisecond
     while (body !== undefined && performance.now() < this.answeredAt + 1) await setImmediate()
     const answer = await send({ method, url, headers: all, body, patienceMs }).catch((cause) => {
       throw new NoAnswer(url.href, { cause })
