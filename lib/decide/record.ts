@@ -74,7 +74,7 @@ const ANONYMOUS_FIELDS = {
   status: (value: unknown): value is 'anon' => value === 'anon',
   /** The SSO system reports a login, but the user could not be loaded yet. */
   pending: optional(isTrue),
-  /** The next request checks the status, because the last request could not complete a login. */
+  /** The next request checks the status, because the outcome of a login is unknown, or a request could not complete a login. */
   mustCheck: optional(isTrue),
   /** Name of the browser that began the session, if another browser may have the session's cookie. Only for the site's own sessions. */
   browser: optional(isText),
@@ -145,6 +145,11 @@ function isSsoRecord(
 /** Is a user logged in? */
 export function isLoggedIn(record: SsoRecord | undefined): record is LoggedInRecord {
   return record?.status === 'loggedin'
+}
+
+/** Could the SSO session be logged in already? Session Status then does not tell whether another login has succeeded. */
+export function couldBeLoggedIn(record: SsoRecord | undefined): boolean {
+  return isLoggedIn(record) || record?.pending === true || record?.mustCheck === true
 }
 
 /**

@@ -40,6 +40,14 @@ export function afterUnusableLogin(record: SsoRecord, checkId: string): SsoRecor
   return others.status === 'anon' ? { ...others, pending: true, mustCheck: true } : others
 }
 
+/**
+ * Returns the record after a login of the SSO session whose outcome is unknown. The next request checks the status.
+ * @returns `undefined` if the record stays as it is
+ */
+export function afterUnknownLogin(record: SsoRecord, sidHash: string): SsoRecord | undefined {
+  return record.status === 'anon' && record.sidHash === sidHash ? { ...record, mustCheck: true } : undefined
+}
+
 /** Names of the status check in progress, and of the last check that has ended. */
 export type CheckState = Pick<SsoRecord, 'checkBeganAt' | 'currentCheckId' | 'lastCheckId'>
 

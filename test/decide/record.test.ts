@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import {
+  couldBeLoggedIn,
   indexLifeOf,
   isAccessTokenExpired,
   isBegunByOtherBrowser,
@@ -97,6 +98,16 @@ test.each([
   ['a pending login after less where recheckSeconds is less', anonRecord({ pending: true }), 10, 10],
 ])('%s is stale', (_name, record, recheckSeconds, seconds) => {
   expect(staleAfter(record, recheckSeconds)).toBe(seconds)
+})
+
+test.each([
+  ['no record', undefined, false],
+  ['an anonymous record', anonRecord(), false],
+  ['a login', loggedInRecord(), true],
+  ['a pending login', anonRecord({ pending: true }), true],
+  ['a login whose outcome is unknown', anonRecord({ mustCheck: true }), true],
+])('%s: may the SSO session be logged in already?', (_name, record, expected) => {
+  expect(couldBeLoggedIn(record)).toBe(expected)
 })
 
 const later = { v: 2, roles: ['editor'], deep: { a: [null] } }

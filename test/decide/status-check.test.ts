@@ -2,6 +2,7 @@ import { isStale, parseRecord, type SsoRecord, serialiseRecord } from '../../lib
 import {
   afterFailedCheck,
   afterUnchangedCheck,
+  afterUnknownLogin,
   afterUnusableLogin,
   checkStateAfter,
   decideStatus,
@@ -115,4 +116,16 @@ test('a login that a request could not make is pending and checked by the next r
   expect(afterUnusableLogin(withCheckLock(loggedInRecord(), 'q1', NOW), 'q1')).toStrictEqual(
     loggedInRecord({ lastCheckId: 'q1' }),
   )
+})
+
+test('after a login whose outcome is unknown, the next request checks the status of an anonymous record', () => {
+  const marked = afterUnknownLogin(anon, anon.sidHash)
+  expect(marked).toStrictEqual(anonRecord({ mustCheck: true }))
+  expect(marked && isStale(marked, NOW, 360)).toBe(true)
+  expect(marked && afterUnchangedCheck(marked, isAnon, NOW, 'q1')).toStrictEqual(anon)
+})
+
+test('a login, and a record of another SSO session, stay as they are', () => {
+  expect(afterUnknownLogin(loggedIn, loggedIn.sidHash)).toBeUndefined()
+  expect(afterUnknownLogin(anon, 'another')).toBeUndefined()
 })

@@ -62,9 +62,9 @@ module.exports = [
   {
     name: 'an Authenticate whose answer was lost is sent again',
     file: 'web/actions/log-in.ts',
-    find: 'decideLostLogin(await checkLostLogin(context, sid, isLoggedIn(context.stored.value)))',
+    find: 'decideLostLogin(await checkLostLogin(context, sid, couldBeLoggedIn(context.stored.value)))',
     replace:
-      'decideLostLogin(await context.site.client.callAuthenticate({ sid, usr: username, pwd: password, ...deviceOf(context.req) }).catch(() => undefined))',
+      'decideLostLogin(await context.site.client.authenticate({ sid, usr: username, pwd: password, ...deviceOf(context.req) }).catch(() => undefined))',
     breaks: ['I7 one Authenticate'],
   },
   {

@@ -1,5 +1,5 @@
 import type { Asked, Ended, Entry } from './entries'
-import { type HistoryView, isDone, mayHaveLoggedIn, name, overlap, type Promised } from './view'
+import { type HistoryView, isDone, mayHaveLoggedIn, name, overlap, PROBED_MS, type Promised } from './view'
 
 /* Who is shown, and for how long: promises I3 to I6. */
 
@@ -27,15 +27,18 @@ const wrongPassword: Promised = (view) =>
     .map((entry) => `${name(entry)} was let in`)
 
 /**
- * The reader's right password went through at the platform, and its answer was lost; then the answer to the wrong one is lost as well, and
- * Session Status says what is true of the session: it is logged in.
+ * A right password went through at the platform, and the site could not note that: its process died, or Redis took no writes. Then the
+ * answer to the wrong password is lost as well, and Session Status says what is true of the session: it is logged in.
  */
 function isAnswerOfAnother(view: HistoryView, wrong: Entry): boolean {
-  const { logins, logouts } = view.of(wrong.agent)
-  const lost = logins.findLast(({ account, end }) => account === wrong.account && end < wrong.begin)
+  const { logins, logouts, pages } = view.of(wrong.agent)
+  const lost = logins.findLast(({ end }) => end < wrong.begin)
   if (lost === undefined || isDone(lost) || !mayHaveLoggedIn(lost)) return false
-  const isOut = logouts.some((logout) => isDone(logout) && logout.begin > lost.end && logout.end < wrong.begin)
-  return !isOut && view.isTroubled(wrong, ['platform', 'process'])
+  const isSince = ({ begin, end }: Entry) => begin > lost.end && end < wrong.begin
+  const isOut = logouts.some((logout) => isDone(logout) && isSince(logout))
+  const isSaid = pages.some((page) => isSince(page) && page.degraded === 'user_unknown')
+  const isNoted = isSaid || !view.isTroubled(lost, ['process', 'store', 'loss'], PROBED_MS)
+  return !isOut && !isNoted && view.isTroubled(wrong, ['platform', 'process'])
 }
 
 /** Pages that show somebody after a logout, and no login since. @param logoutBefore the last logout that counts for a page */
@@ -89,11 +92,22 @@ function endedBefore(view: HistoryView, page: Entry, user: string): Ended | unde
   return view.endsOf(user).find(({ begin, end }) => begin > since && end < page.begin)
 }
 
+/**
+ * The clock from which a browser's six minutes count after an end. A request that was under way has heard of the session before the end,
+ * and dates what it heard when it is done. Time may pass at once in between.
+ */
+function countsFrom(view: HistoryView, agent: number, ended: Ended): number {
+  const underWay = view.of(agent).all.filter((entry) => entry.begin < ended.end && entry.end > ended.begin)
+  const done = Math.max(ended.end, ...underWay.map(({ end }) => end))
+  const passed = view.troublesIn({ begin: ended.begin, end: done }, ['time'])
+  return passed.reduce((clock, { clockBegin, clockEnd }) => clock + clockEnd - clockBegin, ended.clock)
+}
+
 const endIsNoticed: Promised = (view) => {
   const { recheckSeconds, graceSeconds } = view.history.bounds
   return [...shown(view)].flatMap(({ page, user }) => {
     const ended = endedBefore(view, page, user)
-    const late = ended && page.clock - ended.clock - recheckSeconds - graceSeconds
+    const late = ended && page.clock - countsFrom(view, page.agent, ended) - recheckSeconds - graceSeconds
     return late !== undefined && late > SLACK_SECONDS
       ? [`${name(page)} shows ${user}, ${Math.round(late)} s too long after the session ended`]
       : []
@@ -110,7 +124,7 @@ const checkIsMade: Promised = (view) =>
   [...shown(view)].flatMap(({ page, user }) => {
     const ended = page.degraded === undefined ? endedBefore(view, page, user) : undefined
     if (!ended) return []
-    const stale = ended.clock + view.history.bounds.recheckSeconds + SLACK_SECONDS
+    const stale = countsFrom(view, page.agent, ended) + view.history.bounds.recheckSeconds + SLACK_SECONDS
     const { pages, all } = view.of(page.agent)
     const asked = pages.find(({ clock, begin, end }) => clock > stale && begin > ended.end && end < page.begin)
     if (!asked || all.some((entry) => overlap(entry, asked) && entry.end > page.begin)) return []

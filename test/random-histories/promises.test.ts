@@ -89,11 +89,29 @@ const broken: Record<string, Record<string, History>> = {
     'somebody who never logged in there': history([login(1, { agent: 2 }), page(5, 'ada')]),
     'somebody whose login was refused': history([login(1, { status: 401 }), page(5, 'ada')]),
   },
-  'I3 wrong password': { 'a wrong password': history([step(1, { what: 'wrong', account: 'ada' })]) },
+  'I3 wrong password': {
+    'a wrong password': history([step(1, { what: 'wrong', account: 'ada' })]),
+    'one whose answer is lost after that of the right one': history(
+      [login(1, { status: 503, error: 'unavailable' }), step(2, { what: 'wrong', account: 'ada' })],
+      during('platform', 0, 5),
+    ),
+    'one whose answer is lost after that of the right one, of which a page knows': history(
+      [
+        login(1, { status: 503 }),
+        page(2, undefined, { degraded: 'user_unknown' }),
+        step(3, { what: 'wrong', account: 'bob' }),
+      ],
+      { troubles: [trouble('platform', 0, 5), trouble('store', 0, 0.9)] },
+    ),
+  },
   'I4 an end is noticed': {
     'past check and grace': history([login(1), page(1300, 'ada', { degraded: 'sso_unavailable' })], {
       ends: [ended(2)],
       troubles: [trouble('platform', 1299, 1301)],
+    }),
+    'although time passed before it': history([login(1), page(1300, 'ada', { degraded: 'sso_unavailable' })], {
+      ends: [ended(2)],
+      troubles: [trouble('time', 1, 1.5), trouble('time', 3, 100), trouble('platform', 1299, 1301)],
     }),
   },
   'I4 fresh is fresh': {
@@ -227,9 +245,17 @@ const excused: Record<string, History> = {
   'a page that begins anew on the way, as time passes': history([page(1, undefined, { hops: 16 })], {
     troubles: [trouble('time', 1, 2)],
   }),
-  'a wrong password whose answer is lost after that of the right one': history(
-    [login(1, { status: 503, error: 'unavailable' }), step(2, { what: 'wrong', account: 'ada' })],
-    during('platform', 0, 5),
+  'a wrong password whose answer is lost, after a process died that had sent the right one': history(
+    [login(1, { status: 503, error: 'unavailable' }), step(2, { what: 'wrong', account: 'bob' })],
+    { troubles: [trouble('platform', 0, 5), trouble('process', 1, 1.1)] },
+  ),
+  'a session that ends under a request, and time that passes at once before the request is done': history(
+    [
+      login(1),
+      page(2, 'ada', { end: 2500 }),
+      step(2.6, { user: 'ada', view: 'loggedin', items: [], clock: CLOCK + 1303 }),
+    ],
+    { ends: [ended(2.1)], troubles: [{ ...trouble('time', 2.2, 2.3), clockEnd: CLOCK + 1302 }] },
   ),
   'a form that is sent twice by somebody who is logged in, and the second arrives late': history(
     [login(1), login(5), login(5, { end: 5400 })],

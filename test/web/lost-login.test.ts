@@ -4,6 +4,7 @@ import { digestOf } from '../../lib/web/actions/login-single-flight'
 import {
   ada,
   eventually,
+  grace,
   loggedInBrowser,
   present,
   type Setup,
@@ -50,7 +51,9 @@ async function sidOf(browser: Browser): Promise<string> {
 
 /** Leaves the form of a process that has died. */
 async function leaveForm(browser: Browser): Promise<void> {
-  const form = await stored().logins.beginForm(keyOf(browser), null, digestOf([ada.username, ada.password]))
+  const begin = (raw: string | null) =>
+    stored().logins.beginForm(keyOf(browser), raw, digestOf([ada.username, ada.password]))
+  const form = await begin(await setup.redis.get(`${setup.morning.prefix}login:{${keyOf(browser)}}`)) // after an earlier form, if any
   expect(form).toMatchObject({ held: expect.any(String) })
   await kv.expire(`${setup.morning.prefix}login:{${keyOf(browser)}}`, 17)
 }
@@ -103,6 +106,28 @@ describe('a process died during a login', () => {
     expect([setup.countCalls('authenticate'), await attempts()]).toEqual([0, counted(0, 0)])
   })
 
+  test('that succeeded, and Session Status does not answer the next submit: the next page shows the user', async () => {
+    const browser = await visitor(setup)
+    await leaveForm(browser)
+    await authenticate(browser)
+    const { id } = setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'status', code: 503 })
+    expect(await logIn(browser)).toEqual([503, 'unavailable'])
+    setup.emulator.faults.clear(id)
+    expect(await isLoggedIn(browser)).toBe(true)
+  })
+
+  test('and the user of an earlier login is not known yet: no Authenticate is sent', async () => {
+    const browser = await visitor(setup)
+    const { id } = setup.emulator.faults.add({ operation: 'token', kind: 'status', code: 503 })
+    expect(await browser.fetchJson(`${setup.morning.url}/login`, { json: grace })).toMatchObject({ status: 503 })
+    setup.emulator.faults.clear(id)
+    await leaveForm(browser)
+    const before = setup.countCalls('authenticate')
+    expect(await logIn(browser)).toEqual([503, 'unavailable'])
+    expect(setup.countCalls('authenticate')).toBe(before)
+    expect((await browser.fetchJson(`${setup.morning.url}/account`)).json).toMatchObject({ username: 'grace' })
+  })
+
   test('and the SSO session has ended: the visitor gets a new session', async () => {
     const browser = await visitor(setup)
     await leaveForm(browser)
@@ -137,6 +162,19 @@ describe('the response to Authenticate is lost', () => {
     expect(await logIn(browser)).toEqual([503, 'unavailable'])
     expect([setup.countCalls('authenticate'), await isLoggedIn(browser)]).toEqual([1, false])
     expect(await attempts()).toEqual(counted(1, 0, 4))
+  })
+
+  test('and the user of an earlier login is not known yet: Session Status does not tell, so nobody is let in', async () => {
+    const browser = await visitor(setup)
+    const { faults } = setup.emulator
+    const { id } = faults.add({ operation: 'token', kind: 'status', code: 503 })
+    expect(await logIn(browser)).toEqual([503, 'unavailable'])
+    faults.clear(id)
+    faults.add({ operation: 'authenticate', kind: 'drop_after_commit' })
+    const wrong = { json: { username: 'grace', password: 'not-the-password' } }
+    const { status, json } = await browser.fetchJson(`${setup.morning.url}/login`, wrong)
+    expect([status, json.error]).toEqual([503, 'unavailable'])
+    expect(await isLoggedIn(browser)).toBe(true) // the first login, which the next page completes
   })
 
   test('because the SSO system had no time for it: no attempt is counted', async () => {

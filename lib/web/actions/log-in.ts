@@ -11,10 +11,12 @@ import {
   type LoginResult,
   lostAttemptResult,
 } from '../../decide/login'
-import { isBegunByOtherBrowser, isLoggedIn } from '../../decide/record'
+import { couldBeLoggedIn, isBegunByOtherBrowser } from '../../decide/record'
+import { afterUnknownLogin } from '../../decide/status-check'
 import { Sso2UnavailableError } from '../../errors'
 import type { SessionToken } from '../../protocol/session-token'
 import type { LoginStart } from '../../storage/session-index'
+import { shortHash } from '../../storage/site-store'
 import { publish } from '../hooks'
 import { deviceOf } from '../http/request-facts'
 import type { AdmittedLogin, LoginAttempt, Refusal } from '../limits'
@@ -157,12 +159,12 @@ async function sendLogin(
   admitted: AdmittedLogin,
 ): Promise<SentLogin | LoginResult> {
   const { site, stored } = context
-  const wasIn = isLoggedIn(stored.value)
+  const couldBeIn = couldBeLoggedIn(stored.value)
   await resolveUser(context, { identify: 'never' })
   const start = site.sessionIndex.startNow()
   const { secrets } = stored
   if (!secrets) return failedLogin('session_ended')
-  const known = lock.isSuccessor ? await continueLostLogin(context, secrets.sid, wasIn, admitted) : undefined
+  const known = lock.isSuccessor ? await continueLostLogin(context, secrets.sid, couldBeIn, admitted) : undefined
   if (known) return { ...known, start }
   const refusal = await admitted.begin() // last, because the steps before may have taken long
   if (refusal === 'unavailable') return failedLogin(refusal)
@@ -171,27 +173,41 @@ async function sendLogin(
   return { ...(await callAuthenticate(context, secrets.sid, credentials)), start }
 }
 
-/** Continues a login whose process died after it may have sent Authenticate. @returns `undefined` if this process may send Authenticate */
+/**
+ * Continues a login whose process died after it may have sent Authenticate.
+ * @param couldBeIn could an earlier login have succeeded?
+ * @returns `undefined` if this process may send Authenticate
+ */
 async function continueLostLogin(
   context: RequestContext,
   sid: string,
-  wasIn: boolean,
+  couldBeIn: boolean,
   admitted: AdmittedLogin,
 ): Promise<AttemptedLogin | undefined> {
-  const decision = decideAbandonedLogin(await checkLostLogin(context, sid, wasIn))
+  const decision = decideAbandonedLogin(await checkLostLogin(context, sid, couldBeIn))
   if (decision === undefined) return undefined
   await admitted.begin() // takes over the lock of the dead process, to end the lock
+  if (decision.action === 'unavailable') await noteUnknownLogin(context, sid)
   return { decision, attempt: decision.action === 'sign_in' ? { outcome: 'success' } : UNJUDGED_ATTEMPT }
 }
 
 /**
  * Looks up the outcome of an Authenticate by Session Status.
- * @returns `undefined` if the outcome is unknown. A user who was logged in before stays logged in, even after a wrong password
+ * @param couldBeIn could an earlier login have succeeded? Then the SSO session is logged in even after a wrong password
+ * @returns `undefined` if the outcome is unknown
  */
-async function checkLostLogin(context: RequestContext, sid: string, wasIn: boolean): Promise<SessionToken | undefined> {
-  if (wasIn) return undefined
+async function checkLostLogin(
+  context: RequestContext,
+  sid: string,
+  couldBeIn: boolean,
+): Promise<SessionToken | undefined> {
+  if (couldBeIn) return undefined
   return context.site.client.sessionStatus({ sid, lks: 'anon', ...deviceOf(context.req) }).catch(() => undefined)
 }
+
+/** Lets the next request check the status, because the login may have succeeded. */
+const noteUnknownLogin = ({ stored }: RequestContext, sid: string) =>
+  stored.update((found) => afterUnknownLogin(found, shortHash(sid)))
 
 /** Sends one Authenticate. If the response is lost, looks up the outcome by Session Status and never sends a second Authenticate. */
 async function callAuthenticate(
@@ -207,7 +223,8 @@ async function callAuthenticate(
     const attempt = lostAttemptResult(error)
     if (error instanceof Sso2UnavailableError && error.retryable)
       return { decision: { action: 'unavailable' }, attempt }
-    const decision = decideLostLogin(await checkLostLogin(context, sid, isLoggedIn(context.stored.value)))
+    const decision = decideLostLogin(await checkLostLogin(context, sid, couldBeLoggedIn(context.stored.value)))
+    if (decision.action === 'unavailable') await noteUnknownLogin(context, sid)
     return { decision, attempt: decision.action === 'sign_in' ? { outcome: 'success' } : attempt }
   }
 }
