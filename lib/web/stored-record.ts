@@ -74,7 +74,7 @@ export class StoredRecord {
     return hasJustEnded(this.#stored, this.#parts.now())
   }
   get isUnwritten(): boolean {
-    return this.#stored === NO_ENTRY || this.#stored.raw === null
+    return this.#stored.raw === null
   }
   /** Has Redis returned the entry of the session? */
   get hasBeenRead(): boolean {

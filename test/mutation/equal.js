@@ -91,6 +91,14 @@ module.exports = [
     ['session/session-cookie.ts', "id = '', signature = ''] =", ['"Stryker was here!"', '["Stryker was here"]']],
     ['session/session-cookie.ts', 'if (key) this.#put', 'true'],
     ['session/site-sessions.ts', "stored !== 'unavailable' && recordIn(stored)", ['true', '""']],
+    [
+      'session/site-sessions.ts',
+      "!target?.stored || target.stored === 'unavailable'",
+      ['target.stored', 'false', '""'],
+    ],
+    ['session/external-session.ts', "const [session = '', account = ''] =", '"Stryker was here!"'],
+    ['web/stored-record.ts', "if (this.#key === undefined || raw === null) return 'changed'", 'false'],
+    ['storage/redis-servers.ts', 'else redis.stream?.end()', 'redis.stream.end'],
     ['session/store.ts', "typeof maxAge === 'number' && Number.isFinite(maxAge)", 'true'],
     ['session/store.ts', "if (stored === 'unavailable') return this.#records.end(key, 0)", ['false', '""']],
     ['session/store.ts', "del: ([key = '']: string[])", '"Stryker was here!"'],
@@ -156,7 +164,19 @@ module.exports = [
   ...because('letters are compared without their case either way', [
     ['platform/world.ts', ".normalize('NFC').toLowerCase()", "(address[field] ?? '').normalize('NFC').toUpperCase()"],
   ]),
+  ...because('is read before the first look at it', [
+    ['session/regenerate.ts', "new StoredRecord(site, sessionKey(current.id), 'unavailable')", '""'],
+    ['web/stored-record.ts', "new StoredRecord(this.#parts, sessionKey(sessionId), 'unavailable')", '""'],
+  ]),
+  ...because('a session without data has nothing to lose, whether it is alive or not', [
+    ['session/external-session.ts', 'req[FOUND_SESSION] = { isAlive: true, read: {} }', 'false'],
+  ]),
+  ...because('has been emptied before, unless the store of the site failed', [
+    ['session/external-session.ts', 'return login.session === shortHash(req.sessionID) ||', 'false'],
+  ]),
   ...because('a millisecond more', [
+    ['web/stored-record.ts', 'performance.now() > end', 'performance.now() >= end'],
+    ['storage/memory-kv.ts', 'secondsLeft > maxSecondsLeft', 'secondsLeft >= maxSecondsLeft'],
     ['actions/login-single-flight.ts', 'performance.now() < end', 'performance.now() <= end'],
     ['lib/deadline.ts', '- planned >= STOOD_STILL_MS', 'performance.now() - planned > STOOD_STILL_MS'],
     [

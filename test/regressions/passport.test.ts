@@ -1,7 +1,7 @@
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express'
 import session from 'express-session'
 import type { Sso2 } from '../../lib'
-import { ada, grace, logIn, sessionSecret } from '../flows/setup'
+import { ada, grace, logIn, present, sessionSecret } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { loggedInBrowserAt, type RunningSite, startSite } from './support'
 
@@ -82,6 +82,18 @@ test('what was copied does not reach another account', async () => {
   await staffLogin(browser)
   for (const { sid } of setup.emulator.sessions()) setup.emulator.terminate(sid)
   await logIn(browser, setup, grace)
+  expect(await page(browser)).toEqual({ user: 'account-grace', status: 'loggedin' })
+})
+
+test('what was copied does not reach an account that another site has logged in', async () => {
+  const { emulator, sso } = setup
+  const browser = await loggedInBrowserAt(setup)
+  await page(browser, '/put')
+  await staffLogin(browser)
+  for (const { sid } of emulator.sessions()) emulator.terminate(sid)
+  await browser.fetchJson(sso.client.identifyUrl(at('/'))) // as another site does
+  const { sid } = present(emulator.sessions().find(({ status }) => status === 'anon'))
+  await sso.client.authenticate({ sid, usr: grace.username, pwd: grace.password, ipa: '192.0.2.1', uas: 'a browser' })
   expect(await page(browser)).toEqual({ user: 'account-grace', status: 'loggedin' })
 })
 

@@ -63,6 +63,14 @@ describe.each(stores)('in %s', (_name, open) => {
     expect(await kv.mget([key])).toEqual(['second'])
   })
 
+  test('what has more time left than was said stays, because it has been renewed', async () => {
+    await kv.compareAndSet(key, null, 'first', 60)
+    const replace = (most: number) => kv.compareAndSet(key, 'first', 'next', 60, undefined, most)
+    expect(await replace(30)).toMatchObject({ isDone: false, value: 'first' })
+    expect(await replace(90)).toMatchObject({ isDone: true })
+    expect(await kv.mget([key])).toEqual(['next'])
+  })
+
   test('what is deleted has no time left, whatever time was said', async () => {
     await kv.compareAndSet(key, null, 'first', 60)
     expect(await kv.compareAndSet(key, 'first', null, 60)).toMatchObject({ isDone: true, value: 'first' })

@@ -230,7 +230,7 @@ describe.each(stores)('in %s', (name, open) => {
       test('of its place in the queue alone has that again, and another one keeps its time', async () => {
         for (const hash of ['h1', 'h2']) await pendingLogouts.add(hash, one, NOW + 50)
         await kv.remove(queue(), ['h1'])
-        await pendingLogouts.restoreLost(NOW, 8)
+        expect(await pendingLogouts.restoreLost(NOW, 8)).toEqual([])
         expect(await pendingLogouts.takeDue(NOW, 8)).toEqual(['h1'])
         expect(new Set(await pendingLogouts.takeDue(NOW + 50, 8))).toEqual(new Set(['h1', 'h2']))
       })
@@ -254,6 +254,7 @@ describe.each(stores)('in %s', (name, open) => {
         const hashes = Array.from({ length: 10 }, (_, index) => `h${index}`)
         for (const hash of hashes) await pendingLogouts.add(hash, one, NOW)
         for (const hash of hashes) await kv.del(`${site.prefix}pend:{logouts${hash.charCodeAt(1) % 8}}${hash}`)
+        expect(pendingLogouts.copies).toBe(10)
         for (const count of [4, 8, 10]) {
           await pendingLogouts.restoreLost(NOW, 4)
           const found = await Promise.all(hashes.map((hash) => pendingLogouts.find(hash)))
@@ -353,6 +354,7 @@ describe.each(stores)('in %s', (name, open) => {
 
     test('that was taken over is not renewed or ended by the process that had it', async () => {
       const first = await begin()
+      expect(await site.logins.beginForm('k1', first, 'digest')).toMatchObject({ raw: first, isAlive: true })
       await kv.expire(`${site.prefix}login:{k1}`, 17) // as three seconds without a renewal leave it
       const second = await begin(first)
       expect(await site.logins.renewForm('k1', first)).toBe(false)

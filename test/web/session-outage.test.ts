@@ -87,6 +87,7 @@ function addPages(): void {
       results.push(await call((done) => session[name](done)))
     res.json(results)
   })
+  app.get('/regenerate', async (req, res) => res.json(await call((done) => req.session.regenerate(done))))
   app.get('/short', (req, res) => {
     bag(req)['a'] = 1
     req.session.cookie.maxAge = 90_000
@@ -137,6 +138,11 @@ test.each(['a user', 'a new user'])(
     expect(headers['set-cookie']).toBeUndefined()
   },
 )
+
+test('[S14] a new user’s page cannot regenerate its session while the store is known to be away', async () => {
+  await downAndNoticed()
+  expect(await ask('/regenerate')).toMatchObject({ status: 200, json: 'store' })
+})
 
 test('[O9, S14] a save that the store refuses at the end of an answer is told, and the answer is as it was', async () => {
   await ask('/put/a/1')

@@ -1,6 +1,6 @@
 import { ServerResponse } from 'node:http'
 import type { Request, Response } from 'express'
-import type { SessionData } from 'express-session'
+import session, { type SessionData } from 'express-session'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import { sessionKey } from '../../lib/storage/site-store'
 import type { Browser } from '../support/agent'
@@ -9,10 +9,12 @@ import { bag, configOf, cookiesOf, dataOf, establish, type SessionSite, startSit
 
 /* What handlers do with `req.session` and `req.sessionStore` beyond reading and writing, and what that costs. */
 
+let kv: MemoryKv
 let site: SessionSite
 let browser: Browser
 beforeEach(async () => {
-  site = await startSite({ kv: new MemoryKv(Date.now) })
+  kv = new MemoryKv(Date.now)
+  site = await startSite({ kv })
   browser = site.browser()
 })
 afterEach(() => site.close())
@@ -60,6 +62,49 @@ describe('req.sessionStore', () => {
     expect(cookiesOf(bare)).toEqual([])
     expect(cookiesOf(await ask('/generate?put=b'))).toHaveLength(1)
     expect((await ask('/read')).json).toEqual({ b: 2 })
+  })
+
+  test('generate twice in one page sends no cookie for an empty session', async () => {
+    page('/twice', async (req, res) => {
+      for (const _time of [1, 2]) await told((done) => req.session.regenerate(done))
+      res.json({})
+    })
+    expect(cookiesOf(await ask('/twice'))).toEqual([])
+  })
+
+  test('set stores a session that a handler has made, as one that begins now and has no user', async () => {
+    page('/set', async (req, res) => {
+      const made = { cookie: req.session.cookie, b: 1 } as SessionData
+      res.json(await told((done) => req.sessionStore.set(String(req.query['id']), made, done)))
+    })
+    await ask('/put/a/1')
+    expect((await ask(`/set?id=${site.idOf(browser)}`, site.browser())).json).toBeNull()
+    const stored = JSON.parse(String(await textOf(site.idOf(browser))))
+    expect(stored).toEqual({ cookie: { since: site.clock.now }, b: 1 })
+    expect((await ask('/read')).json).toEqual({ b: 1 })
+  })
+
+  test('get finds the data of a session that has a record or none, and of no session that has ended', async () => {
+    page('/get', async (req, res) =>
+      res.json(await told((done) => req.sessionStore.get(String(req.query['id']), done))),
+    )
+    const get = async () => (await ask(`/get?id=${id}`, site.browser())).json
+    await ask('/put/a/1')
+    let id = site.idOf(browser)
+    expect(await get()).toMatchObject({ a: '1' })
+    await ask('/log-in')
+    expect(await get()).toBeNull() // has moved
+    await kv.compareAndSet(
+      `${site.prefix}sess:{${sessionKey(id)}}`,
+      null,
+      `{"cookie":{"since":${site.clock.now}},"a":1}`,
+      60,
+    )
+    expect(await get()).toBeNull()
+    id = site.idOf(browser)
+    expect(await get()).toMatchObject({ a: '1' })
+    await kv.del(`${site.prefix}sso2:{${sessionKey(id)}}`)
+    expect(await get()).toBeNull() // data of a login without its record
   })
 
   test('another request than one of ours is given none, and the error says why', async () => {
@@ -263,6 +308,22 @@ describe('an answer', () => {
 })
 
 describe('the request', () => {
+  test.each([
+    ['sso.session', []],
+    ['the site’s own session', [session({ secret: 'own', resave: false, saveUninitialized: false })]],
+  ])('with %s has the ID of its session, and the time at which it arrived', async (_name, before) => {
+    const other = await startSite({ kv, before })
+    const begun = Date.now()
+    other.page('/facts', async (req, res) => {
+      const { id } = req.session
+      res.json({ isSame: other.sessions.idOf(req) === id, arrivedAt: other.sessions.arrivalOf(req) })
+    })
+    const { json } = await other.browser().fetchJson(`${other.url}/facts`)
+    expect(json).toEqual({ isSame: true, arrivedAt: expect.any(Number) })
+    expect(json.arrivedAt).toBeGreaterThanOrEqual(begun)
+    await other.close()
+  })
+
   test('hands its session on to no object that only has its properties', async () => {
     page('/copy', (req, res) => {
       const { session } = Object.getOwnPropertyDescriptors(req)

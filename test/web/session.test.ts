@@ -10,6 +10,7 @@ import { sessionSecret as secret } from '../support/configuration'
 import {
   bag,
   check,
+  configOf,
   cookieName,
   cookiesOf,
   dataOf,
@@ -269,6 +270,14 @@ describe.each(kinds)('sessions in %s, under %s', (_store, _version, open, framew
     expect(headers['cache-control']).toBe(expected)
   })
 
+  test('the cookie is for https alone where the site has https', async () => {
+    const secure = await startSite({ kv, framework, config: configOf({ siteUrl: 'https://site.example' }) })
+    const { headers } = await site.browser().fetchJson(`${secure.url}/put/a/1`)
+    expect(headers['set-cookie']).toEqual([expect.stringMatching(/; Secure/)])
+    expect(cookiesOf(await ask('/put/a/1'))).toEqual([expect.not.stringMatching(/Secure/)])
+    await secure.close()
+  })
+
   test('all secrets verify, and the first signs', async () => {
     await ask('/put/a/1')
     const id = site.idOf(browser)
@@ -282,6 +291,8 @@ describe.each(kinds)('sessions in %s, under %s', (_store, _version, open, framew
     ['by a secret that is not ours', (id: string) => `${cookieName}=${signed(id, 'x'.repeat(32))}`, true],
     ['twice', (id: string) => `${cookieName}=${signed(id, secret)}; ${cookieName}=${signed(id, secret)}`, true],
     ['unsigned', (id: string) => `${cookieName}=${id}`, false],
+    ['with more before it', (id: string) => `${cookieName}=x${signed(id, secret)}`, false],
+    ['with more after it', (id: string) => `${cookieName}=${signed(id, secret)}x`, false],
     ['that cannot be decoded', () => `${cookieName}=%zz`, false],
     ['with an odd space before its name', (id: string) => `\u00a0${cookieName}=${signed(id, secret)}`, false],
   ])('a cookie %s is not read, and costs no command', async (_how, header, isUnreadable) => {

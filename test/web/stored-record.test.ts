@@ -192,15 +192,24 @@ describe('a store that does not answer', () => {
   })
 })
 
-test('a browser without a session has nothing to read, write, drop or end', async () => {
-  const { parts } = await moving()
+test('an ended session has no successor', async () => {
+  const { stored } = await moving()
+  await stored.writeMarker(() => true, 'ended')
+  expect(await stored.successor()).toBeUndefined()
+})
+
+test('a browser without a session has nothing to read, write, drop or end, and costs no command', async () => {
+  const commands: string[] = []
+  const counted = (kv: Kv) => tapped(kv, async (command) => void commands.push(command))
+  const { parts } = await moving(counted)
+  commands.length = 0
   const stored = new StoredRecord(parts, undefined, { state: 'none', raw: null })
   expect([stored.hasBeenRead, stored.isUnwritten]).toEqual([true, true])
   expect(await stored.reread()).toBe('done')
   expect(await stored.replace(loggedInRecord())).toBe('changed')
   expect(await stored.drop(() => true)).toBe('changed')
   expect(await stored.writeMarker(() => true, 'ended')).toEqual({ outcome: 'done', taken: null })
-  expect(stored.value).toBeUndefined()
+  expect([stored.value, commands]).toEqual([undefined, []])
 })
 
 test('a session without a record has no record to drop', async () => {

@@ -56,8 +56,9 @@ export async function readExternalSession(
 function loginOf({
   [LOGIN_ENTRY]: entry,
 }: SiteData): { readonly session: string; readonly account: string } | undefined {
-  const [session, account] = typeof entry === 'string' ? entry.split('.') : []
-  return session === undefined || account === undefined ? undefined : { session, account }
+  if (typeof entry !== 'string') return undefined
+  const [session = '', account = ''] = entry.split('.')
+  return { session, account }
 }
 
 const loginEntryOf = (sessionId: string, accountId: string) => `${shortHash(sessionId)}.${shortHash(accountId)}`
@@ -68,9 +69,9 @@ const loginEntryOf = (sessionId: string, accountId: string) => `${shortHash(sess
  * only a login of the same account keeps the data.
  */
 function isSessionLost(req: RequestWithFoundSession, accountId: string | undefined): boolean {
-  const { isAlive = true, read = {} } = req[FOUND_SESSION] ?? {}
-  const login = loginOf(read)
-  if (isAlive || !login) return false
+  const found = req[FOUND_SESSION]
+  const login = found && !found.isAlive ? loginOf(found.read) : undefined
+  if (!login) return false
   return login.session === shortHash(req.sessionID) || accountId === undefined || login.account !== shortHash(accountId)
 }
 
