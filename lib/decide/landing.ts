@@ -2,7 +2,7 @@
 import type { TokenFault } from '../errors'
 import type { SessionToken } from '../protocol/session-token'
 import type { LogoutCookie } from './logout'
-import { isLoggedIn, type SsoRecord } from './record'
+import { couldBeLoggedIn, isLoggedIn, type SsoRecord } from './record'
 
 /** Result of comparing `r` with the binding cookie. */
 export type BindingFinding = 'bound' | 'unbound' | 'no_cookies'
@@ -91,7 +91,8 @@ function decideAnonymous(facts: LandingFacts, token: SessionToken): LandingDecis
   const issuedAt = token.iat + facts.clockOffset
   // an SSO session never becomes anonymous again, and the login is newer than the token
   const isOlder = [record, successor].some(
-    (login) => isLoggedIn(login) && (login.sidHash === sidHash || issuedAt <= login.checkedAt),
+    (login) =>
+      (couldBeLoggedIn(login) && login?.sidHash === sidHash) || (isLoggedIn(login) && issuedAt <= login.checkedAt),
   )
   if (isOlder) return { action: 'as_it_is', reason: 'logged_in_since' }
   // on a first visit with several tabs each tab gets a session of the SSO system, and the browser keeps only the last cookie

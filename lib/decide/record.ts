@@ -74,7 +74,7 @@ const ANONYMOUS_FIELDS = {
   status: (value: unknown): value is 'anon' => value === 'anon',
   /** The SSO system reports a login, but the user could not be loaded yet. */
   pending: optional(isTrue),
-  /** The next request checks the status, because the outcome of a login is unknown, or a request could not complete a login. */
+  /** A later request checks the status, because the outcome of a login is unknown, or a request could not complete a login. */
   mustCheck: optional(isTrue),
   /** Name of the browser that began the session, if another browser may have the session's cookie. Only for the site's own sessions. */
   browser: optional(isText),
@@ -147,7 +147,7 @@ export function isLoggedIn(record: SsoRecord | undefined): record is LoggedInRec
   return record?.status === 'loggedin'
 }
 
-/** Could the SSO session be logged in already? Session Status then does not tell whether another login has succeeded. */
+/** Could the SSO session be logged in, as far as the record tells? Session Status then does not tell of another login. */
 export function couldBeLoggedIn(record: SsoRecord | undefined): boolean {
   return isLoggedIn(record) || record?.pending === true || record?.mustCheck === true
 }

@@ -27,8 +27,9 @@ export function afterUnchangedCheck(
 ): SsoRecord {
   const { unansweredAt: _unanswered, ...others } = withoutCheck(record, checkId)
   if (others.status === 'loggedin') return { ...withRecordedClaims(others, token), checkedAt: now }
-  const { pending: _pending, mustCheck: _mustCheck, ...anonymous } = others
-  return { ...anonymous, checkedAt: now }
+  const { pending: _pending, mustCheck, ...anonymous } = others
+  const isOlder = mustCheck === true && record.currentCheckId !== checkId // than the login whose outcome is unknown
+  return { ...anonymous, ...(isOlder ? { mustCheck } : {}), checkedAt: now }
 }
 
 /**
@@ -41,11 +42,14 @@ export function afterUnusableLogin(record: SsoRecord, checkId: string): SsoRecor
 }
 
 /**
- * Returns the record after a login of the SSO session whose outcome is unknown. The next request checks the status.
+ * Returns the record after a login of the SSO session whose outcome is unknown. A later request checks the status. The response to a
+ * check in progress does not count, because it may be older than the login.
  * @returns `undefined` if the record stays as it is
  */
 export function afterUnknownLogin(record: SsoRecord, sidHash: string): SsoRecord | undefined {
-  return record.status === 'anon' && record.sidHash === sidHash ? { ...record, mustCheck: true } : undefined
+  if (record.status !== 'anon' || record.sidHash !== sidHash) return undefined
+  const { checkBeganAt: _beganAt, currentCheckId: _currentCheckId, ...others } = record
+  return { ...others, mustCheck: true }
 }
 
 /** Names of the status check in progress, and of the last check that has ended. */

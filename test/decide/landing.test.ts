@@ -1,4 +1,5 @@
 import { decideLanding, isNewVisitor, type LandingDecision, type LandingFacts } from '../../lib/decide/landing'
+import type { SsoRecord } from '../../lib/decide/record'
 import { anonRecord, loggedInRecord, NOW, sessionToken } from './samples'
 
 const loggedIn = sessionToken({ sts: 'loggedin', at: 'ticket' })
@@ -29,15 +30,16 @@ const leave = (reason: Reason<'as_it_is'>): LandingDecision => ({ action: 'as_it
 const anew = (reason: Reason<'start_anew'>): LandingDecision => ({ action: 'start_anew', reason })
 const keepLogin = leave('logged_in_since')
 const giveUp = (reason: Reason<'give_up'>): LandingDecision => ({ action: 'give_up', reason })
+const at = <R extends SsoRecord>(record: R, checkedAt: number): R => ({ ...record, checkedAt })
 /** Records of the token's own SSO session, and of another one. */
 const [login, visit] = [loggedInRecord(), anonRecord()]
 const [otherLogin, otherVisit] = [loggedInRecord({ sidHash: 'other' }), anonRecord({ sidHash: 'other' })]
+const pending = at(anonRecord({ pending: true }), NOW - 1)
 const revoked = { isSsoSessionRevoked: true }
 const loggedOut: Partial<LandingFacts> = { logoutCookie: { of: 'next_login' } }
 /** The cookie of a logout of an SSO session. */
 const logoutOf = (sidHash: string): Partial<LandingFacts> => ({ logoutCookie: { of: 'sso_session', sidHash } })
 const spent = { isLandingLimitReached: true }
-const at = <R extends typeof login | typeof visit>(record: R, checkedAt: number): R => ({ ...record, checkedAt })
 
 const recent: Partial<LandingFacts> = { logoutCookie: { of: 'recent' } }
 const unnamed: Partial<LandingFacts> = {
@@ -96,6 +98,13 @@ const rows: Row[] = [
   ['a known visitor of a spent network goes on', { ...spent, token: anon, record: visit }, stayAnonymous],
   ['a login from a spent network signs in', spent, signIn],
   ['an anonymous token, the older one, leaves a login of its session', { token: anon, record: login }, keepLogin],
+  ['it leaves a login of its session that is pending', { token: anon, record: pending }, keepLogin],
+  ['it leaves one whose outcome is unknown', { token: anon, record: anonRecord({ mustCheck: true }) }, keepLogin],
+  [
+    'it replaces a pending login of another session',
+    { token: anon, record: { ...pending, sidHash: 'o' } },
+    stayAnonymous,
+  ],
   ['it does, however long ago that was confirmed', { token: anon, record: at(login, NOW - 1) }, keepLogin],
   ['it replaces a login of another session', { token: anon, record: at(otherLogin, NOW - 1) }, stayAnonymous],
   ['it leaves one that the SSO system has confirmed since', { token: anon, record: otherLogin }, keepLogin],

@@ -112,17 +112,30 @@ test('a login that a request could not make is pending and checked by the next r
   const pending = afterUnusableLogin(asking, 'q1')
   expect(pending).toStrictEqual(anonRecord({ pending: true, mustCheck: true, lastCheckId: 'q1' }))
   expect(isStale(pending, NOW, 360)).toBe(true)
-  expect(afterUnchangedCheck(pending, isIn, NOW, 'q2')).toStrictEqual(anonRecord({ lastCheckId: 'q1' }))
+  const checked = afterUnchangedCheck(withCheckLock(pending, 'q2', NOW), isIn, NOW, 'q2')
+  expect(checked).toStrictEqual(anonRecord({ lastCheckId: 'q2' }))
   expect(afterUnusableLogin(withCheckLock(loggedInRecord(), 'q1', NOW), 'q1')).toStrictEqual(
     loggedInRecord({ lastCheckId: 'q1' }),
   )
 })
 
-test('after a login whose outcome is unknown, the next request checks the status of an anonymous record', () => {
-  const marked = afterUnknownLogin(anon, anon.sidHash)
-  expect(marked).toStrictEqual(anonRecord({ mustCheck: true }))
-  expect(marked && isStale(marked, NOW, 360)).toBe(true)
-  expect(marked && afterUnchangedCheck(marked, isAnon, NOW, 'q1')).toStrictEqual(anon)
+describe('after a login whose outcome is unknown', () => {
+  const mark = (record: SsoRecord) => afterUnknownLogin(record, record.sidHash) ?? record
+  const answered = (record: SsoRecord, checkId: string) => afterUnchangedCheck(record, isAnon, NOW, checkId)
+
+  test('a later request checks the status of an anonymous record', () => {
+    const marked = mark(anon)
+    expect([marked, isStale(marked, NOW, 360)]).toStrictEqual([anonRecord({ mustCheck: true }), true])
+    expect(answered(withCheckLock(marked, 'q1', NOW), 'q1')).toStrictEqual(anonRecord({ lastCheckId: 'q1' }))
+  })
+
+  test('the response to a check that was in progress does not count', () => {
+    const marked = answered(mark(withCheckLock(anonRecord({ lastCheckId: 'q0' }), 'q1', NOW)), 'q1')
+    expect(marked).toStrictEqual(anonRecord({ lastCheckId: 'q0', mustCheck: true }))
+    const checkedAgain = answered(withCheckLock(marked, 'q2', NOW), 'q1') // its lock had expired
+    expect(checkedAgain).toMatchObject({ mustCheck: true, currentCheckId: 'q2' })
+    expect(answered(checkedAgain, 'q2')).toStrictEqual(anonRecord({ lastCheckId: 'q2' }))
+  })
 })
 
 test('a login, and a record of another SSO session, stay as they are', () => {

@@ -99,7 +99,19 @@ const byFile = {
       test: ['protocol/session-token', 'blanks only'],
     },
   },
+  'decide/status-check.ts': {
+    'a check of before a lost login says what became of the login': {
+      find: 'mustCheck === true && record.currentCheckId !== checkId',
+      replace: 'mustCheck === true && record.currentCheckId !== record.currentCheckId',
+      test: ['decide/status-check', 'does not count'],
+    },
+  },
   'decide/landing.ts': {
+    'an anonymous landing forgets a login whose outcome is unknown': {
+      find: '(couldBeLoggedIn(login) && login?.sidHash === sidHash)',
+      replace: '(isLoggedIn(login) && login?.sidHash === sidHash)',
+      test: ['decide/landing', 'whose outcome is unknown'],
+    },
     'a landing needs no binding': {
       find: "if (binding === 'unbound') return { action: 'start_anew', reason: 'unbound' }",
       test: ['safety/landing', threat('L1')],
@@ -625,7 +637,8 @@ const byFile = {
       test: ['regressions/login-hooks', 'the logout cookie stays'],
     },
     'whoever is in already is told that a password was right whose answer was lost': {
-      find: '  if (couldBeIn) return undefined\n',
+      find: 'couldBeIn ? undefined : await',
+      replace: 'await',
       test: ['flows/login', 'is in already says'],
     },
     'a wrong password is right where an earlier login is pending': {
@@ -633,9 +646,19 @@ const byFile = {
       replace: "checkLostLogin(context, sid, context.stored.value?.status === 'loggedin')",
       test: ['web/lost-login', 'Session Status does not tell'],
     },
+    'a browser is recognised whose password was not judged': {
+      find: 'result.ok && isAnswered',
+      replace: 'result.ok',
+      test: ['web/lost-login', 'is not recognised'],
+    },
+    'a status is asked again after each login that was lost': {
+      find: '  if (answer === undefined) await stored.update',
+      replace: "  if (answer?.sts !== 'loggedin') await stored.update",
+      test: ['web/lost-login', 'does not ask again'],
+    },
     'a login whose outcome is unknown stays unknown for six minutes': {
-      find: "    if (decision.action === 'unavailable') await noteUnknownLogin(context, sid)\n    return",
-      replace: '    return',
+      find: '  if (answer === undefined) await stored.update',
+      replace: '  if (!stored) await stored.update',
       test: ['flows/login', 'is shown by the next page'],
     },
   },

@@ -128,6 +128,19 @@ describe('a process died during a login', () => {
     expect((await browser.fetchJson(`${setup.morning.url}/account`)).json).toMatchObject({ username: 'grace' })
   })
 
+  test('and the outcome of an earlier login was unknown: Session Status tells of both, and the submit is sent', async () => {
+    const browser = await visitor(setup)
+    const { faults } = setup.emulator
+    const lost = (['authenticate', 'sessionstatus'] as const).map((operation) =>
+      faults.add({ operation, kind: 'down' }),
+    )
+    const wrong = { json: { ...grace, password: 'not-it' } }
+    expect(await browser.fetchJson(`${setup.morning.url}/login`, wrong)).toMatchObject({ status: 503 })
+    for (const { id } of lost) faults.clear(id)
+    await leaveForm(browser)
+    expect(await logIn(browser)).toEqual([200, undefined])
+  })
+
   test('and the SSO session has ended: the visitor gets a new session', async () => {
     const browser = await visitor(setup)
     await leaveForm(browser)
@@ -156,12 +169,22 @@ describe('the response to Authenticate is lost', () => {
     expect(await attempts()).toEqual(counted(0, 1))
   })
 
-  test('and the session is anonymous: the attempt counts as a wrong password', async () => {
+  test('after a success: the browser is not recognised, because the password was not judged', async () => {
+    const device = (browser: Browser) => browser.cookie('sso2.d')
+    const browser = await visitor(setup)
+    setup.emulator.faults.add({ operation: 'authenticate', kind: 'drop_after_commit', times: 1 })
+    await logIn(browser)
+    expect([await isLoggedIn(browser), device(browser)]).toEqual([true, undefined])
+    expect(await logIn(browser)).toEqual([200, undefined])
+    expect(device(browser)).toEqual(expect.any(String))
+  })
+
+  test('and the session is anonymous: the attempt counts as a wrong password, and the next page does not ask again', async () => {
     const browser = await visitor(setup)
     setup.emulator.faults.add({ operation: 'authenticate', kind: 'garbage', times: 1 })
     expect(await logIn(browser)).toEqual([503, 'unavailable'])
     expect([setup.countCalls('authenticate'), await isLoggedIn(browser)]).toEqual([1, false])
-    expect(await attempts()).toEqual(counted(1, 0, 4))
+    expect([setup.countCalls('sessionstatus'), await attempts()]).toEqual([1, counted(1, 0, 4)])
   })
 
   test('and the user of an earlier login is not known yet: Session Status does not tell, so nobody is let in', async () => {

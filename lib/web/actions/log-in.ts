@@ -131,10 +131,10 @@ async function attemptLogin(
     await admitted.end(UNJUDGED_ATTEMPT)
     return sent
   }
-  const { decision, attempt, start } = sent
+  const { decision, attempt, isAnswered, start } = sent
   const [result] = await Promise.all([applyLoginDecision(context, decision, start), admitted.end(attempt)])
   const { req, res, site } = context
-  if (result.ok) site.limits.rememberDevice(req, res, tried.username, result.user.accountId)
+  if (result.ok && isAnswered) site.limits.rememberDevice(req, res, tried.username, result.user.accountId)
   return result
 }
 
@@ -143,6 +143,8 @@ const UNJUDGED_ATTEMPT: AttemptResult = { outcome: 'not_judged' }
 interface AttemptedLogin {
   readonly decision: LoginDecision
   readonly attempt: AttemptResult
+  /** Has the SSO system judged this password? Session Status tells only that a user is logged in, perhaps by another site. */
+  readonly isAnswered: boolean
 }
 interface SentLogin extends AttemptedLogin {
   readonly start: LoginStart
@@ -159,8 +161,9 @@ async function sendLogin(
   admitted: AdmittedLogin,
 ): Promise<SentLogin | LoginResult> {
   const { site, stored } = context
-  const couldBeIn = couldBeLoggedIn(stored.value)
+  const couldHaveBeenIn = couldBeLoggedIn(stored.value)
   await resolveUser(context, { identify: 'never' })
+  const couldBeIn = couldHaveBeenIn && couldBeLoggedIn(stored.value) // a login that was found just now may be this one
   const start = site.sessionIndex.startNow()
   const { secrets } = stored
   if (!secrets) return failedLogin('session_ended')
@@ -187,27 +190,26 @@ async function continueLostLogin(
   const decision = decideAbandonedLogin(await checkLostLogin(context, sid, couldBeIn))
   if (decision === undefined) return undefined
   await admitted.begin() // takes over the lock of the dead process, to end the lock
-  if (decision.action === 'unavailable') await noteUnknownLogin(context, sid)
-  return { decision, attempt: decision.action === 'sign_in' ? { outcome: 'success' } : UNJUDGED_ATTEMPT }
+  const attempt = decision.action === 'sign_in' ? ({ outcome: 'success' } as const) : UNJUDGED_ATTEMPT
+  return { decision, attempt, isAnswered: false }
 }
 
 /**
  * Looks up the outcome of an Authenticate by Session Status.
  * @param couldBeIn could an earlier login have succeeded? Then the SSO session is logged in even after a wrong password
- * @returns `undefined` if the outcome is unknown
+ * @returns `undefined` if the outcome is unknown. A later request then checks the status
  */
 async function checkLostLogin(
   context: RequestContext,
   sid: string,
   couldBeIn: boolean,
 ): Promise<SessionToken | undefined> {
-  if (couldBeIn) return undefined
-  return context.site.client.sessionStatus({ sid, lks: 'anon', ...deviceOf(context.req) }).catch(() => undefined)
+  const { req, site, stored } = context
+  const claims = { sid, lks: 'anon', ...deviceOf(req) } as const
+  const answer = couldBeIn ? undefined : await site.client.sessionStatus(claims).catch(() => undefined)
+  if (answer === undefined) await stored.update((found) => afterUnknownLogin(found, shortHash(sid)))
+  return answer
 }
-
-/** Lets the next request check the status, because the login may have succeeded. */
-const noteUnknownLogin = ({ stored }: RequestContext, sid: string) =>
-  stored.update((found) => afterUnknownLogin(found, shortHash(sid)))
 
 /** Sends one Authenticate. If the response is lost, looks up the outcome by Session Status and never sends a second Authenticate. */
 async function callAuthenticate(
@@ -218,14 +220,13 @@ async function callAuthenticate(
   try {
     const claims = { sid, usr: username, pwd: password, ...deviceOf(context.req) }
     const answer = await context.site.client.authenticate(claims)
-    return { decision: decideLogin(answer), attempt: attemptResultOf(answer) }
+    return { decision: decideLogin(answer), attempt: attemptResultOf(answer), isAnswered: true }
   } catch (error) {
     const attempt = lostAttemptResult(error)
     if (error instanceof Sso2UnavailableError && error.retryable)
-      return { decision: { action: 'unavailable' }, attempt }
+      return { decision: { action: 'unavailable' }, attempt, isAnswered: false }
     const decision = decideLostLogin(await checkLostLogin(context, sid, couldBeLoggedIn(context.stored.value)))
-    if (decision.action === 'unavailable') await noteUnknownLogin(context, sid)
-    return { decision, attempt: decision.action === 'sign_in' ? { outcome: 'success' } : attempt }
+    return { decision, attempt: decision.action === 'sign_in' ? { outcome: 'success' } : attempt, isAnswered: false }
   }
 }
 
