@@ -13,8 +13,8 @@ interface Form {
   readonly begin: number
   /** Its Authenticate has been seen by then. */
   until: number
-  /** When its submits were answered; more than one where it was sent again before that. */
-  readonly ends: number[]
+  /** The answers to its submits; more than one where it was sent again before the first. */
+  readonly answers: Entry[]
   readonly sent: Asked[]
 }
 
@@ -28,28 +28,34 @@ function formsOf(submits: readonly Entry[], view: HistoryView): Form[] {
   for (const submit of [...submits].sort((a, b) => a.agent - b.agent || a.begin - b.begin)) {
     const key = `${submit.agent} ${submit.what}`
     const isUnderWay =
-      last?.key === key && Math.max(...last.form.ends) > submit.begin && !hasLoggedOut(submit, last.begin)
+      last?.key === key && last.form.answers.some(({ end }) => end > submit.begin) && !hasLoggedOut(submit, last.begin)
     const isSame = isUnderWay && !isExcused(submit, view)
-    const form = isSame && last ? last.form : { begin: submit.begin, until: 0, ends: [], sent: [] }
+    const form = isSame && last ? last.form : { begin: submit.begin, until: 0, answers: [], sent: [] }
     if (!isSame) forms.push(form)
-    form.ends.push(submit.end)
+    form.answers.push(submit)
     form.until = Math.max(form.until, submit.end + SEEN_MS, ...endsOf(submit, view))
     last = { key, form, begin: submit.begin }
   }
-  for (const { ends } of forms) ends.sort((a, b) => a - b)
+  for (const { answers } of forms) answers.sort((a, b) => a.end - b.end)
   return forms
 }
 
 /**
  * May this form have sent one more? Only after an answer that left the session as it was, because nobody was logged in, or somebody already
- * was: then the second submit comes for the site after the first.
+ * was, or the user is not known yet: then the second submit comes for the site after the first.
  */
-function mayHaveSent({ begin, until, ends, sent }: Form, { seen }: Asked, isFirst: (call: Asked) => boolean): boolean {
+function mayHaveSent(
+  { begin, until, answers, sent }: Form,
+  { seen }: Asked,
+  isFirst: (call: Asked) => boolean,
+): boolean {
   if (seen < begin || seen > until) return false
   const before = sent.at(-1)
   if (!before) return true
-  const isNew = before.outcome === 'loggedin' && !before.isSpoilt && isFirst(before)
-  return !isNew && seen > (ends[sent.length - 1] ?? Number.POSITIVE_INFINITY)
+  const answer = answers[sent.length - 1]
+  if (!answer || seen <= answer.end) return false
+  const isIn = before.outcome === 'loggedin' && !before.isSpoilt && answer.status !== 503
+  return !isIn || !isFirst(before)
 }
 
 /** Whoever takes over from a process or a store that is gone, or late on a busy machine, may have to send the form after all. */

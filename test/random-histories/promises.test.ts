@@ -302,6 +302,10 @@ const excused: Record<string, History> = {
     [login(1, { status: 401 }), login(1, { status: 401, end: 1300 })],
     { calls: [authenticate(1, { outcome: 'invalid_credentials' }), authenticate(1, { outcome: 'x', seen: 1200 })] },
   ),
+  'a form that is sent twice, and whose ticket cannot be used: the second comes after the answer to the first': history(
+    [login(1, { status: 503, error: 'unavailable' }), login(1, { status: 503, error: 'unavailable', end: 1300 })],
+    { calls: [authenticate(1), authenticate(1, { seen: 1200 })], troubles: [trouble('platform', 0, 5)] },
+  ),
   'a form that is sent again after a logout, while the first one waits for the user path': history(
     [login(1, { end: 1600, status: 401 }), logout(1, { begin: 1200, end: 1300 }), login(1.4, { end: 2000 })],
     { calls: [authenticate(1), authenticate(1.4, { sid: 'sid-2' })] },
