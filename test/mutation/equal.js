@@ -99,6 +99,14 @@ module.exports = [
     ['session/external-session.ts', "const [session = '', account = ''] =", '"Stryker was here!"'],
     ['web/stored-record.ts', "if (this.#key === undefined || raw === null) return 'changed'", 'false'],
     ['storage/redis-servers.ts', 'else redis.stream?.end()', 'redis.stream.end'],
+    ['routes/landing.ts', "shortHash(token.sid ?? '')", '"Stryker was here!"'],
+    ['routes/landing.ts', "decision.token.sid ?? ''", '"Stryker was here!"'],
+    ['routes/landing.ts', "{ sid = '', iat }: SessionToken", '"Stryker was here!"'],
+    ['routes/landing.ts', "const [name = ''] = pair.split", '"Stryker was here!"'],
+    ['routes/landing.ts', "const [path = ''] = url.split", '"Stryker was here!"'],
+    ['routes/landing.ts', 'return successor ? continueInSuccessor', 'true'],
+    ['routes/landing.ts', 'if (successor) await site.sessions.adopt', 'true'],
+    ['routes/login.ts', "siteUrl + (routes.login || '')", '"Stryker was here!"'],
     ['session/store.ts', "typeof maxAge === 'number' && Number.isFinite(maxAge)", 'true'],
     ['session/store.ts', "if (stored === 'unavailable') return this.#records.end(key, 0)", ['false', '""']],
     ['session/store.ts', "del: ([key = '']: string[])", '"Stryker was here!"'],
@@ -142,6 +150,9 @@ module.exports = [
   ]),
   ...because('a name that tells lines of the log apart, and is in none', [
     ['actions/identify.ts', "'landing:router' : 'landing:path'", '""'],
+    ['routes/landing.ts', "log.warn('landing:claims'", '""'],
+    ['routes/landing.ts', 'log.warn(`landing:', '``'],
+    ['web/router.ts', "log.warn('body:consumed'", '""'],
     ['storage/open-store.ts', "log.warn('redis:eviction'", '""'],
     ['remote/identify-health.ts', "'trips:cookies'", '""'],
     ['remote/identify-health.ts', "'trips:lost'", '""'],
@@ -167,6 +178,12 @@ module.exports = [
   ...because('is read before the first look at it', [
     ['session/regenerate.ts', "new StoredRecord(site, sessionKey(current.id), 'unavailable')", '""'],
     ['web/stored-record.ts', "new StoredRecord(this.#parts, sessionKey(sessionId), 'unavailable')", '""'],
+  ]),
+  ...because('where Redis fails here, it fails in the next step as well', [
+    ['routes/landing.ts', 'return { ...NO_TOKEN_STATE, isStoreAvailable: false }', ['{}', 'true']],
+  ]),
+  ...because('of a failed login only the error is looked at', [
+    ['routes/login.ts', "? { ok: false, error: 'login_failed' }", 'true'],
   ]),
   ...because('a session without data has nothing to lose, whether it is alive or not', [
     ['session/external-session.ts', 'req[FOUND_SESSION] = { isAlive: true, read: {} }', 'false'],

@@ -48,7 +48,7 @@ module.exports = {
       ...suites('regressions', 'landed-logout login-hooks'),
       ...suites('safety', 'headers landing landing-limit leaks login-form login-limits operation-events'),
       ...suites('safety', 'redirects tabs tokens trips'),
-      ...suites('web', 'doctor-report pages route-paths'),
+      ...suites('web', 'doctor-report landing-steps pages route-paths'),
     ],
   },
   limits: {
