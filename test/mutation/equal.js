@@ -99,6 +99,19 @@ module.exports = [
     ['session/external-session.ts', "const [session = '', account = ''] =", '"Stryker was here!"'],
     ['web/stored-record.ts', "if (this.#key === undefined || raw === null) return 'changed'", 'false'],
     ['storage/redis-servers.ts', 'else redis.stream?.end()', 'redis.stream.end'],
+    ['actions/log-out.ts', "key: stored.key ?? '', isAll", '"Stryker was here!"'],
+    ['actions/log-out.ts', "key: key ?? '', isAll", '"Stryker was here!"'],
+    ['actions/log-out.ts', "if (logout.key === '') return", ['false', '"Stryker was here!"']],
+    ['actions/resolve-user.ts', "pageAddress(context) ?? ''", '"Stryker was here!"'],
+    ['actions/resolve-user.ts', "shortHash(token.sid ?? '')", '"Stryker was here!"'],
+    [
+      'actions/resolve-user.ts',
+      "endRecord(context, context.stored.value?.sidHash ?? '')",
+      ['context.stored.value.sidHash', '"Stryker was here!"'],
+    ],
+    ['actions/resolve-user.ts', 'value?.sidHash === sidHash && !isLoggedIn(value)', 'value.sidHash'],
+    ['actions/sign-in.ts', 'if (stored.value) renewIndexEntries', 'true'],
+    ['actions/sign-in.ts', 'isLoggedIn(record) && key !== undefined', 'true'],
     ['routes/landing.ts', "shortHash(token.sid ?? '')", '"Stryker was here!"'],
     ['routes/landing.ts', "decision.token.sid ?? ''", '"Stryker was here!"'],
     ['routes/landing.ts', "{ sid = '', iat }: SessionToken", '"Stryker was here!"'],
@@ -150,6 +163,8 @@ module.exports = [
   ]),
   ...because('a name that tells lines of the log apart, and is in none', [
     ['actions/identify.ts', "'landing:router' : 'landing:path'", '""'],
+    ['actions/log-in.ts', "log.failed('login'", '""'],
+    ['actions/resolve-user.ts', "log.info('visit:address'", '""'],
     ['routes/landing.ts', "log.warn('landing:claims'", '""'],
     ['routes/landing.ts', 'log.warn(`landing:', '``'],
     ['web/router.ts', "log.warn('body:consumed'", '""'],
@@ -176,11 +191,26 @@ module.exports = [
     ['platform/world.ts', ".normalize('NFC').toLowerCase()", "(address[field] ?? '').normalize('NFC').toUpperCase()"],
   ]),
   ...because('is read before the first look at it', [
+    ['actions/finish-logout.ts', "new StoredRecord(site, logout.key, 'unavailable')", '""'],
+    ['actions/sign-in.ts', "new StoredRecord(site, key, 'unavailable')", '""'],
     ['session/regenerate.ts', "new StoredRecord(site, sessionKey(current.id), 'unavailable')", '""'],
     ['web/stored-record.ts', "new StoredRecord(this.#parts, sessionKey(sessionId), 'unavailable')", '""'],
   ]),
   ...because('where Redis fails here, it fails in the next step as well', [
     ['routes/landing.ts', 'return { ...NO_TOKEN_STATE, isStoreAvailable: false }', ['{}', 'true']],
+  ]),
+  ...because('the request forgets the session either way, and the next one does the same', [
+    [
+      'actions/log-in.ts',
+      'isBegunByOtherBrowser(stored.value, browserName(context))',
+      ['true', '() => undefined', 'false', '""', "(await stored.drop(() => true)) === 'done'"],
+    ],
+  ]),
+  ...because('the callers ask only whether it is done', [
+    ['actions/finish-logout.ts', "if (!isOver) return 'unavailable'", '""'],
+  ]),
+  ...because('removing nothing changes nothing', [
+    ['actions/finish-logout.ts', 'if (gone.length > 0) remove(gone)', ['true', 'gone.length >= 0']],
   ]),
   ...because('of a failed login only the error is looked at', [
     ['routes/login.ts', "? { ok: false, error: 'login_failed' }", 'true'],
@@ -192,6 +222,7 @@ module.exports = [
     ['session/external-session.ts', 'return login.session === shortHash(req.sessionID) ||', 'false'],
   ]),
   ...because('a millisecond more', [
+    ['actions/logout-retry-worker.ts', 'performance.now() > end', 'performance.now() >= end'],
     ['web/stored-record.ts', 'performance.now() > end', 'performance.now() >= end'],
     ['storage/memory-kv.ts', 'secondsLeft > maxSecondsLeft', 'secondsLeft >= maxSecondsLeft'],
     ['actions/login-single-flight.ts', 'performance.now() < end', 'performance.now() <= end'],
