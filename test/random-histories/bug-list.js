@@ -72,6 +72,14 @@ module.exports = [
     file: 'web/actions/login-single-flight.ts',
     find: '} else if (raw !== null && isAlive) {',
     replace: '} else if (raw !== null && isAlive && raw.length < 9) {',
+    also: [
+      { find: 'isSuccessor = isSame', replace: 'isSuccessor = false' },
+      {
+        file: 'storage/login-locks.ts',
+        find: 'before === null ? undefined : FORM_SECONDS - LEASE_SECONDS',
+        replace: 'undefined',
+      },
+    ],
     breaks: ['I7 one Authenticate'],
   },
   {
