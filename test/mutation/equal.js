@@ -196,16 +196,6 @@ module.exports = [
     ['session/regenerate.ts', "new StoredRecord(site, sessionKey(current.id), 'unavailable')", '""'],
     ['web/stored-record.ts', "new StoredRecord(this.#parts, sessionKey(sessionId), 'unavailable')", '""'],
   ]),
-  ...because('where Redis fails here, it fails in the next step as well', [
-    ['routes/landing.ts', 'return { ...NO_TOKEN_STATE, isStoreAvailable: false }', ['{}', 'true']],
-  ]),
-  ...because('the request forgets the session either way, and the next one does the same', [
-    [
-      'actions/log-in.ts',
-      'isBegunByOtherBrowser(stored.value, browserName(context))',
-      ['true', '() => undefined', 'false', '""', "(await stored.drop(() => true)) === 'done'"],
-    ],
-  ]),
   ...because('the callers ask only whether it is done', [
     ['actions/finish-logout.ts', "if (!isOver) return 'unavailable'", '""'],
   ]),
@@ -217,9 +207,6 @@ module.exports = [
   ]),
   ...because('a session without data has nothing to lose, whether it is alive or not', [
     ['session/external-session.ts', 'req[FOUND_SESSION] = { isAlive: true, read: {} }', 'false'],
-  ]),
-  ...because('has been emptied before, unless the store of the site failed', [
-    ['session/external-session.ts', 'return login.session === shortHash(req.sessionID) ||', 'false'],
   ]),
   ...because('a millisecond more', [
     ['actions/logout-retry-worker.ts', 'performance.now() > end', 'performance.now() >= end'],
