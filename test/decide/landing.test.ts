@@ -98,6 +98,7 @@ const rows: Row[] = [
   ['a known visitor of a spent network goes on', { ...spent, token: anon, record: visit }, stayAnonymous],
   ['a login from a spent network signs in', spent, signIn],
   ['an anonymous token, the older one, leaves a login of its session', { token: anon, record: login }, keepLogin],
+  ['it does, however long ago that was confirmed', { token: anon, record: at(login, NOW - 1) }, keepLogin],
   ['it leaves a login of its session that is pending', { token: anon, record: pending }, keepLogin],
   ['it leaves one whose outcome is unknown', { token: anon, record: anonRecord({ mustCheck: true }) }, keepLogin],
   [
@@ -105,7 +106,6 @@ const rows: Row[] = [
     { token: anon, record: { ...pending, sidHash: 'o' } },
     stayAnonymous,
   ],
-  ['it does, however long ago that was confirmed', { token: anon, record: at(login, NOW - 1) }, keepLogin],
   ['it replaces a login of another session', { token: anon, record: at(otherLogin, NOW - 1) }, stayAnonymous],
   ['it leaves one that the SSO system has confirmed since', { token: anon, record: otherLogin }, keepLogin],
   ['it leaves one that has followed on the session', { token: anon, successor: otherLogin }, keepLogin],

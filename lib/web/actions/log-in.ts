@@ -163,7 +163,7 @@ async function sendLogin(
   const { site, stored } = context
   const couldHaveBeenIn = couldBeLoggedIn(stored.value)
   await resolveUser(context, { identify: 'never' })
-  const couldBeIn = couldHaveBeenIn && couldBeLoggedIn(stored.value) // a login that was found just now may be this one
+  const couldBeIn = couldHaveBeenIn && couldBeLoggedIn(stored.value) // the check may have found the login of the dead process
   const start = site.sessionIndex.startNow()
   const { secrets } = stored
   if (!secrets) return failedLogin('session_ended')
