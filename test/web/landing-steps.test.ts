@@ -1,6 +1,7 @@
 import express5, { type Request } from 'express'
-import type { Sso2 } from '../../lib'
-import { ada, addPages, type Gates, logIn, type Setup, sessionIdOf, startSetup, view, visitor } from '../flows/setup'
+import type { Sso2, Sso2Options } from '../../lib'
+import { clientFailingAt } from '../flows/failing-store'
+import { ada, addPages, type Gates, healthWithStore, logIn, type Setup, sessionIdOf, startSetup, view, visitor } from '../flows/setup'
 import { express4 } from '../safety/address-support'
 import type { Browser } from '../support/agent'
 import { loggerTo } from '../support/log-lines'
@@ -26,13 +27,13 @@ const build = (express: typeof express5) => (sso: Sso2, gates: Gates) => {
   app.get('/regenerate', (req: Request, res) => req.session.regenerate(() => res.json({})))
   return addPages(app, sso, gates)
 }
-async function start(express = express5): Promise<void> {
+async function start(express = express5, site: Partial<Sso2Options> = {}): Promise<void> {
   lines = []
   queries = []
   skew = 0
   let now = Date.now
   const clock = { now: () => now() + skew }
-  setup = await startSetup({ build: build(express), site: { logger: loggerTo(lines), clock } })
+  setup = await startSetup({ build: build(express), site: { logger: loggerTo(lines), clock, ...site } })
   now = () => setup.emulator.clock.now()
 }
 beforeEach(() => start())
@@ -76,6 +77,37 @@ describe('a landing with the cookie of a session that has just moved', () => {
     expect(sessionIdOf(tab)).toBe(sessionIdOf(browser))
     expect(view(await tab.visit(at('/x')))).toEqual({ status: 'anon', url: '/x' })
   })
+})
+
+describe('a landing whose token Redis cannot mark as used', () => {
+  let isFailing: boolean
+  let redis: ReturnType<typeof clientFailingAt>
+  beforeEach(async () => {
+    isFailing = true
+    redis = clientFailingAt(({ args }) => isFailing && args.some((arg) => String(arg).includes('used:{')))
+    await setup.close()
+    await start(express5, { redis })
+  })
+  afterEach(() => redis.disconnect())
+
+  test('begins no session, and the page is shown without another redirect', async () => {
+    const browser = setup.browser()
+    expect(view(await browser.visit(at('/x')))).toMatchObject({ status: 'none', url: '/x' })
+    isFailing = false
+    await healthWithStore(setup.morning.sso)
+    expect(view(await browser.visit(at('/x')))).toMatchObject({ status: 'none' })
+    expect(setup.countCalls('identify')).toBe(1)
+  })
+})
+
+test('a landing with the token that began the session does not keep the browser from another redirect', async () => {
+  const browser = setup.browser()
+  const landing = addressOf(await go(browser, addressOf(await go(browser, at('/x')))))
+  const binding = browser.cookie('sso2.b')
+  await go(browser, landing)
+  const tab = setup.browser()
+  await go(tab, landing, { cookie: `sso2.sid=${browser.cookie('sso2.sid')}; sso2.b=${binding}` })
+  expect(view(await tab.visit(at('/x')))).toMatchObject({ status: 'anon' })
 })
 
 test('a landing without an address to return to leads to the start page', async () => {
