@@ -44,7 +44,7 @@ const spent = { isLandingLimitReached: true }
 const recent: Partial<LandingFacts> = { logoutCookie: { of: 'recent' } }
 const unnamed: Partial<LandingFacts> = {
   sidHash: undefined,
-  logoutCookie: { of: 'session', key: 'k', isAll: false, isConfirmed: false },
+  logoutCookie: { of: 'session', key: 'k', isAll: false, isConfirmed: false, sidHash: undefined },
 }
 
 type Row = [name: string, facts: Partial<LandingFacts>, decision: LandingDecision]

@@ -38,6 +38,11 @@ const stories: [string, string, () => Promise<unknown>][] = [
     () => setup.browser().fetchJson(at('/login'), { json: ada }),
   ],
   [
+    'a form of a browser without a session, which is sent to Identify',
+    'identify redirected session_ended',
+    () => setup.browser().submit(at('/login'), { ...ada }),
+  ],
+  [
     'a frozen account',
     'login refused account_frozen',
     async () => {
@@ -140,6 +145,8 @@ test('[O9] every event has its fields, and names no session, person or address',
   expect(messages.length).toBeGreaterThan(50)
   const fields = new Set(messages.flatMap((message) => Object.keys(message)))
   expect([...fields].sort()).toEqual(['durationMs', 'operation', 'outcome', 'reason', 'sidHash'])
+  const operations = [...new Set(messages.map(({ operation }) => operation))].sort().join(' ')
+  expect(operations).toBe('authenticate identify landing limit logout retry sessionstatus visit')
   for (const { sid } of setup.emulator.sessions()) expect(JSON.stringify(messages)).not.toContain(sid)
   // a hash is random letters, and among hundreds "ada" is there one day
   const words = JSON.stringify(messages, (name, value) => (name === 'sidHash' ? undefined : value))

@@ -1,6 +1,7 @@
 import express from 'express'
 import session from 'express-session'
-import { ada, addPages, logIn, present, sessionSecret, useSetup, view, visitor } from '../flows/setup'
+import { clientFailingAt } from '../flows/failing-store'
+import { ada, addPages, healthWithStore, logIn, present, sessionSecret, useSetup, view, visitor } from '../flows/setup'
 import type { Browser, ScriptAnswer } from '../support/agent'
 import { cookieHeader } from './address-support'
 
@@ -12,10 +13,14 @@ import { cookieHeader } from './address-support'
 
 const at = (path: string) => `${setup.morning.url}${path}`
 const own = session({ name: 'own', secret: sessionSecret, resave: false, saveUninitialized: false })
+let isRefusing = false
+const redis = clientFailingAt(({ name }) => isRefusing && name === 'evalsha') // what is written, and not what is read
 const setup = useSetup({
+  site: (name) => (name === 'morning' ? { redis } : {}),
   build: (sso, gates) => addPages(express().use(own, sso.router, sso.middleware), sso, gates),
 })
 afterEach(() => setup.emulator.reset())
+afterAll(() => redis.disconnect())
 
 /** The user logs in with a browser that sends the attacker's cookie before its own. */
 function logInWithTossed(to: Browser, from: Browser): Promise<ScriptAnswer> {
@@ -31,13 +36,23 @@ test('[L2, S1] a login with the session ID of another browser does not log in th
   expect(setup.countCalls('authenticate')).toBe(0)
   expect(setup.emulator.sessions().filter(({ status }) => status === 'loggedin')).toEqual([])
   setup.emulator.clock.advance(2)
-  expect(view(await attacker.visit(at('/'))).status).toBe('anon')
+  const page = await attacker.visit(at('/'))
+  expect([view(page).status, page.trail.length]).toEqual(['anon', 4]) // through Identify: the session has ended
 })
 
 test('[L2, S1] nor does one of a browser that was never here', async () => {
   const [attacker, victim] = [await visitor(setup), setup.browser()]
   const answer = await logInWithTossed(victim, attacker)
   expect([answer.status, setup.countCalls('authenticate')]).toEqual([401, 0])
+})
+
+test('[L2, S1] nor does one if Redis does not drop that session', async () => {
+  const [attacker, victim] = [await visitor(setup), setup.browser()]
+  isRefusing = true
+  const answer = await logInWithTossed(victim, attacker)
+  isRefusing = false
+  expect([answer.json.error, setup.countCalls('authenticate')]).toEqual(['session_ended', 0])
+  await healthWithStore(setup.morning.sso)
 })
 
 test('a user whose browser has lost the binding is led through Identify before the form, and logs in at once', async () => {

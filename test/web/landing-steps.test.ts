@@ -98,6 +98,12 @@ describe('a landing whose token Redis cannot mark as used', () => {
     expect(view(await browser.visit(at('/x')))).toMatchObject({ status: 'none' })
     expect(setup.countCalls('identify')).toBe(1)
   })
+
+  test('shows a page instead of the login form, which says that no user can log in now', async () => {
+    const { status, body } = await setup.browser().visit(at('/login'))
+    expect(status).toBe(503)
+    expect(body).toContain('Logging in does not work at the moment.')
+  })
 })
 
 test('a landing with the token that began the session does not keep the browser from another redirect', async () => {
@@ -141,7 +147,8 @@ test.each([
   await setup.close()
   await start(express)
   await visitor(setup)
-  expect(queries).toEqual(['***'])
+  await go(setup.browser(), at('/sso2/landing'))
+  expect(queries).toEqual(['***', undefined])
 })
 
 describe('the login form', () => {

@@ -1,6 +1,7 @@
 import express from 'express'
 import type { LoginResult, Sso2Options } from '../../lib'
 import { defaultLoadUser } from '../../lib/web/actions/exchange-ticket'
+import { clientFailingAt } from '../flows/failing-store'
 import {
   ada,
   addPages,
@@ -87,6 +88,16 @@ test('a submit whose session has ended at the SSO system is refused, without Aut
   setup.emulator.clock.advance(361)
   expect(await logIn(browser)).toEqual([401, 'session_ended'])
   expect(setup.countCalls('authenticate')).toBe(0)
+})
+
+test('a submit while Redis is away is refused for now', async () => {
+  let isAway = false
+  const redis = clientFailingAt(() => isAway)
+  await start({ redis })
+  const browser = await visitor(setup)
+  isAway = true
+  const answer = await logIn(browser).finally(() => redis.disconnect())
+  expect(answer).toEqual([503, 'unavailable'])
 })
 
 test('a login of a response whose headers are sent fails, because the browser can get no cookie', async () => {
