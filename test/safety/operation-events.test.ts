@@ -14,9 +14,8 @@ beforeEach(() => {
 afterAll(events.stop)
 
 /** Spoils Session Status of every session there is. The background asks about none of them. */
-function spoilStatus(): void {
-  for (const { sid } of setup.emulator.sessions())
-    setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'garbage', sid })
+function spoilStatus(kind: 'garbage' | 'wrong_session' = 'garbage'): void {
+  for (const { sid } of setup.emulator.sessions()) setup.emulator.faults.add({ operation: 'sessionstatus', kind, sid })
 }
 
 /** Each kind of refusal, and the event that tells of it. Those of bad tokens are in `tokens.test.ts`. */
@@ -92,6 +91,7 @@ const stories: [string, string, () => Promise<unknown>][] = [
     },
   ],
   ['a check without an answer', 'check keep_for_now no_answer', checkInVain],
+  ['a check answered for another session', 'check keep_for_now session_mismatch', () => checkInVain('wrong_session')],
   ['a page while the SSO system is away', 'degraded served sso_unavailable', checkInVain],
   [
     'a logout',
@@ -115,9 +115,9 @@ async function landUnbound(): Promise<void> {
   await land(setup, { cookie: one.cookie, r: other.r }, landingToken(setup, { sid: randomUUID() }))
 }
 
-async function checkInVain(): Promise<void> {
+async function checkInVain(kind?: 'wrong_session'): Promise<void> {
   const browser = await loggedInBrowser(setup)
-  spoilStatus()
+  spoilStatus(kind)
   setup.emulator.clock.advance(361)
   await browser.visit(at('/'))
 }

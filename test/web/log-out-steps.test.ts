@@ -5,11 +5,13 @@ import { NO_ENTRY } from '../../lib/decide/record'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import { shortHash } from '../../lib/storage/site-store'
 import { logOut, logOutLandedToken, retryLogoutFromCookie } from '../../lib/web/actions/log-out'
+import { resolveUser } from '../../lib/web/actions/resolve-user'
 import type { RequestContext } from '../../lib/web/request-context'
 import { StoredRecord } from '../../lib/web/stored-record'
 import { hearEvents } from '../safety/session-support'
 import { KEY, OTHER_KEY, realClock, siteOver } from '../storage/stores'
 import { ACCOUNT, device, type LogoutSite, now, openLogoutSite, SID, sidHash } from './logout-site'
+import { configOf } from './session-site'
 
 /*
  * A logout of one request, if Redis or the SSO system does not carry out one of its steps: what the user is told, what the logout cookie says, and
@@ -42,14 +44,15 @@ async function request({ sessionKey, logoutCookie, isLogoutRecent, isBlind }: Fa
   const { site } = setup
   const sent = isLogoutRecent && logoutCookie ? writeLogoutCookie(logoutCookie, [KEY], now()) : undefined
   const parts = isBlind ? siteOver(setup.kv, realClock, setup.stored.prefix, [OTHER_KEY]) : {}
-  const more = { macKeys: [KEY], sessions: { replaceWithEmptySession: async () => {} } }
-  const config = { ...site.config, isSecure: false, cookies: { logout: 'sso2.o' } }
+  const config = configOf()
+  const page = { timeLimits: { ...config, lockSeconds: 4 }, identifyHealth: { noteReturnFromIdentify: () => {} } }
+  const more = { macKeys: [KEY], sessions: { replaceWithEmptySession: async () => {} }, ...page }
   const own = { ...site, ...parts, ...more, config } as unknown as RequestContext['site']
   const stored = new StoredRecord(own, sessionKey, sessionKey === undefined ? NO_ENTRY : 'unavailable')
   await stored.reread()
   return {
     site: own,
-    req: { ip: device.ipa, headers: { 'user-agent': device.uas, cookie: sent && `sso2.o=${sent}` } },
+    req: { url: '/', ip: device.ipa, headers: { 'user-agent': device.uas, cookie: sent && `sso2.o=${sent}` } },
     res: new ServerResponse(new IncomingMessage(new Socket())),
     stored,
     hasUnreadableCookie: false,
@@ -232,6 +235,17 @@ describe('the retry for a logout cookie', () => {
     const context = await request({ sessionKey: key, logoutCookie, isLogoutRecent: true })
     await retryLogoutFromCookie(context)
     expect(cookieIn(context)).toEqual(cookie)
+  })
+
+  test.each([
+    ['ends', refuse, 'logout_pending', false],
+    ['is not read again', () => setup.fail({ text: key, only: 'mget' }), 'store_unavailable', true],
+  ])('comes before the page, which shows no user whose session %s', async (_what, change, degraded, isLeft) => {
+    const context = await request({ sessionKey: key, logoutCookie: recent })
+    change()
+    expect(await resolveUser(context, { identify: 'never' })).toMatchObject({ record: undefined, degraded })
+    setup.fail()
+    expect([await states(), context.stored.key]).toEqual([['ended', 'live'], isLeft ? key : undefined])
   })
 
   test('of the next login leaves an anonymous session', async () => {

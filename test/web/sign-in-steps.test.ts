@@ -2,18 +2,20 @@ import { isLoggedIn, type SsoRecord, serialiseRecord } from '../../lib/decide/re
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import { MAX_SESSIONS } from '../../lib/storage/session-index'
 import { sessionKey, shortHash } from '../../lib/storage/site-store'
-import { endWithSsoSession } from '../../lib/web/actions/resolve-user'
+import { endWithSsoSession, resolveUser } from '../../lib/web/actions/resolve-user'
 import { beginAnonymousSession, moveSession, signInUser } from '../../lib/web/actions/sign-in'
 import type { RequestContext } from '../../lib/web/request-context'
-import type { NextSession, Site } from '../../lib/web/site'
+import { type NextSession, RunningOperations, type Site } from '../../lib/web/site'
 import { StoredRecord } from '../../lib/web/stored-record'
 import { anonRecord, loggedInRecord, sessionToken } from '../decide/samples'
 import { failingKv, tapped } from '../storage/failing-kv'
 import { listedIn, NOW, siteOver } from '../storage/stores'
+import { loggerTo } from '../support/log-lines'
+import { configOf } from './session-site'
 
 /*
- * The steps by which a session gets another ID or ends, one at a time: what is left of the old session, the new one and the indexes, if a
- * logout comes between two steps, or if Redis does not carry out one of them.
+ * The steps by which a session is checked, gets another ID or ends, one at a time: what is left of the old session, the new one and the
+ * indexes, if a logout comes between two steps, or if Redis does not carry out one of them.
  */
 
 const [SID, ACCOUNT, NEW_ID] = ['sid-of-ada', 'account-ada', 'ID of the next session'.padEnd(43, '-')]
@@ -42,9 +44,16 @@ function openSetup() {
       return next.id
     },
     replaceWithEmptySession: async (req: unknown) => void emptied.push(req),
+    dataLifeOf: () => undefined,
   }
-  const config = { idleSeconds: 600, anonymousIdleSeconds: 600, absoluteSeconds: 60_000 }
-  const site = { ...stored, config, sessions, now: () => NOW } as unknown as Site
+  const config = configOf({ session: { idleSeconds: 600, absoluteSeconds: 60_000 }, logger: loggerTo([]) })
+  const sessionStatus = async ({ lks }: { lks: string }) =>
+    sessionToken({ sid: SID, sts: 'loggedin', ...(lks === 'anon' && { at: 'ticket' }) })
+  const page = { identifyHealth: { noteReturnFromIdentify: () => {} }, runningOperations: new RunningOperations() }
+  const login = { exchange: async () => 'token', loadUser: async () => ada.user, loginDependencies: {} }
+  const client = { isAvailable: true, sessionStatus }
+  const more = { client, timeLimits: { ...config, lockSeconds: 4 }, customLoginHooks: new Set(), now: () => NOW }
+  const site = { ...stored, ...page, ...login, ...more, config, sessions } as unknown as Site
   const { records, sessionIndex } = stored
 
   const write = async (key: string, record: SsoRecord, before: string | null = null) => {
@@ -84,7 +93,8 @@ function openSetup() {
       if (record) await write(OLD_KEY, record)
       const value = new StoredRecord(site, OLD_KEY, 'unavailable')
       await value.reread()
-      return { site, req: {}, res: { headersSent }, stored: value } as unknown as RequestContext
+      const [req, browser] = [{ url: '/', headers: {} }, { binding: 'of the browser' }]
+      return { site, req, res: { headersSent }, stored: value, browser } as unknown as RequestContext
     },
   }
 }
@@ -95,6 +105,8 @@ beforeEach(() => {
 
 const logOut = () => setup.sessionIndex.revokeSsoSession(sidHash)
 const end = async (key: string) => void (await setup.records.end(key))
+/** Other requests change the record before each attempt to end its session. */
+const changeEachTime = () => void jest.spyOn(setup.records, 'writeMarker').mockResolvedValue(false)
 const signIn = (context: RequestContext, checkId?: string) =>
   signInUser(
     context,
@@ -234,6 +246,7 @@ describe('a session that only gets another ID', () => {
   test.each<[what: string, record: SsoRecord | undefined, before: () => Promise<void>]>([
     ['without a record', undefined, async () => {}],
     ['that a logout has ended', loggedInRecord(ada), () => end(OLD_KEY)],
+    ['that other requests change each time', loggedInRecord(ada), async () => changeEachTime()],
   ])('%s moves nothing', async (_what, record, before) => {
     const { stored, move: run } = await move(record)
     await before()
@@ -263,8 +276,8 @@ describe('a session that only gets another ID', () => {
 describe('a session whose SSO session is over', () => {
   const unavailable = { record: undefined, degraded: 'store_unavailable' }
   const records = [
-    ['an anonymous one', anonRecord],
-    ['a login', loggedInRecord],
+    ['an anonymous one', anonRecord, 'null,0'],
+    ['a login', loggedInRecord, 'ended'],
   ] as const
 
   test('loses its record alone if it is anonymous', async () => {
@@ -294,17 +307,50 @@ describe('a session whose SSO session is over', () => {
     expect([await setup.stateOf(OLD_KEY), setup.emptied]).toEqual(['ended', [context.req]])
   })
 
-  test('stays ended if another request has ended it', async () => {
+  test.each<[what: string, happen: () => unknown, state: string, times: number]>([
+    ['has ended it', () => end(OLD_KEY), 'ended', 0],
+    ['changes it each time', changeEachTime, 'live', 1],
+  ])('stays as it is if another request %s', async (_what, happen, state, times) => {
     const context = await setup.request(loggedInRecord(ada))
-    await end(OLD_KEY)
-    expect([await endWithSsoSession(context, sidHash), await setup.stateOf(OLD_KEY)]).toEqual(['again', 'ended'])
+    await happen()
+    expect([await endWithSsoSession(context, sidHash), await setup.stateOf(OLD_KEY)]).toEqual(['again', state])
+    expect([setup.emptied.length, await setup.listed()]).toEqual([times, [[OLD_KEY], [OLD_KEY]]])
   })
 
-  test.each(records)('%s is not known to be over while Redis is away', async (_what, record) => {
+  test.each(records)('%s is not known to be over if Redis does not end it', async (_what, record, text) => {
     const context = await setup.request(record({ sidHash }))
-    setup.fail({ text: OLD_KEY })
+    setup.fail({ text, only: 'compareAndSet' })
     expect(await endWithSsoSession(context, sidHash)).toEqual(unavailable)
-    expect([context.stored.key, setup.emptied]).toEqual([OLD_KEY, []])
+    expect([await setup.stateOf(OLD_KEY), context.stored.key, setup.emptied]).toEqual(['live', OLD_KEY, []])
+  })
+})
+
+describe('the session of a page', () => {
+  const resolve = (context: RequestContext) => resolveUser(context, { identify: 'never' })
+  const stale = (record: SsoRecord) =>
+    setup.request({ ...record, checkedAt: NOW - 361, sealedSecrets: setup.records.seal({ sid: SID }) })
+  const loseUser = () => jest.spyOn(setup.site, 'loadUser').mockRejectedValue(new Error('away'))
+
+  test('ends at its absolute limit, and leaves its indexes', async () => {
+    const context = await setup.request(loggedInRecord({ ...ada, since: NOW - 60_000 }))
+    expect(await resolve(context)).toMatchObject({ record: undefined, degraded: undefined })
+    expect([await setup.stateOf(OLD_KEY), await setup.listed()]).toEqual(['ended', [[], []]])
+  })
+
+  test.each([0, 1])('is shown if Redis fails after %d writes of its status check', async (passing) => {
+    const context = await stale(loggedInRecord(ada))
+    setup.fail({ text: OLD_KEY, only: 'compareAndSet', passing })
+    expect(await resolve(context)).toMatchObject({ record: ada, degraded: 'store_unavailable' })
+  })
+
+  test.each<[what: string, before: () => unknown, shown: object | undefined, degraded: string | undefined]>([
+    ['is written once', () => setup.fail({ text: NEW_KEY, only: 'compareAndSet', passing: 1 }), ada, undefined],
+    ['is not shown if Redis fails', () => setup.fail({ text: 'moved' }), undefined, 'store_unavailable'],
+    ['is pending without its user', loseUser, { pending: true }, 'user_unknown'],
+  ])('that another site has logged in %s', async (_what, before, record, degraded) => {
+    const context = await stale(anonRecord())
+    before()
+    expect(await resolve(context)).toMatchObject({ record, degraded })
   })
 })
 
@@ -340,8 +386,11 @@ describe('a login beyond the most sessions of an account', () => {
     expect([(await left()).has(keyOf(1)), (await left()).size]).toEqual([false, MAX_SESSIONS])
   })
 
-  test('first removes an entry whose session is gone', async () => {
-    await setup.records.drop(keyOf(5), String((await setup.read(keyOf(5))).raw))
+  test.each<[what: string, leave: (raw: string) => Promise<unknown>]>([
+    ['is gone', (raw) => setup.records.drop(keyOf(5), raw)],
+    ['has moved', (raw) => setup.records.writeMarker(keyOf(5), raw, 'moved', 'the next ID')],
+  ])('first removes an entry whose session %s', async (_what, leave) => {
+    await leave(String((await setup.read(keyOf(5))).raw))
     await signInOnce()
     expect([await ended(), (await left()).has(keyOf(5)), (await left()).size]).toEqual([[], false, MAX_SESSIONS])
   })
@@ -352,11 +401,14 @@ describe('a login beyond the most sessions of an account', () => {
     expect([await ended(), (await left()).has(keyOf(3))]).toEqual([[3], false])
   })
 
-  test('leaves one whose state Redis does not return', async () => {
-    setup.fail({ text: keyOf(0), only: 'mget' })
+  test.each([
+    ['one', 'session 0', [1]],
+    ['all', 'session ', []],
+  ])('leaves %s whose state Redis does not return', async (_what, text, others) => {
+    setup.fail({ text, only: 'mget' })
     await signInOnce()
     setup.fail()
-    expect(await ended()).toEqual([1])
+    expect(await ended()).toEqual(others)
   })
 
   test('leaves one that is used just then', async () => {
