@@ -333,6 +333,7 @@ describe.each(stores)('over %s', (_name, open) => {
       const { deferredLogouts } = setup.site
       deferredLogouts.set(key, deferred(key))
       await resumeDeferredLogouts(setup.site)
+      expect(await resumeDeferredLogout(setup.site, deferred(key))).toBe('unavailable')
       setup.fail()
       expect([what, await setup.stateOf(key), deferredLogouts.size]).toEqual([what, 'live', 1])
       await resumeDeferredLogouts(setup.site)

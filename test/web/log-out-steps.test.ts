@@ -1,6 +1,6 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
-import { type LogoutCookie, readLogoutCookie, writeLogoutCookie } from '../../lib/decide/logout'
+import { type LogoutCookie, type LogoutResult, readLogoutCookie, writeLogoutCookie } from '../../lib/decide/logout'
 import { NO_ENTRY } from '../../lib/decide/record'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import { shortHash } from '../../lib/storage/site-store'
@@ -9,8 +9,9 @@ import { resolveUser } from '../../lib/web/actions/resolve-user'
 import type { RequestContext } from '../../lib/web/request-context'
 import { StoredRecord } from '../../lib/web/stored-record'
 import { hearEvents } from '../safety/session-support'
+import { tapped } from '../storage/failing-kv'
 import { KEY, OTHER_KEY, realClock, siteOver } from '../storage/stores'
-import { ACCOUNT, device, type LogoutSite, now, openLogoutSite, SID, sidHash } from './logout-site'
+import { ACCOUNT, device, keyNamed, type LogoutSite, now, openLogoutSite, SID, sidHash } from './logout-site'
 import { configOf } from './session-site'
 
 /*
@@ -37,13 +38,19 @@ interface Facts {
   readonly isLogoutRecent?: boolean
   /** Has this process another secret than the one that encrypted the session? */
   readonly isBlind?: boolean
+  /** What another process does before each compare-and-set. */
+  readonly meanwhile?: (name: string) => Promise<unknown>
 }
 
 /** A request with the cookie of a session, and with a logout cookie. */
-async function request({ sessionKey, logoutCookie, isLogoutRecent, isBlind }: Facts): Promise<RequestContext> {
+async function request(facts: Facts): Promise<RequestContext> {
+  const { sessionKey, logoutCookie, isLogoutRecent, isBlind, meanwhile } = facts
   const { site } = setup
   const sent = isLogoutRecent && logoutCookie ? writeLogoutCookie(logoutCookie, [KEY], now()) : undefined
-  const parts = isBlind ? siteOver(setup.kv, realClock, setup.stored.prefix, [OTHER_KEY]) : {}
+  const kv = tapped(setup.kv, (command, [name]) =>
+    command === 'compareAndSet' ? meanwhile?.(String(name)) : undefined,
+  )
+  const parts = siteOver(kv, realClock, setup.stored.prefix, isBlind ? [OTHER_KEY] : undefined)
   const config = configOf()
   const page = { timeLimits: { ...config, lockSeconds: 4 }, identifyHealth: { noteReturnFromIdentify: () => {} } }
   const more = { macKeys: [KEY], sessions: { replaceWithEmptySession: async () => {} }, ...page }
@@ -101,6 +108,7 @@ describe('a logout', () => {
     const context = await request({ sessionKey: key })
     const cookie = { of: 'session', key, isAll, isConfirmed: false, sidHash }
     expect([await logOut(context, isAll), cookieIn(context)]).toEqual(['pending', cookie])
+    expect(await logOut(context, isAll)).toBe('pending') // retries the logout of that cookie
   })
 
   test('of all that the SSO system has confirmed is kept if a session of the account did not end', async () => {
@@ -126,6 +134,28 @@ describe('a logout', () => {
       expect([...setup.site.deferredLogouts.values()]).toEqual([{ ...named, device }])
     },
   )
+
+  test.each<[what: string, act: () => Promise<unknown>, result: LogoutResult, cookie: LogoutCookie, calls: number]>([
+    ['ends it', async () => {}, 'pending', { of: 'next_login' }, 0],
+    ['ends the login that another tab writes meanwhile', () => setup.begin('new'), 'confirmed', recent, 1],
+  ])('of a session without a record %s', async (_what, act, result, cookie, calls) => {
+    const fresh = keyNamed('new')
+    await setup.stored.records.saveData(fresh, '{}', 600)
+    const context = await request({ sessionKey: fresh })
+    await act()
+    expect([await logOut(context, false), cookieIn(context)]).toEqual([result, cookie])
+    expect([await setup.stateOf(fresh), setup.calls().length, setup.starts()]).toEqual(['ended', calls, 0])
+  })
+
+  test('tries 12 times if another process writes a record of a later release before each try', async () => {
+    let writes = 0
+    const meanwhile = async (name: string) => {
+      writes += 1
+      if (writes < 20) await setup.kv.compareAndSet(name, undefined, `{"v":${1000 + writes}}`, 600)
+    }
+    const context = await request({ sessionKey: keyNamed('new'), meanwhile })
+    expect([await logOut(context, false), cookieIn(context), writes]).toEqual(['pending', { of: 'next_login' }, 12])
+  })
 
   describe('if Redis does not end the session', () => {
     const cookie = (more: object) => ({ of: 'session', key, isAll: false, isConfirmed: false, sidHash, ...more })
@@ -220,7 +250,10 @@ describe('the retry for a logout cookie', () => {
     before()
     const context = await request({ sessionKey: key, logoutCookie: { of: 'next_login' } })
     const events = hearEvents()
+    const begun = performance.now()
     expect(await retryLogoutFromCookie(context)).toEqual({ outcome, isAll: false })
+    expect(events.messages).toMatchObject([{ operation: 'logout' }])
+    expect(events.messages[0]?.durationMs).toBeLessThanOrEqual(performance.now() - begun)
     events.stop()
     expect([cookieIn(context), await states()]).toEqual([cookie, ['ended', 'live']])
     expect(events.heard).toEqual([`logout ${outcome} logged_out_before`])
@@ -299,6 +332,13 @@ describe('a landing with the token of a login', () => {
     expect(await logOutLandedToken(context, LANDED)).toBe(false)
     expect(cookieIn(context)).toEqual({ of: 'sso_session', sidHash: shortHash(LANDED) })
     expect(await pending(shortHash(LANDED))).toMatchObject({ sid: LANDED, isAll: false, isConfirmed: false })
+  })
+
+  test('leaves a cookie for the next login if neither the SSO system nor Redis takes the logout', async () => {
+    refuse()
+    setup.fail({ text: 'pend:' })
+    const context = await request({})
+    expect([await logOutLandedToken(context, LANDED), cookieIn(context)]).toEqual([false, { of: 'next_login' }])
   })
 
   test('first ends the session that the cookie names, and all of its account', async () => {

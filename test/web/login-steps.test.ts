@@ -164,7 +164,7 @@ test.each<[what: string, user: unknown]>([
   const browser = await visitor(setup)
   expect(await logIn(browser)).toEqual([503, 'unavailable'])
   expect(await pageOf(browser)).toMatchObject({ status: 'anon', degraded: 'user_unknown' })
-  expect(lines).toContainEqual(expect.stringMatching(/loadUser failed: .*accountId: a text is required/))
+  expect(lines).toContainEqual(expect.stringMatching(/loadUser failed: .*loadUser: accountId: a text is required/))
 })
 
 test.each<[what: string, body: object, user: object]>([

@@ -172,6 +172,22 @@ describe.each(stores)('over %s', (_name, open) => {
     },
   )
 
+  scene(
+    'while the SSO system is away, a process looks every second, so logouts go soon after the outage',
+    async ({ kv, stored, world, startProcess, keep }) => {
+      world.become(isAway)
+      await keep('h1')
+      const { queue, client } = startProcess()
+      queue.start()
+      await until(() => !client.isAvailable, PATIENCE_MS)
+      queue.start()
+      for (let looks = 0; looks < 3; looks += 1) {
+        await kv.del(`${stored.prefix}pend:{logouts1}h1`) // each look gives it to Redis again
+        await until(async () => (await stored.pendingLogouts.find('h1')) !== 'not_found', 7000)
+      }
+    },
+  )
+
   scene('each retry is an event', async ({ world, keep, startProcess, isEmpty }) => {
     const events = hearEvents()
     const heard = () =>
