@@ -26,6 +26,25 @@ module.exports = [
     ['decide/masking.ts', "if (secret === '') return []"],
     ['decide/login-budgets.ts', 'let [first, last] = [0, PLAIN.length - 1]', 'PLAIN.length + 1'],
     ['session/session-cookie.ts', "if (!value.includes('%')) return value", ['false', '""']],
+    ['actions/finish-logout.ts', 'if (stored.key === undefined || hasMovedOrEnded(stored))', 'false'],
+    ['actions/resolve-user.ts', "if (revoked.outcome === 'changed' && value?.sidHash !== sidHash)", 'true'],
+    ['actions/sign-in.ts', "if (written === 'done') await stored.writeMarker(", 'true'],
+  ]),
+  ...because('nobody reads the result', [
+    ['actions/finish-logout.ts', "accountId === undefined ? 'done' : index.removeOfAccount(", ['""', 'false']],
+    ['actions/finish-logout.ts', "isLeftInIndex ? index.removeOfAccount(accountId, [key]) : 'done'", '""'],
+  ]),
+  ...because('Redis is unavailable either way, and no session has this key', [
+    ['actions/finish-logout.ts', "found === 'unavailable' ? [] : found", '["Stryker was here"]'],
+  ]),
+  ...because('what is absent is false, as it was', [
+    ['routes/landing.ts', 'return { ...NO_TOKEN_STATE, isStoreAvailable: false }', '{}'],
+  ]),
+  ...because('no user is let in, so nobody is remembered', [
+    ['actions/log-in.ts', "decision: { action: 'unavailable' }, attempt, isAnswered: false }", 'true'],
+  ]),
+  ...because('no order of events takes so many steps', [
+    ['actions/resolve-user.ts', "{ record: undefined, degraded: 'sso_unavailable' }", ['{}', '""']],
   ]),
   ...because('for the compiler: what is undefined is refused by what follows, or cannot be there', [
     ['actions/exchange-ticket.ts', "rememberUnknown(context, token.sid ?? '', checkId)", '"Stryker was here!"'],
@@ -33,6 +52,8 @@ module.exports = [
     ['actions/log-in.ts', 'context.hasSessionJustEnded && key !== undefined', 'true'],
     ['actions/log-in.ts', "failedLogin(error ?? 'session_ended')", '""'],
     ['actions/log-in.ts', 'endWithSsoSession(context, ', ['context.stored.value.sidHash', '"Stryker was here!"']],
+    ['actions/resolve-user.ts', "if (written !== 'unavailable' || stored.value === undefined)", 'false'],
+    ['decide/landing.ts', 'login?.sidHash === sidHash', 'login.sidHash'],
     ['actions/identify.ts', "(target.split('?', 1)[0] ?? '')", '"Stryker was here!"'],
     ['actions/login-single-flight.ts', 'raw !== null && isAlive', 'true'],
     ['decide/record.ts', 'accessUntil !== undefined && accessUntil <= now', 'true'],
@@ -164,6 +185,7 @@ module.exports = [
   ...because('a name that tells lines of the log apart, and is in none', [
     ['actions/identify.ts', "'landing:router' : 'landing:path'", '""'],
     ['actions/log-in.ts', "log.failed('login'", '""'],
+    ['actions/identify.ts', 'config.log.warn(path === expectedPath', 'path !== expectedPath'],
     ['actions/resolve-user.ts', "log.info('visit:address'", '""'],
     ['routes/landing.ts', "log.warn('landing:claims'", '""'],
     ['routes/landing.ts', 'log.warn(`landing:', '``'],

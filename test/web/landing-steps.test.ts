@@ -1,7 +1,18 @@
 import express5, { type Request } from 'express'
 import type { Sso2, Sso2Options } from '../../lib'
 import { clientFailingAt } from '../flows/failing-store'
-import { ada, addPages, type Gates, healthWithStore, logIn, type Setup, sessionIdOf, startSetup, view, visitor } from '../flows/setup'
+import {
+  ada,
+  addPages,
+  type Gates,
+  healthWithStore,
+  logIn,
+  type Setup,
+  sessionIdOf,
+  startSetup,
+  view,
+  visitor,
+} from '../flows/setup'
 import { express4 } from '../safety/address-support'
 import type { Browser } from '../support/agent'
 import { loggerTo } from '../support/log-lines'
