@@ -26,6 +26,7 @@ module.exports = [
     ['decide/masking.ts', "if (secret === '') return []"],
     ['decide/login-budgets.ts', 'let [first, last] = [0, PLAIN.length - 1]', 'PLAIN.length + 1'],
     ['session/session-cookie.ts', "if (!value.includes('%')) return value", ['false', '""']],
+    ['session/request-session.ts', '>= 24', ["Number(process.versions.node.split('.')[0]) > 24", '""']],
     ['actions/finish-logout.ts', 'if (stored.key === undefined || hasMovedOrEnded(stored))', 'false'],
     ['actions/resolve-user.ts', "if (revoked.outcome === 'changed' && value?.sidHash !== sidHash)", 'true'],
     ['actions/sign-in.ts', "if (written === 'done') await stored.writeMarker(", 'true'],

@@ -20,7 +20,7 @@ module.exports = {
   session: {
     mutate: ['lib/web/session/*.ts', 'lib/web/stored-record.ts'],
     suites: [
-      ...suites('web', 'session session-moves session-outage session-store session-surroundings stored-record'),
+      ...suites('web', 'session session-moves session-outage session-store session-surroundings shape stored-record'),
       ...suites('regressions', 'own-session-options passport session-and-login'),
       'differential/session',
       'regressions/cookies-in-front',
