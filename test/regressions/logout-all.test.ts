@@ -96,18 +96,34 @@ test.each([
   },
 )
 
-test.each(['Redis', 'a session of its own'] as const)(
-  '[S17] (%s) a logout of all while Redis is away is sent as one of all at the next visit',
-  async (keeping) => {
-    const [phone, laptop] = await phoneAndLaptop(keeping)
-    redis.hang()
+const ssoDown = () => ssoIsDown('logout', 'logoutall')
+
+/** `again`: what happens before the user logs out everywhere once more, while the first logout is pending. */
+test.each<[what: string, keeping: Keeping, begin: () => unknown, again?: () => unknown]>([
+  ['Redis is away', 'Redis', redis.hang],
+  ['Redis is away', 'a session of its own', redis.hang],
+  ['the SSO system is down', 'Redis', ssoDown],
+  ['the SSO system is down and Redis takes no writes', 'Redis', () => redis.refuseWrites().then(ssoDown)],
+  ['Redis is away, twice', 'Redis', redis.hang, () => {}],
+  ['the SSO system is down, twice', 'Redis', ssoDown, () => {}],
+  ['the SSO system is down, and again while Redis is away', 'Redis', () => ssoIsDown('logoutall'), redis.hang],
+])('[S17] a logout of all while %s (%s) is kept as one of all, and ends the other sessions', async (...row) => {
+  const [, keeping, begin, again] = row
+  const [phone, laptop] = await phoneAndLaptop(keeping)
+  await begin()
+  await byRoute(laptop)
+  if (again) {
+    again()
     await byRoute(laptop)
-    expect(logoutCookie(laptop)).toBeDefined()
-    await isBack()
-    await expectPhoneOut(phone, laptop)
-    expect(new Set(accountsLoggedOut())).toEqual(new Set(['account-ada']))
-  },
-)
+  }
+  expect(logoutCookie(laptop)).toBeDefined()
+  setup.emulator.faults.clear()
+  redis.resume()
+  await redis.takeWrites()
+  await isBack()
+  await expectPhoneOut(phone, laptop)
+  expect(new Set(accountsLoggedOut())).toEqual(new Set(['account-ada']))
+})
 
 test('[S17] a logout of all while Redis is away, and the process ends: a login form that was open does not forget it', async () => {
   const [phone, laptop] = await phoneAndLaptop()
@@ -119,20 +135,6 @@ test('[S17] a logout of all while Redis is away, and the process ends: a login f
   setup.serveFrom(await setup.addReadyProcess())
   setup.emulator.terminate(ofLaptop)
   expect((await laptop.submit(setup.at('/login'), { ...ada, return_to: '/' })).url).toContain('notice=session_ended')
-  await expectPhoneOut(phone, laptop)
-})
-
-test.each([
-  ['the SSO system is down', true],
-  ['the SSO system is down and Redis takes no writes', false],
-])('[S17] a logout of all while %s is kept as one of all', async (_what, takesWrites) => {
-  const [phone, laptop] = await phoneAndLaptop()
-  if (!takesWrites) await redis.refuseWrites()
-  ssoIsDown('logoutall', 'logout')
-  await byRoute(laptop)
-  setup.emulator.faults.clear()
-  await redis.takeWrites()
-  await isBack()
   await expectPhoneOut(phone, laptop)
 })
 
@@ -158,7 +160,7 @@ test.each([
 describe('"log out", then "log out everywhere"', () => {
   test.each<[when: string, begin: () => void, end: () => unknown]>([
     ['while Redis hangs', redis.hang, isBack],
-    ['while the SSO system is down', () => ssoIsDown('logout', 'logoutall'), () => setup.emulator.faults.clear()],
+    ['while the SSO system is down', ssoDown, () => setup.emulator.faults.clear()],
     ['after an outage of Logout alone', () => ssoIsDown('logout'), () => {}],
     ['without an outage', () => {}, () => {}],
   ])('[S17] %s: the browser has no session any more, so the other sessions stay', async (_when, begin, end) => {
@@ -176,32 +178,6 @@ describe('"log out", then "log out everywhere"', () => {
     await expectNoUser(setup, laptop)
     expect(accountsLoggedOut()).toEqual([])
   })
-})
-
-describe('"log out everywhere", then "log out everywhere" again, while the first one is pending', () => {
-  test.each<[when: string, begin: () => void, end: () => unknown]>([
-    ['Redis hangs', redis.hang, isBack],
-    ['the SSO system is down', () => ssoIsDown('logout', 'logoutall'), () => setup.emulator.faults.clear()],
-  ])('[S17] because %s: both are pending, and end the other sessions', async (_when, begin, end) => {
-    const [phone, laptop] = await phoneAndLaptop()
-    begin()
-    await byRoute(laptop)
-    await byRoute(laptop)
-    await end()
-    await expectPhoneOut(phone, laptop)
-    expect(new Set(accountsLoggedOut())).toEqual(new Set(['account-ada']))
-  })
-})
-
-test('[S17] "log out everywhere" again while Redis hangs is pending as the first one', async () => {
-  const [phone, laptop] = await phoneAndLaptop()
-  ssoIsDown('logoutall')
-  await byRoute(laptop)
-  redis.hang()
-  await byRoute(laptop)
-  setup.emulator.faults.clear()
-  await isBack()
-  await expectPhoneOut(phone, laptop)
 })
 
 describe('"log out everywhere" while Redis takes no writes', () => {

@@ -76,24 +76,22 @@ test('a staff login of a visitor stays when the visitor logs in', async () => {
   expect(await page(browser)).toEqual({ user: 'account-ada', status: 'loggedin', staff: 'sub-editor', basket: 'apple' })
 })
 
-test('what was copied does not reach another account', async () => {
+async function logInElsewhere(browser: Browser): Promise<void> {
+  const { emulator, sso } = setup
+  await browser.fetchJson(sso.client.identifyUrl(at('/'))) // as another site does
+  const { sid } = present(emulator.sessions().find(({ status }) => status === 'anon'))
+  await sso.client.authenticate({ sid, usr: grace.username, pwd: grace.password, ipa: '192.0.2.1', uas: 'a browser' })
+}
+
+test.each<[what: string, logInAgain: (browser: Browser) => Promise<unknown>]>([
+  ['another account', (browser) => logIn(browser, setup, grace)],
+  ['an account that another site has logged in', logInElsewhere],
+])('what was copied does not reach %s', async (_what, logInAgain) => {
   const browser = await loggedInBrowserAt(setup)
   await page(browser, '/put')
   await staffLogin(browser)
   for (const { sid } of setup.emulator.sessions()) setup.emulator.terminate(sid)
-  await logIn(browser, setup, grace)
-  expect(await page(browser)).toEqual({ user: 'account-grace', status: 'loggedin' })
-})
-
-test('what was copied does not reach an account that another site has logged in', async () => {
-  const { emulator, sso } = setup
-  const browser = await loggedInBrowserAt(setup)
-  await page(browser, '/put')
-  await staffLogin(browser)
-  for (const { sid } of emulator.sessions()) emulator.terminate(sid)
-  await browser.fetchJson(sso.client.identifyUrl(at('/'))) // as another site does
-  const { sid } = present(emulator.sessions().find(({ status }) => status === 'anon'))
-  await sso.client.authenticate({ sid, usr: grace.username, pwd: grace.password, ipa: '192.0.2.1', uas: 'a browser' })
+  await logInAgain(browser)
   expect(await page(browser)).toEqual({ user: 'account-grace', status: 'loggedin' })
 })
 

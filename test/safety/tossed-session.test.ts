@@ -40,18 +40,15 @@ test('[L2, S1] a login with the session ID of another browser does not log in th
   expect([view(page).status, page.trail.length]).toEqual(['anon', 4]) // through Identify: the session has ended
 })
 
-test('[L2, S1] nor does one of a browser that was never here', async () => {
+test.each([
+  ['of a browser that was never here', false],
+  ['if Redis does not drop that session', true],
+])('[L2, S1] nor does one %s', async (_what, isRedisRefusing) => {
   const [attacker, victim] = [await visitor(setup), setup.browser()]
-  const answer = await logInWithTossed(victim, attacker)
-  expect([answer.status, setup.countCalls('authenticate')]).toEqual([401, 0])
-})
-
-test('[L2, S1] nor does one if Redis does not drop that session', async () => {
-  const [attacker, victim] = [await visitor(setup), setup.browser()]
-  isRefusing = true
-  const answer = await logInWithTossed(victim, attacker)
+  isRefusing = isRedisRefusing
+  const { status, json } = await logInWithTossed(victim, attacker)
   isRefusing = false
-  expect([answer.json.error, setup.countCalls('authenticate')]).toEqual(['session_ended', 0])
+  expect([status, json.error, setup.countCalls('authenticate')]).toEqual([401, 'session_ended', 0])
   await healthWithStore(setup.morning.sso)
 })
 

@@ -122,31 +122,39 @@ describe.each(stores)('over %s', (_name, open) => {
     })
   })
 
-  describe('beside a form in progress', () => {
-    test('a submit of the same credentials waits for the result', async () => {
+  /** A submit as it comes, and one after the login of another submit has moved the session. */
+  describe.each(['submit', 'join'] as const)('beside a form in progress, a %s', (how) => {
+    test('of the same credentials waits for the result', async () => {
       const held = await site.begin()
-      const waiting = site.submit(60_000)
+      const waiting = site[how](60_000)
       await pause(60)
       await site.end(held)
       expect(await waiting).toEqual(refused)
       expect(site.ran).toEqual([])
     })
 
+    test('that another form follows is a new login, or is refused if the session has moved', async () => {
+      const held = await site.begin()
+      const waiting = site[how](0)
+      await pause(60)
+      await site.end(held, { digest: 'other' })
+      expect([await waiting, site.ran]).toEqual(how === 'submit' ? [own, [false]] : [busy, []])
+    })
+  })
+
+  describe('beside a form in progress', () => {
     test('a submit of other credentials is refused', async () => {
       await site.begin()
       expect(await site.submit(0, { digest: 'other' })).toEqual(busy)
     })
 
-    test('whose process has died, a submit of the same credentials succeeds it', async () => {
+    test.each([
+      ['the same credentials succeeds it', 'same', true],
+      ['other credentials is a new login', 'other', false],
+    ])('whose process has died, a submit of %s', async (_what, digest, isSuccessor) => {
       await site.begin()
       await site.age()
-      expect([await site.submit(0), site.ran]).toEqual([own, [true]])
-    })
-
-    test('whose process has died, a submit of other credentials is a new login', async () => {
-      await site.begin()
-      await site.age()
-      expect([await site.submit(0, { digest: 'other' }), site.ran]).toEqual([own, [false]])
+      expect([await site.submit(0, { digest }), site.ran]).toEqual([own, [isSuccessor]])
     })
 
     test('that disappears, a submit that waited for it succeeds it', async () => {
@@ -155,14 +163,6 @@ describe.each(stores)('over %s', (_name, open) => {
       await pause(60)
       await site.forget()
       expect([await waiting, site.ran]).toEqual([own, [true]])
-    })
-
-    test('that another form follows, a submit that waited for it is a new login', async () => {
-      const held = await site.begin()
-      const waiting = site.submit(0)
-      await pause(60)
-      await site.end(held, { digest: 'other' })
-      expect([await waiting, site.ran]).toEqual([own, [false]])
     })
 
     test('that only another secret decrypts, a submit waits for its end', async () => {
@@ -275,26 +275,10 @@ describe.each(stores)('over %s', (_name, open) => {
       expect(await site.join(afterMs, digest)).toEqual(result)
     })
 
-    test('a submit waits for the same form in progress', async () => {
-      const held = await site.begin()
-      const waiting = site.join(60_000)
-      await pause(60)
-      await site.end(held)
-      expect(await waiting).toEqual(refused)
-    })
-
     test('a submit waits for no form whose process has died', async () => {
       await site.begin()
       await site.age()
       expect(await site.join(0)).toEqual(busy)
-    })
-
-    test('a submit is refused if another form follows', async () => {
-      const held = await site.begin()
-      const waiting = site.join(0)
-      await pause(60)
-      await site.end(held, { digest: 'other' })
-      expect(await waiting).toEqual(busy)
     })
 
     test('there is no form', async () => {

@@ -98,22 +98,20 @@ describe('a process died during a login', () => {
     expect(await attempts()).toEqual(counted(0, 1))
   })
 
-  test('and Session Status does not answer: no Authenticate is sent, and no attempt is counted', async () => {
+  test.each([
+    ['before Authenticate', 'no user', false],
+    ['that succeeded', 'the user', true],
+  ])('%s, without a Session Status: nothing is sent or counted, the next page shows %s', async (...row) => {
+    const [, , hasSucceeded] = row
     const browser = await visitor(setup)
     await leaveForm(browser)
-    setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'status', code: 503 })
-    expect(await logIn(browser)).toEqual([503, 'unavailable'])
-    expect([setup.countCalls('authenticate'), await attempts()]).toEqual([0, counted(0, 0)])
-  })
-
-  test('that succeeded, and Session Status does not answer the next submit: the next page shows the user', async () => {
-    const browser = await visitor(setup)
-    await leaveForm(browser)
-    await authenticate(browser)
+    if (hasSucceeded) await authenticate(browser)
+    const before = setup.countCalls('authenticate')
     const { id } = setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'status', code: 503 })
     expect(await logIn(browser)).toEqual([503, 'unavailable'])
+    expect([setup.countCalls('authenticate') - before, await attempts()]).toEqual([0, counted(0, 0)])
     setup.emulator.faults.clear(id)
-    expect(await isLoggedIn(browser)).toBe(true)
+    expect(await isLoggedIn(browser)).toBe(hasSucceeded)
   })
 
   test('and the user of an earlier login is not known yet: no Authenticate is sent', async () => {
@@ -161,22 +159,14 @@ describe('a process died during a login', () => {
 })
 
 describe('the response to Authenticate is lost', () => {
-  test('after a success: the user is logged in, and the attempt counts as a login', async () => {
+  test('after a success: the attempt counts as a login, but the browser is not recognised: the password was not judged', async () => {
     const browser = await visitor(setup)
     setup.emulator.faults.add({ operation: 'authenticate', kind: 'drop_after_commit', times: 1 })
     expect(await logIn(browser)).toEqual([200, undefined])
     expect([setup.countCalls('authenticate'), await isLoggedIn(browser)]).toEqual([1, true])
-    expect(await attempts()).toEqual(counted(0, 1))
-  })
-
-  test('after a success: the browser is not recognised, because the password was not judged', async () => {
-    const device = (browser: Browser) => browser.cookie('sso2.d')
-    const browser = await visitor(setup)
-    setup.emulator.faults.add({ operation: 'authenticate', kind: 'drop_after_commit', times: 1 })
-    await logIn(browser)
-    expect([await isLoggedIn(browser), device(browser)]).toEqual([true, undefined])
+    expect([await attempts(), browser.cookie('sso2.d')]).toEqual([counted(0, 1), undefined])
     expect(await logIn(browser)).toEqual([200, undefined])
-    expect(device(browser)).toEqual(expect.any(String))
+    expect(browser.cookie('sso2.d')).toEqual(expect.any(String))
   })
 
   test('and the session is anonymous: the attempt counts as a wrong password, and the next page does not ask again', async () => {
