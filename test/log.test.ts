@@ -203,21 +203,3 @@ test.each<[name: string, warn: unknown, info: unknown, make: (stream: Writable) 
     { level: info, text: 'express-sso2: it is over' },
   ])
 })
-
-test('a logger of a class has its `this`', () => {
-  class Own {
-    readonly #lines: string[] = []
-    warn(message: string): void {
-      this.#lines.push(message)
-    }
-    info(message: string): void {
-      this.#lines.push(message)
-    }
-    get lines(): readonly string[] {
-      return this.#lines
-    }
-  }
-  const own = new Own()
-  new Log(own).warn('a', line('something is wrong'))
-  expect(own.lines).toEqual([`express-sso2: something is wrong${REST}`])
-})

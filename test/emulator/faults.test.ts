@@ -155,13 +155,6 @@ describe.each(sso2)('%s', (operation) => {
   })
 })
 
-test('drop_after_commit at Authenticate: Session Status tells that the login went through', async () => {
-  const { sid } = await platform.browser().identify()
-  emulator.faults.add({ operation: 'authenticate', kind: 'drop_after_commit', times: 1 })
-  await expect(platform.authenticate(sid)).rejects.toMatchObject(hasMovedOrEnded)
-  expect(await platform.status(sid, 'anon')).toMatchObject({ sts: 'loggedin', at: expect.any(String) })
-})
-
 test('hang: no answer, until the emulator is closed', async () => {
   const { made: other, there } = await another(configuration)
   const call = there.browser().send()

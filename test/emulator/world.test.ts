@@ -161,14 +161,6 @@ describe('one-time passwords', () => {
     expect(check(wrong)).toMatchObject({ err: 'invalid_otp' })
     for (const pwd of [`${wrong}7`, `x${wrong}`]) expect(check(pwd)).toMatchObject({ err: 'invalid_credentials' })
   })
-
-  test('a name without an account is counted like one', () => {
-    const check = () => checkCredentials(world, 'nobody', 'x', NOW)
-    const most = limits().attemptsBeforeFreeze
-    expect(check()).toEqual({ ok: false, err: 'invalid_credentials', raa: most - 1, frf: -1 })
-    for (let tried = 1; tried < most; tried += 1) check()
-    expect(check()).toEqual({ ok: false, err: 'account_frozen', raa: -1, frf: limits().freezeSeconds })
-  })
 })
 
 test('a refusal names what was asked about, and an authentication tells no counts', () => {

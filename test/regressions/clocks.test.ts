@@ -34,7 +34,7 @@ test('[O18] landings refused for their time leave one line, which says how far t
 })
 
 describe('[O18] beside a process whose clock is an hour ahead,', () => {
-  test('the good one asks Session Status after its 6 minutes, and no user is logged out', async () => {
+  test('the good one asks Session Status after its 6 minutes: no user is logged out, and an end of the session is seen', async () => {
     const browser = await loggedInBrowserAt(setup)
     const wrong = await wrongBy(HOUR)
     await browser.fetchJson(`${wrong.url}/`)
@@ -46,11 +46,6 @@ describe('[O18] beside a process whose clock is an hour ahead,', () => {
       expect(json).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
       expect(asked() - before).toBe(1)
     }
-  })
-
-  test('an end of the session is seen by the good one after 6 minutes', async () => {
-    const browser = await loggedInBrowserAt(setup)
-    const wrong = await wrongBy(HOUR)
     await browser.fetchJson(`${wrong.url}/`)
     for (const { sid } of setup.emulator.sessions()) setup.emulator.terminate(sid)
     setup.emulator.clock.advance(361)
@@ -138,12 +133,11 @@ describe('[O18] the check lock of a process an hour ahead that still waits for i
   })
 })
 
+/** That a good landing does not set it either is in test/remote/sso2.test.ts. */
 describe('[O18] the clock offset of health()', () => {
   const offset = async () => (await setup.sso.health()).clockOffsetSeconds
   /** Whole seconds: some may begin between the answer and its reading, if the machine is busy. */
   const about = (seconds: number) => [0, 1, 2, 3, 4].map((late) => seconds + late)
-  /** A slow redirect to Identify makes the site call Session Status, which must not respond here. */
-  const silence = () => setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
   /** The landing address of a visit that stopped before it. */
   const landingOf = async () => {
     const headers = document
@@ -152,14 +146,9 @@ describe('[O18] the clock offset of health()', () => {
     return String(answer.headers.location)
   }
 
-  test('is unknown until the back channel has answered: a good landing does not set it', async () => {
-    silence()
-    expect(view(await setup.browser().visit(at('/'))).status).toBe('anon')
-    expect(await offset()).toBeUndefined()
-  })
-
   test('is left as it is by the landing address of a day ago, shown without any cookie', async () => {
-    silence()
+    // a slow redirect to Identify makes the site call Session Status, which must not respond here
+    setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
     const landing = await landingOf()
     setup.emulator.clock.advance(86_400)
     await setup.browser().fetchJson(landing)

@@ -1,5 +1,5 @@
 import type { Sso2Options } from '../../lib'
-import { ada, eventually, grace, loggedInBrowser, view } from '../flows/setup'
+import { eventually, grace, loggedInBrowser, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { exchange, identifyRedirects, keepings, type PausableSetup, startPausableSetup } from './pausable-setup'
 
@@ -88,14 +88,6 @@ describe.each(keepings)('with %s, a hook that returns expiresAt with a fraction'
     setup = await startPausableSetup({ keeping, site: { exchangeTicket } })
   })
   afterAll(() => setup.close())
-
-  test('[O20] logs in by the form, and every page is served', async () => {
-    const browser = setup.browser()
-    expect((await browser.visit(setup.at('/login'))).status).toBe(200)
-    const answer = await browser.submit(setup.at('/login'), { ...ada, return_to: '/' })
-    expect([answer.status, identifyRedirects(answer)]).toEqual([200, 0])
-    expect(await open(browser, '/news')).toMatchObject({ status: 'loggedin', username: 'ada', redirects: 0 })
-  })
 
   test('[O20] logs in at the landing', async () => {
     const browser = await loggedInBrowser(setup, grace, setup.evening)

@@ -202,7 +202,8 @@ describe('a landing that is lost', () => {
     const at = await start()
     const browser = await loggedInBrowserAt(at)
     for (const token of ['eyJhbGciOiJIUzI1NiJ9.eyJzaWQiOiJhIn0.c2ln', 'eyJ', `eyJ${'a'.repeat(1500)}`]) {
-      await at.browser().visit(`${at.url}/page?t=${token}&r=${at.url}/`)
+      const page = await at.browser().visit(`${at.url}/page?t=${token}&r=${at.url}/`)
+      expect([identifyRedirects(page), view(page).status]).toEqual([1, 'anon'])
       await browser.visit(`${at.url}/page?t=${token}&r=${at.url}/`)
     }
     expect(lines).toEqual([])

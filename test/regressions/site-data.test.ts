@@ -34,7 +34,6 @@ const script = (browser: Browser) => browser.fetchJson(setup.at('/login'), { jso
 describe.each(keepings)('with %s', (keeping) => {
   const submits: [count: number, what: string, send: (browser: Browser) => Promise<{ status: number }>][] = [
     [2, 'forms', submit],
-    [3, 'forms', submit],
     [2, 'scripts', script],
     ...(keeping === 'memory' ? [] : [[2, 'scripts at two processes', script] satisfies (typeof submits)[number]]),
   ]

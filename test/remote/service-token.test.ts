@@ -46,13 +46,6 @@ test('a token is kept until 30 seconds before it ends, and then replaced by one 
   expect(counts()).toEqual([2, 52])
 })
 
-test('after one 401 a new token is fetched once, and the call succeeds', async () => {
-  await groups()
-  setup.emulator.faults.add({ operation: 'marketplace', kind: 'status', code: 401, times: 1 })
-  expect(await groups()).toHaveLength(2)
-  expect(counts()).toEqual([2, 3])
-})
-
 test.each([
   ['down', { kind: 'down' }, Sso2UnavailableError],
   ['answering 503', { kind: 'status', code: 503 }, Sso2UnavailableError],

@@ -183,16 +183,3 @@ test(`[L9, O13] ${ROUNDS} people log in at once, and each session has its own us
     expect(own.map(({ status, sid }) => [status, shortHash(sid)])).toEqual([['loggedin', sidHash]])
   }
 }, 180_000)
-
-test('[S6] a slow save by a session that renews its ID by itself sets no old cookie either', async () => {
-  const browser = await visitor(setup)
-  expect((await ask(browser, '/login', ada)).status).toBe(200)
-  const old = cookieOf(browser)
-  const other = await slowSave(browser)
-  setup.emulator.clock.advance(361)
-  for (const { sid } of setup.emulator.sessions()) setup.emulator.terminate(sid)
-  expect((await ask(browser, '/')).json.status).toBe('none')
-  other.open()
-  expect((await other.answer).headers['set-cookie']).toBeUndefined()
-  await expectDead(old)
-})
