@@ -1,4 +1,4 @@
-import type express5 from 'express'
+import express5 from 'express'
 import session from 'express-session'
 import type { Sso2 } from '../../lib'
 import { express4 } from '../safety/address-support'
@@ -15,9 +15,17 @@ const foreign = (express: typeof express5) => (sso: Sso2, gates: Gates) => {
 describe.each([
   ['Express 4', own(express4), 'sso2.sid'],
   ['Express 4 with a session of its own', foreign(express4), 'connect.sid'],
+  ['Express 5 with a session of its own', foreign(express5), 'connect.sid'],
 ])('a site on %s', (_name, build, cookieName) => {
   const setup = useSetup({ build })
   const at = (path: string) => `${setup.morning.url}${path}`
+
+  test('serves the first visit after three redirects, at exactly the address asked for', async () => {
+    const page = await setup.browser().visit(at('/a?b=%20&c[]=1&c[]=2'))
+    expect(page.trail.map(({ status }) => status)).toEqual([302, 302, 303, 200])
+    expect(view(page)).toEqual({ status: 'anon', url: '/a?b=%20&c[]=1&c[]=2' })
+    expect(page.url).toBe(at('/a?b=%20&c[]=1&c[]=2'))
+  })
 
   test('logs in, with a new session ID and the data kept, and out again without it', async () => {
     const browser = setup.browser()

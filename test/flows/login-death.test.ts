@@ -115,6 +115,21 @@ test('the next submit is served within some 2 s, after one Session Status', asyn
   expect(ms).toBeLessThan(5000 + usual.ms)
 })
 
+test('a login that went through before the process was killed is found, and nothing is authenticated twice', async () => {
+  const browser = await killedDuringLogin('token')
+  await eventually(async () => setup.emulator.sessions().some(({ status }) => status === 'loggedin'))
+  const { status, json } = await submit(browser)
+  expect([status, json.user?.username]).toEqual([200, 'ada'])
+  expect([setup.countCalls('sessionstatus'), setup.countCalls('authenticate')]).toEqual([1, 1])
+})
+
+test('another password than the one that was lost is judged by itself, as soon as no process holds the form', async () => {
+  const browser = await killedDuringLogin('authenticate')
+  const other = () => submit(browser, { ...ada, password: 'wrong' })
+  await eventually(async () => (await other()).json.error === 'invalid_credentials')
+  expect(setup.countCalls('authenticate')).toBe(2)
+})
+
 test('a user who then logs in with another account is not taken for the first one', async () => {
   const browser = await killedDuringLogin('token')
   await eventually(async () => setup.emulator.sessions().some(({ status }) => status === 'loggedin'))
