@@ -1,6 +1,5 @@
 /** Compares the site's `trust proxy` with the proxies in front. The functions are pure. */
 import type { SiteReport } from '../decide/doctor-protocol'
-import { isLocalAddress } from '../web/limits'
 import { about, type Finding } from './doctor-finding'
 
 /** An unused address that the doctor sends in `X-Forwarded-For`. Proxies append their own addresses or replace the header. */
@@ -18,7 +17,7 @@ const count = (hops: number) => (hops === 1 ? 'one proxy' : `${hops} proxies`)
 export function proxyFinding(report: SiteReport, isSecure: boolean): Finding {
   const { trustedHops, proxyHeaders, isEncrypted } = report
   const added = addedBy(report.forwardedFor)
-  if (added.length > 0) return judgeHops(added, trustedHops)
+  if (added.length > 0) return judgeHops(added.length, report)
   if (proxyHeaders.length > 0 || (isSecure && !isEncrypted))
     return wrong(
       'the proxy adds no X-Forwarded-For: all users share its address, and so one limit of login attempts',
@@ -32,16 +31,14 @@ export function proxyFinding(report: SiteReport, isSecure: boolean): Finding {
       )
 }
 
-function judgeHops(added: readonly string[], trusted: number): Finding {
-  const there = added.length
+function judgeHops(there: number, { trustedHops: trusted, hopsTrustedUnseen }: SiteReport): Finding {
   if (trusted < there)
     return wrong(
       `${count(there)}, and the application trusts ${trusted}: all users share one address, and so one limit of login attempts`,
       trust(there),
     )
-  // if the doctor runs beside the proxy, a trusted IP range can contain the doctor's address too
-  const isTooMany = trusted > there && !isLocalAddress(added[0] ?? '')
-  return isTooMany
+  // `trustedHops` can be larger without harm: a trusted network can contain the address of the doctor too
+  return hopsTrustedUnseen > there
     ? note(`${count(there)}, and the application trusts more: an attacker can choose an address`, trust(there))
     : ok(`${count(there)}, trusted`)
 }

@@ -29,6 +29,8 @@ export const siteReport = z.object({
   proxyHeaders: z.array(z.string()),
   /** Number of proxies that the application trusts for the request, by its `trust proxy`. */
   trustedHops: z.int(),
+  /** Number of proxies that the application trusts whatever their addresses, at most 16. A list of networks trusts none of them. */
+  hopsTrustedUnseen: z.int(),
   /** Did the request reach the application itself over TLS? */
   isEncrypted: z.boolean(),
 })

@@ -305,10 +305,13 @@ test('clocks 34 s apart are told with direction and cure, either way', async () 
 })
 
 /** What nginx does with `proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for`. */
-const adding: Change = (headers) => ({
-  ...headers,
-  'x-forwarded-for': `${headers['x-forwarded-for']}, 198.51.100.4`,
-})
+const addingOf =
+  (address: string): Change =>
+  (headers) => ({
+    ...headers,
+    'x-forwarded-for': `${headers['x-forwarded-for']}, ${address}`,
+  })
+const [adding, addingLocal] = [addingOf('198.51.100.4'), addingOf('127.0.0.1')]
 
 const trusting = (hops: number) => `app.set('trust proxy', ${hops})   before app.use(sso)`
 
@@ -337,6 +340,18 @@ test.each<[string, SceneOptions, RegExp, string | undefined]>([
     { proxy: adding, trust: true },
     /^note: one proxy, and the application trusts more/,
     trusting(1),
+  ],
+  [
+    'on the machine of the doctor, and more trusted',
+    { proxy: addingLocal, trust: 2 },
+    /^note: one proxy, and the application trusts more/,
+    trusting(1),
+  ],
+  [
+    'on the machine of the doctor, trusted by its network',
+    { proxy: addingLocal, trust: 'loopback' },
+    /^ok: one proxy, trusted/,
+    undefined,
   ],
   [
     'that says nothing of addresses',

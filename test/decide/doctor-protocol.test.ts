@@ -29,6 +29,7 @@ const report = {
   forwardedFor: '',
   proxyHeaders: ['via'],
   trustedHops: 1,
+  hopsTrustedUnseen: 1,
   isEncrypted: true,
 }
 

@@ -57,12 +57,13 @@ test.each<[what: string, site: string, headers: Record<string, string>, says: ob
   ['a request without a proxy', 'plain', {}, {}],
   ['each header that proxies add', 'plain', ofProxies, { proxyHeaders }],
   ['addresses of proxies, none trusted', 'plain', forwarded, { forwardedFor }],
-  ['addresses of proxies, all trusted', 'trusting', forwarded, { forwardedFor, trustedHops: 2 }],
+  ['addresses of proxies, all trusted', 'trusting', forwarded, { forwardedFor, trustedHops: 2, hopsTrustedUnseen: 16 }],
   ['TLS up to the site', 'tls', { 'x-test-encrypted': 'yes' }, { isEncrypted: true }],
   ['a socket that says it has no TLS', 'tls', {}, { isEncrypted: false }],
   ['a site without its Redis', 'storeless', {}, { store: 'unavailable' }],
 ])('of %s the site reports what it has seen', async (_what, name, headers, says) => {
-  const usual = { sso: 'ok', store: 'ok', forwardedFor: '', proxyHeaders: [], trustedHops: 0, isEncrypted: false }
+  const trusted = { trustedHops: 0, hopsTrustedUnseen: 0 }
+  const usual = { sso: 'ok', store: 'ok', forwardedFor: '', proxyHeaders: [], ...trusted, isEncrypted: false }
   expect(await reportOf(name, headers)).toEqual({ clientId: name, siteUrl: sites.at(name), ...usual, ...says })
 })
 

@@ -16,6 +16,17 @@ const PROXY_HEADERS = [
   'true-client-ip',
 ]
 
+/** An address that is in no network of a site. */
+const FOREIGN_ADDRESS = '203.0.113.9'
+const MAX_HOPS = 16
+
+/** Returns how many proxies the application trusts whatever their addresses. With `trust proxy` true or too large, visitors are trusted too. */
+function hopsTrustedUnseen({ app }: Request): number {
+  const isTrusted: (address: string, hop: number) => boolean = app.get('trust proxy fn')
+  const hops = Array.from({ length: MAX_HOPS }, (_none, hop) => isTrusted(FOREIGN_ADDRESS, hop))
+  return [...hops, false].indexOf(false)
+}
+
 /** Is the request signed with the `sessionSecret` of the site? */
 export function isDoctorRequest(site: Site, req: Request): boolean {
   return isDoctorSignature(site.macKeys, req.get(DOCTOR_HEADER), site.now())
@@ -32,6 +43,7 @@ export async function sendDoctorReport(site: Site, req: Request, res: Response):
     forwardedFor: req.get('x-forwarded-for') ?? '',
     proxyHeaders: PROXY_HEADERS.filter((name) => req.headers[name] !== undefined),
     trustedHops: req.ips.length,
+    hopsTrustedUnseen: hopsTrustedUnseen(req),
     isEncrypted: 'encrypted' in req.socket && req.socket.encrypted === true,
   }
   sendJson(res, 200, report)
