@@ -2,12 +2,13 @@
  * `sso2()` creates and connects the parts of one site, and closes them. The file holds no rules of a login: decisions are in lib/decide, their
  * effects in lib/web. Continue in lib/web/router.ts for the path of a request.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { IncomingMessage, type ServerResponse } from 'node:http'
 import type { RequestHandler } from 'express'
 import { type Config, makeConfig } from './config'
 import type { Health } from './decide/health'
 import type { TimeLimits } from './decide/request-decision'
 import { makeDoctorTarget } from './doctor-target'
+import { Sso2SetupError } from './errors'
 import {
   makeClient,
   makeIdentifyHealth,
@@ -95,6 +96,10 @@ export interface Sso2 extends RequestHandler {
  * @throws {Sso2ConfigError} with a list of every problem of options and environment
  */
 export function sso2(options: Sso2Options = {}): Sso2 {
+  if (options instanceof IncomingMessage)
+    throw new Sso2SetupError('sso2 is no middleware. Write const sso = sso2(), then app.use(sso)')
+  if (typeof options !== 'object' || options === null)
+    throw new Sso2SetupError('The options of sso2() must be an object')
   const config = makeConfig(options, process.env, { now: () => Date.now() })
   const client = makeClient(config)
   const endpoint = makeTokenEndpoint(config, client, options.ticketExchange)

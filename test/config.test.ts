@@ -110,6 +110,19 @@ test.each<[given: object, option: string, nearest: string]>([
   expect(problemsOf(given)).toEqual([{ option, message: `is no option: the nearest name is ${nearest}` }])
 })
 
+test.each<[given: object, option: string, message: RegExp]>([
+  [{ routes: { login: '/x', logout: '/x' } }, 'routes.logout', /^is the path of routes\.login too$/],
+  [{ routes: { logoutAll: '/sso2/landing' } }, 'routes.logoutAll', /^is the path of routes\.landing too$/],
+  [{ siteUrl: 'https://www.example/news/sso2/landing' }, 'siteUrl', /^is the address of the landing page: leave out/],
+])('%p is refused', (given, option, message) => {
+  expect(problemsOf(given)).toEqual([expect.objectContaining({ option, message: expect.stringMatching(message) })])
+})
+
+test('routes that are off are not one path, and a path of one word may be in siteUrl', () => {
+  expect(make({ routes: { logout: false, logoutAll: false } }).routes).toMatchObject({ logoutAll: false })
+  expect(make({ siteUrl: 'https://www.example/news', routes: { landing: '/news' } }).siteUrl).toMatch(/news$/)
+})
+
 test('every unknown option is reported, along with all other problems', () => {
   const unknown = { identfy: 1, session: { idle: 1, absolute: 1 }, brand: { colour: '#fff' } }
   const others = { recheckSeconds: -1, texts: { login_titel: 'Log in' } }

@@ -68,6 +68,20 @@ function isTrustedLogin({ routes: { login }, siteUrl, trustedReturnOrigins }: Ch
   return [siteUrl, ...trustedReturnOrigins].some((known) => new URL(known).origin === new URL(login).origin)
 }
 
+/** Two routes of one path, or a `siteUrl` that is the address of the landing page. */
+function routeProblems({ routes, siteUrl }: CheckedOptions): { readonly option: string; readonly message: string }[] {
+  const paths: [name: string, path: string | false][] = Object.entries(routes)
+  const problems = paths.flatMap(([name, path], index) => {
+    const [other] = path === false ? [] : (paths.slice(0, index).find(([, earlier]) => earlier === path) ?? [])
+    return other === undefined ? [] : [{ option: `routes.${name}`, message: `is the path of routes.${other} too` }]
+  })
+  const { landing } = routes
+  // a landing path of one word may be the path of the site too
+  const isLanding = landing !== false && landing.lastIndexOf('/') > 0 && new URL(siteUrl).pathname.endsWith(landing)
+  const message = 'is the address of the landing page: leave out the path of routes.landing'
+  return isLanding ? [...problems, { option: 'siteUrl', message }] : problems
+}
+
 /** Checks options and environment, and adds every fault to `problems`. @returns `undefined` if a field could not be read */
 export function checkOptions(
   options: ConfigOptions & UnchangedOptions,
@@ -84,6 +98,7 @@ export function checkOptions(
     problems.push(problem(option, message))
   if (result.data && !isTrustedLogin(result.data))
     problems.push(problem('routes.login', 'must be on the origin of siteUrl, or on one of trustedReturnOrigins'))
+  if (result.data) for (const { option, message } of routeProblems(result.data)) problems.push(problem(option, message))
   if (isProduction && merged['redis'] === undefined) {
     problems.push(
       problem(

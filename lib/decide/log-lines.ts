@@ -40,6 +40,12 @@ export const LOG_LINES = {
     users: 'The request has an empty session under a new ID',
     check: 'that store',
   },
+  formOfOtherOrigin: {
+    heading: 'A form of another origin was refused',
+    happened: 'A form of another origin than the one of siteUrl was refused (403)',
+    users: 'Users who open the site at another address than siteUrl cannot log in or out',
+    check: 'that siteUrl (SSO2_SITE_URL) has the scheme, host and port that browsers show',
+  },
   hookFailed: {
     heading: 'onLogin or onLogout failed',
     happened: 'onLogin failed',

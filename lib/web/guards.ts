@@ -1,4 +1,5 @@
 /** Guards for single routes: `requireLogin` and `identify`. */
+import { IncomingMessage } from 'node:http'
 import type { NextFunction, Request, Response } from 'express'
 import { decideLoginRedirect, isOnOtherSite } from '../decide/login-redirect'
 import { countRedirect } from '../decide/loop-guard'
@@ -68,6 +69,8 @@ const OPTION_NAMES = [...OPTION_ROWS.keys()].join(', ')
 
 /** Checks the options, because a guard must not be weaker than its author believes. @throws {Sso2SetupError} if an option is unknown or wrong */
 function checkedOptions(options: RequireLoginOptions): RequireLoginOptions {
+  if (options instanceof IncomingMessage)
+    throw new Sso2SetupError('requireLogin is no guard. Write sso.requireLogin(), with brackets')
   if (typeof options !== 'object' || options === null || Array.isArray(options))
     throw new Sso2SetupError(`The options of requireLogin() must be an object: { ${OPTION_NAMES} }`)
   for (const [name, value] of Object.entries(options)) {

@@ -1,5 +1,7 @@
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
-import { type Sso2, Sso2SetupError, Sso2UnavailableError } from '../../lib'
+import { type Sso2, Sso2SetupError, Sso2UnavailableError, sso2 } from '../../lib'
 import { LANGUAGES, TEXTS } from '../../lib/config/texts'
 import { addPages, type Gates, grace } from '../flows/setup'
 import type { Browser } from '../support/agent'
@@ -87,6 +89,11 @@ test('a guard with an option that is unknown or wrong is refused where it is mad
     expect(() => setup.sso.requireLogin(notOptions as object)).toThrow(
       'The options of requireLogin() must be an object',
     )
+  const request = new IncomingMessage(new Socket()) as object
+  expect(() => setup.sso.requireLogin(request)).toThrow('Write sso.requireLogin(), with brackets')
+  expect(() => sso2(request)).toThrow('Write const sso = sso2(), then app.use(sso)')
+  for (const notOptions of [null, 'http://localhost'] as unknown[])
+    expect(() => sso2(notOptions as object)).toThrow('The options of sso2() must be an object')
   expect(() => setup.sso.requireLogin({ alow: undefined } as object)).not.toThrow()
 })
 

@@ -184,6 +184,13 @@ describe('the login form', () => {
     expect(await browser.visit(at('/login'))).toMatchObject({ status: 200, url: at('/login') })
   })
 
+  test('of another origin is refused, and a line names the option that may be wrong', async () => {
+    const browser = await visitor(setup)
+    const { status } = await browser.submit(at('/login'), { ...ada }, { from: 'https://www.example/' })
+    expect(status).toBe(403)
+    expect(lines.filter((line) => line.includes('that siteUrl (SSO2_SITE_URL) has the scheme'))).toHaveLength(1)
+  })
+
   test('names the methods of its address', async () => {
     const { status, headers } = await setup.browser().fetchJson(at('/login'), { method: 'DELETE' })
     expect([status, headers['allow']]).toEqual([405, 'GET, HEAD, POST'])
