@@ -138,6 +138,7 @@ test('[O9] a login beyond the limit is told, with the limit that stopped it', as
   })
   expect([1, 2]).toContain(told('login refused invalid_credentials'))
   expect(events.heard.filter((told) => told.startsWith('login limited '))).toHaveLength(1)
+  expect(events.messages.find(({ outcome }) => outcome === 'limited')?.operation).toBe('limit')
 })
 
 test('[O9] every event has its fields, and names no session, person or address', () => {
