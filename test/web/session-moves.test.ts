@@ -79,6 +79,16 @@ describe('regenerate()', () => {
     expect((await ask('/read')).json).toEqual(query ? { put: 1 } : {})
   })
 
+  test('of a user who has nothing takes the login along, and sends the cookie', async () => {
+    await ask('/log-in')
+    const before = site.idOf(browser)
+    const answer = await ask('/regenerate')
+    expect([answer.json.told, answer.json.state]).toEqual([null, 'live'])
+    expect(cookiesOf(answer)).toHaveLength(1)
+    expect(site.idOf(browser)).not.toBe(before)
+    expect((await ask('/regenerate')).json.state).toBe('live')
+  })
+
   test('of data that cannot be had any more, by a page that keeps nothing, sends no cookie', async () => {
     await ask('/put/a/1')
     await site.records.saveData(sessionKey(site.idOf(browser)), 'garbage', 100)

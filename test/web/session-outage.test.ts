@@ -107,6 +107,18 @@ function addPages(): void {
   })
 }
 
+test('[S14] a user is served with an empty session that is not saved, and the cookie stays as it is', async () => {
+  await ask('/put/a/1')
+  await front.down()
+  for (const path of ['/untouched', '/read', '/put/b/2']) {
+    const { status, headers } = await ask(path)
+    expect({ path, status, set: headers['set-cookie'] }).toEqual({ path, status: 200, set: undefined })
+  }
+  expect((await ask('/state')).json).toEqual({ hasKey: true, state: 'unavailable' })
+  await upAndNoticed()
+  expect((await ask('/read')).json).toEqual({ a: '1' })
+})
+
 test('[S14] a new user whose session cannot be stored is served as well, and gets a session once the store is back', async () => {
   await downAndNoticed()
   const { status, headers } = await ask('/put/a/1')
@@ -126,6 +138,11 @@ test.each(['a user', 'a new user'])(
     expect(headers['set-cookie']).toBeUndefined()
   },
 )
+
+test('[S14] a new user’s page cannot regenerate its session while the store is known to be away', async () => {
+  await downAndNoticed()
+  expect(await ask('/regenerate')).toMatchObject({ status: 200, json: 'store' })
+})
 
 test('[O9, S14] a save that the store refuses at the end of an answer is told, and the answer is as it was', async () => {
   await ask('/put/a/1')

@@ -64,6 +64,14 @@ describe('req.sessionStore', () => {
     expect((await ask('/read')).json).toEqual({ b: 2 })
   })
 
+  test('generate twice in one page sends no cookie for an empty session', async () => {
+    page('/twice', async (req, res) => {
+      for (const _time of [1, 2]) await told((done) => req.session.regenerate(done))
+      res.json({})
+    })
+    expect(cookiesOf(await ask('/twice'))).toEqual([])
+  })
+
   test('set stores a session that a handler has made, as one that begins now and has no user', async () => {
     page('/set', async (req, res) => {
       const made = { cookie: req.session.cookie, b: 1 } as SessionData
