@@ -42,6 +42,7 @@ const broken = [
   'basketLandings:login|login|login A15BC11B11',
   'basketForgotten:page|login A4B14A11',
   'loggedInLandings:logoutAll|landing1|expiry CB2A4BB-B5',
+  'loggedInLandings:login|login|login A7A~C3AC10B12',
 ]
 
 test.each(broken)('[S6] %s keeps all promises', async (schedule) => {

@@ -158,7 +158,10 @@ const checkAfterLogout: Promised = (history) =>
       : undefined
   })
 
-/** Submits that are with the site at once, in one session, are one form, sent twice. One that arrives after an answer is a new question. */
+/**
+ * Submits that are with the site at once, in one session, are one form, sent twice. One that arrives after an answer is a new question. So is
+ * one that left before a 503, because it may arrive after the site has given up, and before the 503 is sent.
+ */
 function forms({ world, acted }: History): number {
   const posts = world.seen.filter((seen) => isForm(seen, '/login') && seen.left > acted[0])
   const groups: { key: string; until: number }[] = []
@@ -168,7 +171,9 @@ function forms({ world, acted }: History): number {
     if (same) same.until = Math.min(same.until, answered)
     else groups.push({ key: name, until: answered })
   }
-  return groups.length
+  const isAskedAnew = (failed: Seen) =>
+    failed.status === 503 && posts.some(({ left, answered }) => left < failed.answered && answered > failed.answered)
+  return groups.length + posts.filter(isAskedAnew).length
 }
 
 const oneAuthenticate: Promised = (history) => {
