@@ -98,7 +98,7 @@ export interface Sso2 extends RequestHandler {
 export function sso2(options: Sso2Options = {}): Sso2 {
   if (options instanceof IncomingMessage)
     throw new Sso2SetupError('sso2 is no middleware. Write const sso = sso2(), then app.use(sso)')
-  if (typeof options !== 'object' || options === null)
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
     throw new Sso2SetupError('The options of sso2() must be an object')
   const config = makeConfig(options, process.env, { now: () => Date.now() })
   const client = makeClient(config)

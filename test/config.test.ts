@@ -113,6 +113,8 @@ test.each<[given: object, option: string, nearest: string]>([
 test.each<[given: object, option: string, message: RegExp]>([
   [{ routes: { login: '/x', logout: '/x' } }, 'routes.logout', /^is the path of routes\.login too$/],
   [{ routes: { logoutAll: '/sso2/landing' } }, 'routes.logoutAll', /^is the path of routes\.landing too$/],
+  [{ routes: { login: '/x', logout: '/X/' } }, 'routes.logout', /^is the path of routes\.login too$/],
+  [{ siteUrl: 'https://www.example/news/sso2/landing/' }, 'siteUrl', /^is the address of the landing page: leave out/],
   [{ siteUrl: 'https://www.example/news/sso2/landing' }, 'siteUrl', /^is the address of the landing page: leave out/],
 ])('%p is refused', (given, option, message) => {
   expect(problemsOf(given)).toEqual([expect.objectContaining({ option, message: expect.stringMatching(message) })])

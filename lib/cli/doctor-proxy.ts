@@ -31,14 +31,15 @@ export function proxyFinding(report: SiteReport, isSecure: boolean): Finding {
       )
 }
 
-function judgeHops(there: number, { trustedHops: trusted, hopsTrustedUnseen }: SiteReport): Finding {
+function judgeHops(there: number, report: SiteReport): Finding {
+  const { trustedHops: trusted, hopsTrustedUnseen, forwardedFor } = report
   if (trusted < there)
     return wrong(
       `${count(there)}, and the application trusts ${trusted}: all users share one address, and so one limit of login attempts`,
       trust(there),
     )
   // `trustedHops` can be larger without harm: a trusted network can contain the address of the doctor too
-  return hopsTrustedUnseen > there
+  return hopsTrustedUnseen > there && forwardedFor.includes(FORGED_ADDRESS) // a proxy may replace what visitors send
     ? note(`${count(there)}, and the application trusts more: an attacker can choose an address`, trust(there))
     : ok(`${count(there)}, trusted`)
 }

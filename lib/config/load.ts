@@ -70,14 +70,15 @@ function isTrustedLogin({ routes: { login }, siteUrl, trustedReturnOrigins }: Ch
 
 /** Two routes of one path, or a `siteUrl` that is the address of the landing page. */
 function routeProblems({ routes, siteUrl }: CheckedOptions): { readonly option: string; readonly message: string }[] {
-  const paths: [name: string, path: string | false][] = Object.entries(routes)
+  const plain = (path: string) => path.toLowerCase().replace(/(?<=.)\/$/, '') // as Express compares paths
+  const paths = Object.entries(routes).map(([name, path]) => [name, path === false ? path : plain(path)] as const)
   const problems = paths.flatMap(([name, path], index) => {
     const [other] = path === false ? [] : (paths.slice(0, index).find(([, earlier]) => earlier === path) ?? [])
     return other === undefined ? [] : [{ option: `routes.${name}`, message: `is the path of routes.${other} too` }]
   })
-  const { landing } = routes
+  const landing = routes.landing === false ? '' : plain(routes.landing)
   // a landing path of one word may be the path of the site too
-  const isLanding = landing !== false && landing.lastIndexOf('/') > 0 && new URL(siteUrl).pathname.endsWith(landing)
+  const isLanding = landing.lastIndexOf('/') > 0 && plain(new URL(siteUrl).pathname).endsWith(landing)
   const message = 'is the address of the landing page: leave out the path of routes.landing'
   return isLanding ? [...problems, { option: 'siteUrl', message }] : problems
 }

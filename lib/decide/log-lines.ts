@@ -43,8 +43,9 @@ export const LOG_LINES = {
   formOfOtherOrigin: {
     heading: 'A form of another origin was refused',
     happened: 'A form of another origin than the one of siteUrl was refused (403)',
-    users: 'Users who open the site at another address than siteUrl cannot log in or out',
-    check: 'that siteUrl (SSO2_SITE_URL) has the scheme, host and port that browsers show',
+    users: 'Such a form neither logs in nor out',
+    check:
+      'that siteUrl (SSO2_SITE_URL) is the address that browsers show, and that no proxy changes Origin or Sec-Fetch-Site',
   },
   hookFailed: {
     heading: 'onLogin or onLogout failed',

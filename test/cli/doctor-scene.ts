@@ -22,7 +22,7 @@ export interface SceneOptions {
   readonly answers?: Change
   /** How many bytes it has room for, as nginx' buffers have. */
   readonly room?: Room
-  readonly trust?: number | boolean | string
+  readonly trust?: number | boolean | string | ((address: string) => boolean)
   readonly landing?: string
   /** What the site mounts before sso. */
   readonly before?: readonly RequestHandler[]

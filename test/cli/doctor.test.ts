@@ -336,6 +336,18 @@ test.each<[string, SceneOptions, RegExp, string | undefined]>([
     undefined,
   ],
   [
+    'that puts its own in place of what came, trusted in excess',
+    { proxy: (headers) => ({ ...headers, 'x-forwarded-for': '198.51.100.4' }), trust: 2 },
+    /^ok: one proxy, trusted/,
+    undefined,
+  ],
+  [
+    'trusted by a function that returns nothing for others',
+    { proxy: adding, trust: (address) => address === '127.0.0.1' || (undefined as unknown as boolean) },
+    /^ok: one proxy, trusted/,
+    undefined,
+  ],
+  [
     'trusted with whatever comes',
     { proxy: adding, trust: true },
     /^note: one proxy, and the application trusts more/,

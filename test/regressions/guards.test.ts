@@ -92,7 +92,7 @@ test('a guard with an option that is unknown or wrong is refused where it is mad
   const request = new IncomingMessage(new Socket()) as object
   expect(() => setup.sso.requireLogin(request)).toThrow('Write sso.requireLogin(), with brackets')
   expect(() => sso2(request)).toThrow('Write const sso = sso2(), then app.use(sso)')
-  for (const notOptions of [null, 'http://localhost'] as unknown[])
+  for (const notOptions of [null, 'http://localhost', []] as unknown[])
     expect(() => sso2(notOptions as object)).toThrow('The options of sso2() must be an object')
   expect(() => setup.sso.requireLogin({ alow: undefined } as object)).not.toThrow()
 })

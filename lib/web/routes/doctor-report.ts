@@ -23,7 +23,7 @@ const MAX_HOPS = 16
 /** Returns how many proxies the application trusts whatever their addresses. With `trust proxy` true or too large, visitors are trusted too. */
 function hopsTrustedUnseen({ app }: Request): number {
   const isTrusted: (address: string, hop: number) => boolean = app.get('trust proxy fn')
-  const hops = Array.from({ length: MAX_HOPS }, (_none, hop) => isTrusted(FOREIGN_ADDRESS, hop))
+  const hops = Array.from({ length: MAX_HOPS }, (_none, hop) => Boolean(isTrusted(FOREIGN_ADDRESS, hop)))
   return [...hops, false].indexOf(false)
 }
 
