@@ -94,6 +94,7 @@ export interface Sso2 extends RequestHandler {
  * Creates single sign-on for one site: `app.use(sso2())`.
  * @param options a missing option is read from the environment
  * @throws {Sso2ConfigError} with a list of every problem of options and environment
+ * @throws {Sso2SetupError} if `options` is no object, for example in `app.use(sso2)`
  */
 export function sso2(options: Sso2Options = {}): Sso2 {
   if (options instanceof IncomingMessage)
