@@ -73,6 +73,13 @@ describe.each(kinds)('sessions in %s, under %s', (_store, _version, open, framew
     expect((await ask('/read')).json).toEqual({ a: '1', b: '2' })
   })
 
+  test('a page that does not touch the session reads data and record at once, and does not patch the answer', async () => {
+    await ask('/put/a/1')
+    site.commands.length = 0
+    expect((await ask('/patched')).json).toEqual({ end: false, writeHead: false })
+    expect(site.commands.filter((command) => command !== 'expire')).toEqual(['mget'])
+  })
+
   test('an unchanged session is not written, and its expiry is renewed once a minute', async () => {
     await ask('/put/a/1')
     await ask('/read')
@@ -154,6 +161,18 @@ describe.each(kinds)('sessions in %s, under %s', (_store, _version, open, framew
     expect((await ask('/read')).json).toEqual({ a: '1' })
   })
 
+  test('a login while a slow page writes: the slow page neither brings the old session back nor sets a cookie', async () => {
+    site.page('/slow', async (req, res) => {
+      bag(req)['slow'] = 1
+      await ask('/log-in')
+      res.json({})
+    })
+    await ask('/put/a/1')
+    expect(cookiesOf(await ask('/slow'))).toEqual([])
+    expect((await ask('/read')).json).toEqual({ a: '1' })
+    expect((await ask('/state')).json).toMatchObject({ state: 'live' })
+  })
+
   test('the end of a session drops the cookie, unless the page puts something into the next one', async () => {
     await ask('/log-in')
     await ask('/put/a/1')
@@ -214,6 +233,13 @@ describe.each(kinds)('sessions in %s, under %s', (_store, _version, open, framew
     const stored = await site.records.read(sessionKey(old))
     expect(stored !== 'unavailable' && site.records.successorOf(stored)).toBe(site.idOf(browser))
     expect((await ask('/read')).json).toEqual({ a: '1' })
+  })
+
+  test('a session that becomes empty is not stored', async () => {
+    await ask('/put/a/1')
+    const keys = keyNames(site, site.idOf(browser))
+    await ask('/clear')
+    expect(await kv.mget(keys)).toEqual([null, null])
   })
 
   test('the first cookie lives as long as the page says, at most as long as the session, and a live one is never sent again', async () => {
@@ -305,6 +331,9 @@ const keyNames = ({ prefix }: SessionSite, id: string) =>
 
 function addScenes(site: SessionSite): void {
   const { page } = site
+  page('/patched', (_req, res) =>
+    res.json({ end: Object.hasOwn(res, 'end'), writeHead: Object.hasOwn(res, 'writeHead') }),
+  )
   page('/unreadable', async (req, res) => {
     const { isUnreadable } = await site.sessions.stateOf(req)
     res.json({ isUnreadable, data: dataOf(req), header: req.headers.cookie })
@@ -322,6 +351,10 @@ function addScenes(site: SessionSite): void {
       Object.assign(req.session, old)
       res.status(error ? 500 : 200).json({ empty })
     })
+  })
+  page('/clear', (req, res) => {
+    delete bag(req)['a']
+    res.json({})
   })
   page('/max-age', (req, res) => {
     bag(req)['a'] = String(Math.random())
