@@ -79,7 +79,7 @@ async function routeRequest(
   if (req.method === 'POST') {
     const { origin } = req.headers
     if (!isSameOriginPost({ secFetchSite: req.get('sec-fetch-site'), origin }, site.config.returnPolicy.origin)) {
-      if (origin !== undefined) site.config.log.warn('form:origin', LOG_LINES.formOfOtherOrigin) // a bot sends none
+      if (origin !== undefined) site.config.log.warn('form:origin', LOG_LINES.formOfOtherOrigin) // without Origin the sender is no browser
       return refuseRequest(site, req, res, 403, 'cross_origin')
     }
     const status = await readBody(req, res)
