@@ -11,6 +11,7 @@ import { isSameOriginPost } from '../decide/navigation'
 import { dropRedirectCountWhenServed } from './actions/identify'
 import { resolveUser } from './actions/resolve-user'
 import { BODY_CONSUMED, bodyReader, type ReadBody } from './http/read-body'
+import { comparedPath } from './http/request-facts'
 import { forwardError, setTokenHeaders } from './http/response-headers'
 import { sendProblem } from './pages/answers'
 import { openRequestContext } from './request-context'
@@ -37,14 +38,12 @@ function routesOf({ config }: Site): readonly Route[] {
 }
 
 /** Finds the route of a request as Express does, by the settings `strict routing` and `case sensitive routing`. */
-function routeOf({ path, app }: Request, routes: readonly Route[]): Methods | undefined {
+function routeOf(req: Request, routes: readonly Route[]): Methods | undefined {
+  const { path, app } = req
   if (path === undefined) return undefined // set by Express: a request of a plain server has no path
   const isStrict = app?.enabled('strict routing') === true
-  const isCaseSensitive = app?.enabled('case sensitive routing') === true
-  const normalised = (given: string) => {
-    const bare = !isStrict && given.length > 1 && given.endsWith('/') ? given.slice(0, -1) : given
-    return isCaseSensitive ? bare : bare.toLowerCase()
-  }
+  const normalised = (given: string) =>
+    comparedPath(req, !isStrict && given.length > 1 && given.endsWith('/') ? given.slice(0, -1) : given)
   const wanted = normalised(path)
   return routes.findLast(([route]) => normalised(route) === wanted)?.[1]
 }

@@ -1,8 +1,9 @@
-import type express5 from 'express'
+import express, { type default as express5 } from 'express'
 import type { Sso2 } from '../../lib'
+import { withoutFlowParameter } from '../../lib/decide/return-to'
 import { ada, addPages, type Gates, view } from '../flows/setup'
-import { expresses } from '../safety/address-support'
-import { parseSetCookie } from '../safety/cookies-raw'
+import { ask, documentHeaders, expresses, headOf, returnAddressIn } from '../safety/address-support'
+import { askRaw, parseSetCookie, rawGet } from '../safety/cookies-raw'
 import { beginFlow, document, land, landingToken } from '../safety/session-support'
 import { type RunningSite, startSite, withPages } from './support'
 
@@ -90,6 +91,30 @@ describe('a space that the user wrote', () => {
   })
 })
 
+describe('a request target in absolute form, as a proxy sends it,', () => {
+  const headers = Object.entries(documentHeaders).map(([name, value]) => `${name}: ${value}`)
+  const targets = (path: string) => [at(path), `HTTP://any.example:99${path}`, `https://user@any.example${path}`]
+
+  test.each([
+    ['/articles/42?a=http://b', '/articles/42?a=http://b'],
+    ['?a', '/?a'],
+    ['', '/'],
+  ])('http://site%s leads back to %s through Identify', async (path, page) => {
+    for (const target of targets(path)) {
+      const { location } = headOf(await askRaw(setup.url, [`GET ${target} HTTP/1.1`, 'Host: a', ...headers]))
+      expect(withoutFlowParameter(returnAddressIn(setup as never, location) ?? '')).toBe(at(page))
+    }
+  })
+
+  test('names the page in the login address of a guard', async () => {
+    for (const target of targets('/account?a=1')) {
+      const { body } = await rawGet(setup.url, target, ['Accept: application/json'])
+      const return_to = String(new URL(JSON.parse(body).loginUrl).searchParams.get('return_to'))
+      expect(new URL(return_to, setup.url).href).toBe(at('/account?a=1'))
+    }
+  })
+})
+
 /** A guard in a router at /admin. */
 function withRouter(express: typeof express5, sso: Sso2, gates: Gates): express5.Express {
   const app = express()
@@ -136,4 +161,48 @@ describe.each(expresses)('a site below /a, on %s,', (_version, express) => {
       expect([page.status, page.url]).toEqual([200, url])
     })
   })
+})
+
+describe.each(expresses)('a site at /news, on %s,', (_version, express) => {
+  const mounted = (settings: readonly string[]) => (sso: Sso2, gates: Gates) => {
+    const app = express()
+    for (const setting of settings) app.enable(setting)
+    return addPages(app.use('/news', sso), sso, gates)
+  }
+
+  test('visited at /NEWS/a shows that page: the mount path follows the case setting, as routes do', async () => {
+    const site = await startSite({ mountPath: '/news', build: mounted([]) })
+    const url = `${site.url}/NEWS/a?b`
+    const page = await site.browser().visit(url)
+    await site.close()
+    expect([page.url, view(page)]).toEqual([url, { status: 'anon', url: '/NEWS/a?b' }])
+  })
+
+  test('under "case sensitive routing" /NEWS is another path', async () => {
+    const site = await startSite({
+      mountPath: '/news',
+      build: (sso, gates) => addPages(express().enable('case sensitive routing').use('/NEWS', sso), sso, gates),
+    })
+    const { location } = await ask(site.url, { path: '/NEWS/a', headers: documentHeaders })
+    const page = returnAddressIn(site as never, location)
+    await site.close()
+    expect(page).toMatch(`${site.url}/news/NEWS/a?`)
+  })
+})
+
+test('a site whose address has capitals and letters beyond ASCII takes a visit, a login and a logout', async () => {
+  const site = await startSite({
+    host: 'ZAŻÓŁĆ.localhost',
+    mountPath: '/münchen',
+    build: (sso, gates) => express().use(encodeURI('/münchen'), addPages(express().use(sso), sso, gates)),
+  })
+  const browser = site.browser()
+  const url = `${new URL(site.url).origin}/m%C3%BCnchen`
+  const first = await browser.visit(`${url}/account`)
+  const inside = await browser.submit(`${url}/login`, { ...ada, return_to: `${site.url}/münchen/account` })
+  const outside = await browser.submit(`${url}/logout`, { return_to: '/münchen/bye' })
+  await site.close()
+  expect([first.status, new URL(first.url).pathname]).toEqual([200, '/m%C3%BCnchen/login'])
+  expect([inside.status, inside.url, view(inside).status]).toEqual([200, `${url}/account`, 'loggedin'])
+  expect([outside.status, outside.url]).toEqual([200, `${url}/bye`])
 })

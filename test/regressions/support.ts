@@ -28,6 +28,8 @@ export interface SiteOptions {
   clientId?: string
   /** `false`: what the package makes of the `clientId`. */
   prefix?: false
+  /** Default: morning.localhost. */
+  host?: string
   /** Where below the host the site stands, as the world sees it. */
   mountPath?: string
   /** Where the platform sends browsers to, below the mount path. Default: the landing page of the site. */
@@ -51,7 +53,7 @@ export const withPages =
   }
 
 export async function startSite({ options = {}, build = pages, mountPath = '', ...rest }: SiteOptions = {}) {
-  const port = await openPort('morning')
+  const port = await openPort('morning', rest.host)
   const { url } = port
   const { clientId = 'morning', landingPath = '/sso2/landing' } = rest
   const client = { clientId, clientSecret: 'client-secret-of-the-morning-paper-0123456789' }

@@ -17,7 +17,7 @@ import {
 } from '../../decide/loop-guard'
 import { flowParameterOf, withFlowParameter } from '../../decide/return-to'
 import { publish } from '../hooks'
-import { cookiesUnder, queryParameters } from '../http/request-facts'
+import { cookiesUnder, pathAndQueryOf, queryParameters } from '../http/request-facts'
 import { beforeHeaders, dropCookie, makePrivate, redirect, setCookie } from '../http/response-headers'
 import {
   markerOf,
@@ -145,7 +145,7 @@ export function isMisroutedLanding({ site, req, isMounted }: RequestContext): bo
   }
   const { landing } = config.routes
   if (landing === false) return true
-  const path = (target.split('?', 1)[0] ?? '').slice(0, 200)
+  const path = (pathAndQueryOf(req).split('?', 1)[0] ?? '').slice(0, 200)
   const expectedPath = (isMounted ? config.mountPath : '') + landing
   const { landingUnrouted, landingElsewhere } = LOG_LINES
   const found = `The SSO system redirects browsers to ${path}`

@@ -93,10 +93,24 @@ export function queryParameters(req: Request): URLSearchParams {
   return new URLSearchParams(queryStart < 0 ? '' : target.slice(queryStart + 1))
 }
 
+/**
+ * Returns path and query of the request target as sent, and `/` for a target without a path. Some proxies send the absolute form
+ * (`GET http://host/path`), whose host anybody can choose.
+ */
+export function pathAndQueryOf(req: Request): string {
+  const target = targetOf(req).replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '')
+  if (target.startsWith('/')) return target
+  return target.startsWith('?') ? `/${target}` : '/'
+}
+
+/** Returns a path as the application compares paths, by its setting `case sensitive routing`. */
+export const comparedPath = ({ app }: Request, path: string): string =>
+  app?.enabled('case sensitive routing') === true ? path : path.toLowerCase()
+
 /** Is `sso` mounted at the path of `siteUrl`? Pass the request that `sso` gets, not the request of a router below. */
 export function isMountedAt(req: Request, mountPath: string): boolean {
-  const baseUrl = req.baseUrl ?? ''
-  return mountPath === '' || baseUrl === mountPath || baseUrl.startsWith(`${mountPath}/`)
+  const [base, mount] = [`${req.baseUrl ?? ''}/`, `${mountPath}/`].map((path) => comparedPath(req, path))
+  return mountPath === '' || base?.startsWith(mount ?? '') === true
 }
 
 /** Returns the page's public address with path and query as the browser sent them, or `undefined` if the address is no valid return address. */
@@ -105,13 +119,8 @@ export function requestAddress(
   { siteUrl, returnPolicy }: Config,
   isMounted: boolean,
 ): string | undefined {
-  const given = targetOf(req)
-  const target = given.startsWith('/') ? given : '/'
-  return validateReturnTo(
-    (isMounted ? returnPolicy.origin : siteUrl) + target.replace(/#.*$/, ''),
-    returnPolicy,
-    MAX_CARRIED_LENGTH,
-  )
+  const base = isMounted ? returnPolicy.origin : siteUrl
+  return validateReturnTo(base + pathAndQueryOf(req).replace(/#.*$/, ''), returnPolicy, MAX_CARRIED_LENGTH)
 }
 
 /** Returns IP address (by the site's `trust proxy`) and User-Agent (without control characters) for the SSO system. */
