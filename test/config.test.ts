@@ -5,6 +5,7 @@ import { makeConfig } from '../lib/config'
 import { optionSchemas } from '../lib/config/schema'
 import { LOG_LINES, logText } from '../lib/decide/log-lines'
 import type { CallOptions } from '../lib/remote/rest-call'
+import { Sso2Client, type Sso2ClientOptions } from '../lib/remote/sso2'
 import type { RequireLoginOptions } from '../lib/web/guards'
 import type { Sso2Options } from '../lib/web/sso2-options'
 import {
@@ -248,7 +249,7 @@ test.each(['6m', '-1', '1.5', '1e3', ' 60', 'NaN', '0x10'])('the number %j in a 
   expect(optionsOf({}, { SSO2_RECHECK_SECONDS: text })).toEqual(['recheckSeconds'])
 })
 
-const loopback = ['http://127.0.0.1:80', 'http://127.9.9.9', 'http://[::1]:3000']
+const loopback = ['http://127.0.0.1:81', 'http://127.9.9.9', 'http://[::1]:3000']
 const plain = ['http://localhost:3000', 'http://site.localhost', ...loopback]
 test.each(plain)('the address %s is taken outside production only', (siteUrl) => {
   expect(make({ siteUrl }).siteUrl).toBe(siteUrl)
@@ -268,6 +269,57 @@ const surplus = ['https://user:pass@news.example', 'https://news.example?a', 'ht
 test.each([...withoutTls, ...noAddresses, ...surplus])('the address %j is taken nowhere', (address) => {
   const names = ['ssoUrl', 'siteUrl', 'apiUrl', 'tokenUrl']
   expect(optionsOf(Object.fromEntries(names.map((name) => [name, address])))).toEqual([...names].sort())
+})
+
+describe('an address is used as browsers write it', () => {
+  const names = ['ssoUrl', 'siteUrl', 'apiUrl', 'tokenUrl'] as const
+
+  test.each([
+    ['HTTPS://NEWS.Example:443/Paper', 'https://news.example/Paper'],
+    ['https://zażółć.example/münchen', 'https://xn--za-6ja4f8n1l.example/m%C3%BCnchen'],
+    ['https://news.example/a b/../c%20d', 'https://news.example/c%20d'],
+    ['https://n%65ws.example', 'https://news.example'],
+    ['https://news.example ', 'https://news.example'],
+    ['https://news.example.:443', 'https://news.example.'],
+    ['http://LOCALHOST:80/news', 'http://localhost/news'],
+    ['http://127.1:8080', 'http://127.0.0.1:8080'],
+    ['http://[0:0::1]:3000', 'http://[::1]:3000'],
+  ])('%s becomes %s', (given, used) => {
+    const config = make(Object.fromEntries(names.map((name) => [name, given])))
+    expect(names.map((name) => config[name])).toEqual(Array(names.length).fill(used))
+    expect(config.returnPolicy.origin).toBe(new URL(used).origin)
+    expect(config.loginPage).toBe(`${used}/login`)
+    expect(config.mountPath).toBe(new URL(used).pathname.replace(/^\/$/, ''))
+    const client = new Sso2Client({ ...required, ssoUrl: given, clientSecret } as Sso2ClientOptions)
+    expect(client.identifyUrl('https://news.example/')).toMatch(`${used}/identify?t=`)
+  })
+
+  test.each([
+    ['/zaloguj-się', '/zaloguj-si%C4%99'],
+    ['/a/../in', '/in'],
+    ['/./in/', '/in/'],
+    ['/log in', '/log%20in'],
+  ])('the route %s is found at %s', (given, used) => {
+    expect(make({ routes: { landing: given, login: '/x', logout: false } }).routes.landing).toBe(used)
+    expect(make({ routes: { login: given } }).loginPage).toBe(`https://news.example${used}`)
+  })
+
+  test.each(['/in?a', '/in#a', '/a/..//host.example/', '/\\host.example', '/in*', '/:in', '/in(a)'])(
+    'the route %s is refused',
+    (given) => {
+      for (const name of ['landing', 'login', 'logout', 'logoutAll'])
+        expect(optionsOf({ routes: { [name]: given } })).toEqual([`routes.${name}`])
+    },
+  )
+
+  test('the user path, trusted origins and two routes of one path', () => {
+    expect(make({ userPath: '/użytkownik/ja?z=ó' }).userPath).toBe('/u%C5%BCytkownik/ja?z=%C3%B3')
+    expect(optionsOf({ userPath: '/me#a' })).toEqual(['userPath'])
+    const trustedReturnOrigins = ['HTTPS://SISTER.example:443', 'https://zażółć.example/a']
+    const trustedOrigins = ['https://sister.example', 'https://xn--za-6ja4f8n1l.example']
+    expect(make({ trustedReturnOrigins }).returnPolicy.trustedOrigins).toEqual(trustedOrigins)
+    expect(optionsOf({ routes: { login: '/się', logout: '/si%C4%99' } })).toEqual(['routes.logout'])
+  })
 })
 
 test.each<[name: string, secret: unknown]>([

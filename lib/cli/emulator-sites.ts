@@ -18,13 +18,13 @@ export interface SiteClient {
 }
 
 /**
- * Reads the address of a site and removes slashes at the end.
+ * Reads the address of a site, as browsers write it and without slashes at the end.
  * @throws {TypeError} if the address is invalid, with the reason
  */
 export function readSite(text: string): string {
-  const [problem] = address(false, 'http://localhost:3000').safeParse(text).error?.issues ?? []
-  if (problem) throw new TypeError(`--site ${problem.message}`)
-  return withoutLastSlashes(text)
+  const { data, error } = address(false, 'http://localhost:3000').safeParse(text)
+  if (data === undefined) throw new TypeError(`--site ${error?.issues[0]?.message}`)
+  return withoutLastSlashes(data)
 }
 
 /**

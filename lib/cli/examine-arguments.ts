@@ -112,7 +112,7 @@ function siteAddress([given, ...more]: readonly string[], again: string | undefi
     throw new TypeError(
       `${url.host} is not on this machine. The examiner attacks the site: give --i-own-this-site ${given} if it is yours`,
     )
-  return withoutLastSlashes(given)
+  return withoutLastSlashes(url.origin + url.pathname)
 }
 
 function readSettingsFile(file: string | undefined): Settings {

@@ -30,8 +30,9 @@ export interface ConfigOptions extends BrandingOptions {
    */
   readonly organisationId?: string | undefined
   /**
-   * Public address of the site, with its mount path if it has one. Never taken from the Host header. Must be an address
-   * such as https://www.example. Required. Environment variable: `SSO2_SITE_URL`.
+   * Public address of the site, with its mount path if it has one. Never taken from the Host header. Like every
+   * address, it is used as browsers write it: host in small letters and punycode, without default port,
+   * percent-encoded. Must be an address such as https://www.example. Required. Environment variable: `SSO2_SITE_URL`.
    */
   readonly siteUrl?: string | undefined
   /**

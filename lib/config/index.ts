@@ -97,7 +97,7 @@ export function makeConfig(
 function loginPlaces(routes: Plain['routes'], siteUrl: string): Pick<Config, 'routes' | 'loginPage'> {
   const { login } = routes
   if (login !== false && !login.startsWith('/'))
-    return { routes: Object.freeze({ ...routes, login: false }), loginPage: new URL(login).href }
+    return { routes: Object.freeze({ ...routes, login: false }), loginPage: login }
   return { routes: Object.freeze(routes), loginPage: login === false ? undefined : siteUrl + login }
 }
 

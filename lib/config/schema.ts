@@ -7,13 +7,12 @@ import { z } from 'zod'
 import { DEFAULT_SSO_IDENTIFIER } from '../protocol/claims'
 import { branding } from './branding'
 import { unchangedOptions } from './unchanged-options'
-import { address, between, identifier, loginRoute, routeOption, secrets } from './validators'
+import { address, between, identifier, loginRoute, routeOption, secrets, userPath } from './validators'
 
 const DAY = 86_400
 
 /** Default of `userPath`. */
 export const DEFAULT_USER_PATH = '/external/api/v1/me'
-const USER_PATH = 'must be a path that begins with /'
 
 function isRedis(value: unknown): boolean {
   if (typeof value === 'string') return /^rediss?:\/\//.test(value)
@@ -136,7 +135,7 @@ const parties = ({ isProduction, needsTokenUrl, allowsWeakSecret }: SchemaKind) 
     .default(DEFAULT_SSO_IDENTIFIER)
     .describe("The SSO system's own identifier: `aud` of request tokens and `iss` of Session Tokens."),
   siteUrl: address(isProduction, 'https://www.example').describe(
-    'Public address of the site, with its mount path if it has one. Never taken from the Host header.',
+    'Public address of the site, with its mount path if it has one. Never taken from the Host header. Like every address, it is used as browsers write it: host in small letters and punycode, without default port, percent-encoded.',
   ),
   sessionSecret: secrets(false, isProduction).describe(
     'Signs cookies and encrypts stored tokens. Must differ from `clientSecret`. Accepts an array for rotation: all secrets verify, and the first one signs (docs/key-rotation.md).',
@@ -150,13 +149,9 @@ const parties = ({ isProduction, needsTokenUrl, allowsWeakSecret }: SchemaKind) 
 
 /** Returns the schema of routes, times, limits and trusted origins. */
 const behaviour = (isProduction: boolean) => ({
-  userPath: z
-    .string({ error: USER_PATH })
-    .regex(/^\/[\x21-\x7e]*$/, USER_PATH)
-    .default(DEFAULT_USER_PATH)
-    .describe(
-      'Path below `apiUrl` that returns the user of an access token. The `item` of the response (or the response itself) becomes the user. Its `account_id` is also available as `accountId`.',
-    ),
+  userPath: userPath(DEFAULT_USER_PATH).describe(
+    'Path below `apiUrl` that returns the user of an access token. The `item` of the response (or the response itself) becomes the user. Its `account_id` is also available as `accountId`.',
+  ),
   session,
   routes: routes(isProduction),
   identify: z

@@ -1,4 +1,7 @@
-/** Validators of single options: addresses, identifiers, secrets, numbers, paths. No message quotes a value. */
+/**
+ * Validators of single options: addresses, identifiers, secrets, numbers, paths. No message quotes a value.
+ * An address or path is returned as browsers write it: lower-case host in punycode, no default port, percent-encoding, no dot segments.
+ */
 import { z } from 'zod'
 import { FLOW_PARAMETER } from '../decide/return-to'
 import type { ConfigProblem } from '../errors'
@@ -34,26 +37,44 @@ function placeProblem(url: URL, isProduction: boolean): string | undefined {
   return isProduction ? 'must begin with https: in production' : undefined
 }
 
+/** Returns origin and path, to which a path can be added. */
+function baseAddress(text: string): string {
+  const { origin, pathname } = new URL(text)
+  return pathname === '/' ? origin : origin + pathname
+}
+
 /** Returns the schema of an absolute address that the site calls. @param example goes into the messages */
 export const address = (isProduction: boolean, example: string) =>
-  z.string({ error: missing(`an address such as ${example}`) }).superRefine((text, context) => {
-    const problem = addressProblem(text, isProduction, example)
-    if (problem) context.addIssue({ code: 'custom', message: problem })
-  })
+  z
+    .string({ error: missing(`an address such as ${example}`) })
+    .superRefine((text, context) => {
+      const problem = addressProblem(text, isProduction, example)
+      if (problem) context.addIssue({ code: 'custom', message: problem })
+    })
+    .transform(baseAddress)
 
 const PLACE = 'must be a path that begins with /, or an address that begins with https:'
 
 /** Returns the schema of an address that a built-in page loads or links to: a path of the site's origin, or an absolute address. */
 export const webAddress = (isProduction: boolean) =>
-  z.string({ error: PLACE }).superRefine((text, context) => {
-    const problem = webAddressProblem(text, isProduction)
-    if (problem) context.addIssue({ code: 'custom', message: problem })
-  })
+  z
+    .string({ error: PLACE })
+    .superRefine((text, context) => {
+      const problem = webAddressProblem(text, isProduction)
+      if (problem) context.addIssue({ code: 'custom', message: problem })
+    })
+    .transform((text) => (text.startsWith('/') ? pathAndQuery(text) : new URL(text).href))
+
+/** Where a path is read as on a site. The host is not part of the result. */
+const ANY_SITE = 'https://site.invalid'
+
+/** Returns a path, with query and fragment if any. */
+const pathAndQuery = (text: string) => new URL(ANY_SITE + text).href.slice(ANY_SITE.length)
 
 function webAddressProblem(text: string, isProduction: boolean): string | undefined {
-  if (!/^[\x21-\x7e]{1,2048}$/.test(text) || /["'<>\\]/.test(text))
+  if (!/^[^\s\p{Cc}"'<>\\]{1,2048}$/u.test(text))
     return 'must have 1 to 2048 printable characters without spaces, quotes, angle brackets and backslashes'
-  if (text.startsWith('/')) return text.startsWith('//') ? PLACE : undefined
+  if (text.startsWith('/')) return pathAndQuery(text).startsWith('//') ? PLACE : undefined
   return /^https?:\/\/[^/]/i.test(text) && URL.canParse(text) ? placeProblem(new URL(text), isProduction) : PLACE
 }
 
@@ -128,13 +149,30 @@ export const between = (minimum: number, maximum: number, unit: string) => {
   return z.number({ error: message }).int(message).min(minimum, message).max(maximum, message)
 }
 
-/** Is this text a path? `//id.example/login` is not, because a browser reads such a text as the address of another host. */
-const isRoute = (text: string) => /^\/(?!\/)[A-Za-z0-9._~/-]*$/.test(text)
+/** Returns a path without dot segments. `//id.example/login` is no path, because a browser reads it as the address of another host. */
+function readRoute(text: string): string | undefined {
+  if (!/^\/[^?#\\]*$/.test(text)) return undefined
+  const path = pathAndQuery(text)
+  return /^\/(?!\/)(?:[A-Za-z0-9._~/-]|%[0-9A-Fa-f]{2})*$/.test(path) ? path : undefined
+}
 const ROUTE = 'must be a path that begins with /, or false'
 
 /** Returns the schema of a path or `false`. */
 export const routeOption = (fallback: string) =>
-  z.union([z.literal(false), z.string().refine(isRoute, ROUTE)], { error: ROUTE }).default(fallback)
+  z
+    .union([z.literal(false), z.string().refine((text) => readRoute(text) !== undefined, ROUTE)], { error: ROUTE })
+    .transform((given) => given && (readRoute(given) ?? given))
+    .default(fallback)
+
+const USER_PATH = 'must be a path that begins with /'
+
+/** Returns the schema of a path below `apiUrl`, with its query. */
+export const userPath = (fallback: string) =>
+  z
+    .string({ error: USER_PATH })
+    .regex(/^\/[^\s\p{Cc}#\\]*$/u, USER_PATH)
+    .transform(pathAndQuery)
+    .default(fallback)
 
 const OWN_PARAMETERS = ['return_to', 'notice', FLOW_PARAMETER]
 const LOGIN_ROUTE = 'must be a path that begins with /, the address of a login page, or false'
@@ -144,9 +182,11 @@ export const loginRoute = (isProduction: boolean) =>
   z
     .union([z.literal(false), z.string()], { error: LOGIN_ROUTE })
     .superRefine((given, context) => {
-      const problem = given === false || isRoute(given) ? undefined : loginPageProblem(given, isProduction)
+      const problem =
+        given === false || readRoute(given) !== undefined ? undefined : loginPageProblem(given, isProduction)
       if (problem) context.addIssue({ code: 'custom', message: problem })
     })
+    .transform((given) => given && (readRoute(given) ?? new URL(given).href))
     .default('/login')
 
 function loginPageProblem(text: string, isProduction: boolean): string | undefined {

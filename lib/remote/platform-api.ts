@@ -58,7 +58,7 @@ export class PlatformApi {
       throw new TypeError('PlatformApi: apiUrl must be an absolute address')
     if (typeof accessToken !== 'function' && (typeof accessToken !== 'string' || !/^[\x21-\x7e]+$/.test(accessToken)))
       throw new TypeError('PlatformApi: accessToken must be a printable text without spaces, or a function')
-    this.#apiUrl = withoutLastSlashes(apiUrl)
+    this.#apiUrl = withoutLastSlashes(new URL(apiUrl).href)
     this.#accessToken = typeof accessToken === 'function' ? accessToken : async () => accessToken
     this.#canRenew = typeof accessToken === 'function'
   }

@@ -59,15 +59,16 @@ const fields = z.object({
   organisationId: z.string().min(1),
 })
 
-/** @throws {TypeError} that names every wrong option, and no value */
-function checkClientOptions(options: Sso2ClientOptions): void {
-  const issues = fields.safeParse(options).error?.issues ?? []
+/** Returns the options, with the address as browsers write it. @throws {TypeError} that names every wrong option, and no value */
+function checkClientOptions(options: Sso2ClientOptions): Sso2ClientOptions {
+  const { data, error } = fields.safeParse(options)
   const problems = [
-    ...issues.map(({ path, message }) => ({ option: path.join('.'), message })),
+    ...(error?.issues ?? []).map(({ path, message }) => ({ option: path.join('.'), message })),
     ...nameProblems(options),
   ]
-  if (problems.length > 0)
+  if (!data || problems.length > 0)
     throw new TypeError(`Sso2Client: ${problems.map(({ option, message }) => `${option}: ${message}`).join('; ')}`)
+  return { ...options, ssoUrl: data.ssoUrl }
 }
 
 const AUTHENTICATE_MS = 8000
@@ -109,8 +110,7 @@ export class Sso2Client {
 
   /** @throws {TypeError} that names every wrong option */
   constructor(options: Sso2ClientOptions) {
-    checkClientOptions(options)
-    this.#options = options
+    this.#options = checkClientOptions(options)
     this.#keys = makeKeys(options.clientSecret)
     const onSuccess = (isBack: boolean) => {
       if (isBack) options.watch?.back()

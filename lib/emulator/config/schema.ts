@@ -12,6 +12,7 @@ const secondsOption = (fallback: number) => z.int().min(1).max(1_000_000_000).de
 const landingPage = z
   .url({ protocol: /^https?$/, message: 'must be an absolute http(s) address' })
   .refine((text) => !text.includes('#'), 'must have no fragment')
+  .transform((text) => new URL(text).href) // as browsers write it
 
 const client = z
   .strictObject({
