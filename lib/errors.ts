@@ -114,37 +114,49 @@ export class Sso2ResponseError extends Sso2Error {
   override readonly code = 'ERR_SSO2_RESPONSE'
   /**
    * @param operation name of the operation, for example `sessionstatus` or `loadUser`
-   * @param status HTTP status, if there is any
+   * @param httpStatus HTTP status, if there is any
    * @param why goes into the message
    * @param retryAfterSeconds `Retry-After` of the response in seconds, if there is any
    */
   constructor(
     readonly operation: string,
-    readonly status: number | undefined,
+    readonly httpStatus: number | undefined,
     why: string,
     readonly retryAfterSeconds?: number,
   ) {
-    super(`${operation}: ${why}${status === undefined ? '' : ` (HTTP ${status})`}`)
+    super(`${operation}: ${why}${httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`}`)
   }
 }
 
 /** The REST API refused a call: any status but 200 to 299. */
 export class PlatformApiError extends Sso2Error {
   override readonly code: 'ERR_SSO2_PLATFORM_API' | 'ERR_SSO2_ACCESS_TOKEN' = 'ERR_SSO2_PLATFORM_API'
+  /** Code in the platform's body, for example `unknown_campaign`. `undefined` if the body has none. */
+  readonly reason: string | undefined
   /**
    * @param operation the method that was called
-   * @param status HTTP status
+   * @param httpStatus HTTP status of the response. Not `status`, because Express would answer the page with it
    * @param body body of the response: the parsed value of JSON, else the text
-   * @param scope scope that the call needs, if the interface names a scope. A 403 mostly means a token without the scope
+   * @param scope scope that the call needs, if the interface names a scope. The message names it at 403 only
    */
   constructor(
     readonly operation: string,
-    readonly status: number,
+    readonly httpStatus: number,
     readonly body: unknown,
     readonly scope: string | undefined,
   ) {
-    super(`${operation}: the REST API answered HTTP ${status}${scope ? `; the call needs the scope ${scope}` : ''}`)
+    const reason = reasonIn(body)
+    const needed = httpStatus === 403 && scope ? `; the call needs the scope ${scope}` : ''
+    super(`${operation}: the REST API answered HTTP ${httpStatus}${reason ? ` (${reason})` : ''}${needed}`)
+    this.reason = reason
   }
+}
+
+/** Finds the code in the body of a refusal: `{ error: { code } }`, `{ error }` or `{ code }`. */
+function reasonIn(body: unknown): string | undefined {
+  const { error, code } = (body ?? {}) as { readonly error?: unknown; readonly code?: unknown }
+  const candidates = [typeof error === 'object' && error !== null && 'code' in error ? error.code : error, code]
+  return candidates.find((found): found is string => typeof found === 'string' && /^[\w.-]{1,64}$/.test(found))
 }
 
 /**
@@ -163,12 +175,11 @@ export class AccessTokenExpiredError extends PlatformApiError {
   }
 }
 
-/** Thrown by `req.sso2.api` on a request without a user. */
+/** Thrown by `req.sso2.api` on a request without a user, and by the calls of `sso.api` that need a user. */
 export class NotLoggedInError extends Sso2Error {
   override readonly code = 'ERR_SSO2_NOT_LOGGED_IN'
-  constructor() {
-    super(
-      'No user is logged in on this request, so there is no access token. See "NotLoggedInError" in docs/errors.md.',
-    )
+  /** @param why what happened, without a full stop */
+  constructor(why = 'No user is logged in on this request, so there is no access token') {
+    super(`${why}. See "NotLoggedInError" in docs/errors.md.`)
   }
 }

@@ -29,11 +29,11 @@ function explain(error, here) {
       'The platform’s permission for this session has run out. You are still logged in: go on, and you get a new one.'
     return problem(401, 'warn', 'Your access has expired', text, { action })
   }
-  if (error instanceof PlatformApiError && error.status === 403) {
+  if (error instanceof PlatformApiError && error.httpStatus === 403) {
     const text = 'Your account may not see this page. Ask an administrator of the organisation for the permission.'
     return problem(403, 'bad', 'Not for this account', text, { scope: error.scope })
   }
-  if (error instanceof PlatformApiError && error.status === 400) {
+  if (error instanceof PlatformApiError && error.httpStatus === 400) {
     return problem(400, 'bad', 'The platform did not accept this', 'Please check what you have entered.')
   }
   return problem(503, 'bad', 'The platform does not answer', 'Please try again in a moment. Nothing you typed is lost.')

@@ -77,7 +77,7 @@ function noToken({ ssoUrl, clientId }: Config, error: unknown): Finding {
   const { wrong } = about('client')
   const url = operationUrl(ssoUrl, 'sessionstatus')
   const why = error instanceof Sso2UnavailableError || error instanceof Sso2ResponseError ? error.message : 'failed'
-  const status = error instanceof Sso2ResponseError ? error.status : undefined
+  const status = error instanceof Sso2ResponseError ? error.httpStatus : undefined
   const says = `no token from POST ${url}: ${why.replace(/^sessionstatus: /, '')}`
   const emulator = emulatorHelp(error)
   if (emulator !== undefined) return wrong(says, emulator)

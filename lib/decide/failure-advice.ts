@@ -147,13 +147,14 @@ function adviceFor({ step, error, isHookOfSite }: FailedStep, kind: FailureKind)
 
 function failureKindOf(error: unknown): FailureKind {
   if (error instanceof TokenError) return 'token'
-  if (error instanceof PlatformApiError) return kindOfStatus(error.status)
-  if (error instanceof Sso2ResponseError) return isRefusedByApi(error) ? 'refused' : kindOfStatus(error.status ?? 200)
+  if (error instanceof PlatformApiError) return kindOfStatus(error.httpStatus)
+  if (error instanceof Sso2ResponseError)
+    return isRefusedByApi(error) ? 'refused' : kindOfStatus(error.httpStatus ?? 200)
   return error instanceof Sso2UnavailableError ? 'no_answer' : 'thrown'
 }
 
-const isRefusedByApi = ({ status, message }: Sso2ResponseError) =>
-  status === undefined && message.includes('invalid_token')
+const isRefusedByApi = ({ httpStatus, message }: Sso2ResponseError) =>
+  httpStatus === undefined && message.includes('invalid_token')
 
 function kindOfStatus(status: number): FailureKind {
   if (status >= 500) return 'failing'
@@ -166,6 +167,6 @@ function kindOfStatus(status: number): FailureKind {
 function detailOf(error: unknown): string {
   if (error instanceof TokenError) return error.reason
   if (error instanceof Sso2UnavailableError) return error.timedOut ? 'timeout' : (error.detail ?? '')
-  const status = error instanceof PlatformApiError || error instanceof Sso2ResponseError ? error.status : undefined
+  const status = error instanceof PlatformApiError || error instanceof Sso2ResponseError ? error.httpStatus : undefined
   return status === undefined ? '' : String(status)
 }

@@ -134,7 +134,7 @@ export function attemptResultOf({ err, raa }: Pick<SessionToken, 'err' | 'raa'>)
  */
 export function lostAttemptResult(error: unknown): AttemptResult {
   const wasSent = !(error instanceof Sso2UnavailableError && error.retryable)
-  const isTurnedAway = error instanceof Sso2ResponseError && (error.status === 503 || error.status === 429)
+  const isTurnedAway = error instanceof Sso2ResponseError && (error.httpStatus === 503 || error.httpStatus === 429)
   return wasSent && !isTurnedAway ? { outcome: 'wrong_password', left: undefined } : { outcome: 'not_judged' }
 }
 

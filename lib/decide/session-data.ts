@@ -4,7 +4,7 @@
  * read without the data.
  */
 import type { EpochSeconds } from '../protocol/claims'
-import { isObject } from '../protocol/json'
+import { isObject, parseForeignJson } from '../protocol/json'
 import { hasJustEnded, isLoggedIn, lifetimeOf, recordIn, type SessionLives, type StoredEntry } from './record'
 import { isYoungerThan } from './timestamps'
 
@@ -35,7 +35,7 @@ export function writeData({ since, isLoggedIn, maxAge }: SessionMetadata, data: 
 /** Parses a stored text. @returns `undefined` for a text that is not a session's data */
 export function readData(text: string | null): StoredData | undefined {
   try {
-    const stored: unknown = JSON.parse(text ?? '')
+    const stored: unknown = parseForeignJson(text ?? '')
     if (!isObject(stored)) return undefined
     const { cookie, ...data } = stored
     if (!isObject(cookie)) return undefined

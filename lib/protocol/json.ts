@@ -37,6 +37,15 @@ export function readJsonObject(bytes: Buffer): Readonly<Record<string, unknown>>
   }
 }
 
+/**
+ * Parses JSON of another system, without members named `__proto__`: a copy of the object would take such a member for its prototype.
+ * @throws {SyntaxError} if the text is not JSON
+ */
+export function parseForeignJson(text: string): unknown {
+  const mayHaveName = text.includes('__proto__') || text.includes('\\u') // a name may be written with escapes
+  return mayHaveName ? JSON.parse(text, (name, value) => (name === '__proto__' ? undefined : value)) : JSON.parse(text)
+}
+
 /** Is the value a JSON object (not null, not an array)? */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

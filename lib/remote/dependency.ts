@@ -28,8 +28,8 @@ export interface DependencyOptions {
 
 /** A refusal (400, 401, 403) is a response of a working system. Errors of the site itself say nothing about the system. */
 export function isOutage(error: unknown): boolean {
-  if (error instanceof PlatformApiError) return error.status === 429 || error.status >= 500
-  if (error instanceof Sso2ResponseError) return ![400, 401, 403].includes(error.status ?? 500)
+  if (error instanceof PlatformApiError) return error.httpStatus === 429 || error.httpStatus >= 500
+  if (error instanceof Sso2ResponseError) return ![400, 401, 403].includes(error.httpStatus ?? 500)
   return error instanceof Sso2UnavailableError
 }
 

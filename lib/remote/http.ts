@@ -6,7 +6,7 @@ import { pipeline, type Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { onTimeout } from '../deadline'
 import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
-import { isObject } from '../protocol/json'
+import { isObject, parseForeignJson } from '../protocol/json'
 
 interface TransportRequest {
   readonly url: string
@@ -172,7 +172,7 @@ export function retryAfterSeconds({ headers }: Answer): number | undefined {
 /** Parses the body as JSON. @throws {Sso2ResponseError} if the body is not JSON */
 export function readJson(operation: string, answer: Answer): unknown {
   try {
-    return JSON.parse(answer.text)
+    return parseForeignJson(answer.text)
   } catch {
     throw new Sso2ResponseError(operation, answer.status, 'the body is not JSON')
   }

@@ -10,7 +10,7 @@ import { RECOVERIES } from '../decide/log-lines'
 import { Sso2ConfigError } from '../errors'
 import { Dependency, isOutage } from './dependency'
 import { IdentifyHealth } from './identify-health'
-import { PlatformApi, scopes } from './platform-api'
+import { PlatformApi, ServiceApi, scopes } from './platform-api'
 import { Sso2Client } from './sso2'
 import {
   isTokenEndpointFault,
@@ -106,5 +106,5 @@ export function serviceApi({ apiUrl, clock, tokenUrl }: Config, endpoint: TokenE
     if (tokenUrl === undefined) throw new Sso2ConfigError([NO_TOKEN_URL])
     return readGrant(await serviceToken(endpoint, scopes.marketplaceGroups), now())
   }
-  return new PlatformApi({ apiUrl, accessToken: serviceTokenSource(fetchGrant, now) })
+  return new ServiceApi({ apiUrl, accessToken: serviceTokenSource(fetchGrant, now) })
 }

@@ -1,6 +1,6 @@
 /** The client of the REST API, with checked arguments and responses. Works without Express. Interface: "REST API". Fields keep the platform's names. */
 import { z } from 'zod'
-import { Sso2ResponseError } from '../errors'
+import { NotLoggedInError, Sso2ResponseError } from '../errors'
 import { withoutLastSlashes } from '../protocol/requests'
 import { type Answer, readJson } from './http'
 import {
@@ -152,6 +152,22 @@ export class PlatformApi {
     return callRest(request, this.#accessToken, this.#canRenew, options)
   }
 }
+
+/** The REST API with a token of the site itself. Refuses calls that need a user before anything is sent. */
+export class ServiceApi extends PlatformApi {
+  override async validateGiftReceiver(): Promise<never> {
+    throw needsUser('validateGiftReceiver')
+  }
+  override async administrators(): Promise<never> {
+    throw needsUser('administrators')
+  }
+  override async administratorsByAccount(): Promise<never> {
+    throw needsUser('administratorsByAccount')
+  }
+}
+
+const needsUser = (operation: string) =>
+  new NotLoggedInError(`${operation}: the call needs a user, and sso.api has none. Use req.sso2.api`)
 
 function check<T>(operation: string, answer: Answer, schema: z.ZodType<T>): T {
   const result = schema.safeParse(readJson(operation, answer))

@@ -1,6 +1,7 @@
 /** Makes a call of the REST API: with a deadline for the whole call, a retry, and a new access token after a 401. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AccessTokenExpiredError, PlatformApiError, Sso2UnavailableError } from '../errors'
+import { parseForeignJson } from '../protocol/json'
 import { type Answer, retryAfterSeconds, sendCall } from './http'
 
 /** Options of a call. */
@@ -143,7 +144,7 @@ function parseBody({ text }: Answer, token: string): unknown {
   const forms = [token, encodeURIComponent(token), Buffer.from(token).toString('base64').replaceAll('=', '')]
   const mask = (said: string) => forms.reduce((masked, form) => masked.replaceAll(form, '***'), said)
   try {
-    return JSON.parse(mask(JSON.stringify(JSON.parse(text)))) // parsed and written again, so that no escape hides the token
+    return JSON.parse(mask(JSON.stringify(parseForeignJson(text)))) // parsed and written again, so that no escape hides the token
   } catch {
     return mask(text).slice(0, 500)
   }

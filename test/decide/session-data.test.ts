@@ -39,6 +39,12 @@ test('a life that is no number is none', () => {
   expect(readData(text)).toStrictEqual({ since: NOW, isLoggedIn: false, data: {} })
 })
 
+test('data lose a member named __proto__, also one that is written with escapes', () => {
+  const text = `{"cookie":{"since":${NOW}},"a":{"__proto__":{"isAdmin":true}},"\\u005f_proto__":{"isAdmin":true}}`
+  const { data } = readData(text) ?? {}
+  expect([Reflect.ownKeys(data ?? {}), Reflect.ownKeys(data?.['a'] as object)]).toEqual([['a'], []])
+})
+
 const garbage = ['', 'garbage', '{', 'null', '[]', '42', '{}', '{"cookie":null}', '{"cookie":[]}']
 test.each([null, ...garbage, '{"cookie":{"since":"now"}}'])('%j is no data', (text) => {
   expect(readData(text)).toBeUndefined()

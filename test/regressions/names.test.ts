@@ -3,7 +3,7 @@ import { demoOptions } from '../../lib/emulator'
 import { ada, behindProxy, eventually, logIn, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { startRedis, type TestRedis } from '../support/redis'
-import { loggedInBrowserAt, type RunningSite, startSite } from './support'
+import { loggedInBrowserAt, type RunningSite, startSite, withPages } from './support'
 
 /** The name "ada" in full-width letters. */
 const fullWidth = '\uff41\uff44\uff41'
@@ -115,4 +115,19 @@ test.each([
   } finally {
     await setup.close()
   }
+})
+
+test('loadUser: its user has a field named __proto__ → the field is dropped, and no copy of the user inherits from it', async () => {
+  const user = '{"accountId":"account-ada","__proto__":{"isAdmin":true},"plan":{"__proto__":{"isPaid":true}}}'
+  const copies = withPages((app) => {
+    app.get('/copy', (req, res) => {
+      const copy = Object.assign({}, req.sso2.user, Reflect.get(req.sso2.user ?? {}, 'plan'))
+      res.json([Reflect.ownKeys(req.sso2.user ?? {}), 'isAdmin' in copy, 'isPaid' in copy])
+    })
+  })
+  const setup = await startSite({ build: copies, options: { loadUser: async () => JSON.parse(user) } })
+  const browser = await loggedInBrowserAt(setup)
+  const { json } = await browser.fetchJson(`${setup.url}/copy`)
+  await setup.close()
+  expect(json).toEqual([['accountId', 'plan'], false, false])
 })

@@ -51,7 +51,7 @@ test.each([300, 302, 304, 399])('HTTP %i is refused, and an answer only where it
   server.become((res) => res.writeHead(status, { location: '/elsewhere' }).end())
   const error = await failure(call())
   expect(error).toBeInstanceOf(Sso2ResponseError)
-  expect(error).toMatchObject({ status, message: `asking: a redirect is not followed (HTTP ${status})` })
+  expect(error).toMatchObject({ httpStatus: status, message: `asking: a redirect is not followed (HTTP ${status})` })
   const answer = await call({ takesRedirect: true })
   expect([answer.status, answer.headers.get('location'), server.seen.length]).toEqual([status, '/elsewhere', 2])
 })
@@ -63,7 +63,7 @@ test.each([200, 204])('an emulator that answers %i is refused in production alon
     expect((await call()).status).toBe(status)
     process.env['NODE_ENV'] = 'production'
     expect(await failure(call())).toMatchObject({
-      status,
+      httpStatus: status,
       message: `asking: this is the emulator, and NODE_ENV is production (HTTP ${status})`,
     })
     server.become((res) => res.writeHead(status).end())

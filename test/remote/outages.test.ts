@@ -92,10 +92,10 @@ const unreadable = { code: 'ERR_SSO2_RESPONSE', operation: 'authenticate' }
 test.each<[name: string, looks: number, answer: object, behave: Behaviour]>([
   ['a wrong password', 0, { err: 'invalid_credentials' }, says({ err: 'invalid_credentials', raa: 3 })],
   ['a token error that a user name has caused', 1, { err: 'invalid_token' }, says({ err: 'invalid_token', sts: null })],
-  ['too many attempts', 1, { ...unreadable, status: 429 }, (res) => json(res, 429, {})],
-  ['a form that it does not take', 1, { ...unreadable, status: 400 }, (res) => json(res, 400, {})],
+  ['too many attempts', 1, { ...unreadable, httpStatus: 429 }, (res) => json(res, 429, {})],
+  ['a form that it does not take', 1, { ...unreadable, httpStatus: 400 }, (res) => json(res, 400, {})],
   ['a form that is too long for it', 1, unreadable, (res) => res.writeHead(413).end('<p>Too much.')],
-  ['a form that it fails on', 1, { ...unreadable, status: 500 }, (res) => json(res, 500, {})],
+  ['a form that it fails on', 1, { ...unreadable, httpStatus: 500 }, (res) => json(res, 500, {})],
   ['a form that it answers with what is no token', 1, unreadable, (res) => res.end('<p>Sorry.')],
   ['a token of another signer', 1, { code: 'ERR_SSO2_TOKEN', reason: 'signature' }, says({}, foreign)],
 ])('[F15] a login does not open the circuit for all: %s causes %i probes', async (_name, looks, answer, behave) => {
@@ -130,7 +130,7 @@ test('a login that is answered well is no reason to look', async () => {
 })
 
 test.each<[name: string, behave: Behaviour, error: object, withinMs: number]>([
-  ['HTTP 503', (res) => json(res, 503, {}), { code: 'ERR_SSO2_RESPONSE', status: 503 }, 5500],
+  ['HTTP 503', (res) => json(res, 503, {}), { code: 'ERR_SSO2_RESPONSE', httpStatus: 503 }, 5500],
   ['no response', (res) => res.destroy(), { code: 'ERR_SSO2_UNAVAILABLE', retryable: false }, 2600],
 ])('an outage that only logins meet, with %s, is found out all the same', async (_name, behave, error, withinMs) => {
   const { until } = fakeClock()

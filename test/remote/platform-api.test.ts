@@ -28,7 +28,13 @@ describe.each(calls)('%s', (name, call, scope) => {
   test.each([400, 401, 403, 429, 500])('HTTP %i is an error with status, scope, body and no token', async (status) => {
     server.become((res) => json(res, status, { said: accessToken }))
     const error = await failure(call())
-    expect(error).toMatchObject({ name: 'PlatformApiError', operation, status, scope, body: { said: '***' } })
+    expect(error).toMatchObject({
+      name: 'PlatformApiError',
+      operation,
+      httpStatus: status,
+      scope,
+      body: { said: '***' },
+    })
     expect(inspect(error, { depth: null })).not.toContain(accessToken)
     expect(server.seen).toHaveLength(1)
   })
@@ -38,7 +44,7 @@ describe.each(calls)('%s', (name, call, scope) => {
     await call()
     expect(server.seen).toHaveLength(2)
     server.become((res) => json(res, status, {}))
-    expect(await failure(call())).toMatchObject({ status, scope })
+    expect(await failure(call())).toMatchObject({ httpStatus: status, scope })
     expect(server.seen).toHaveLength(2)
   })
 
@@ -119,7 +125,7 @@ test.each<[form: string, value: () => string, requests: number, status?: number]
   ['garbage', () => 'soon', 1],
 ])('a 429 with Retry-After as %s', async (_form, value, requests, status = 429) => {
   server.become((res) => json(res, status, {}, { 'retry-after': value() }))
-  expect(await failure(api.marketplaceGroups())).toMatchObject({ status })
+  expect(await failure(api.marketplaceGroups())).toMatchObject({ httpStatus: status })
   expect(server.seen).toHaveLength(requests)
 })
 
@@ -159,4 +165,45 @@ test('a list of some hundred kilobytes is read', async () => {
   const entry = { group: 'g'.repeat(300), created: '', account_id: 'a', contact_email: '', name: '' }
   server.become((res) => json(res, 200, { items: Array.from({ length: 1000 }, () => entry) }))
   expect(await api.administrators()).toHaveLength(1000)
+})
+
+test.each<[what: string, status: number, body: unknown, reason: string | undefined, message: string]>([
+  [
+    'of the interface',
+    400,
+    { error: { code: 'unknown_campaign', message: 'x' } },
+    'unknown_campaign',
+    'HTTP 400 (unknown_campaign)',
+  ],
+  ['as a text', 400, { error: 'bad_request' }, 'bad_request', 'HTTP 400 (bad_request)'],
+  ['at the top', 409, { code: 'conflict' }, 'conflict', 'HTTP 409 (conflict)'],
+  ['that is prose', 400, { error: 'No such campaign.' }, undefined, 'HTTP 400'],
+  ['missing', 404, {}, undefined, 'HTTP 404'],
+  [
+    'and the scope at 403',
+    403,
+    { error: { code: 'scope_missing' } },
+    'scope_missing',
+    'HTTP 403 (scope_missing); the call needs the scope /external/marketing/r',
+  ],
+])('a refusal names the reason of the platform, %s', async (_what, status, body, reason, message) => {
+  server.become((res) => json(res, status, body))
+  const error = await failure(api.marketplaceGroups())
+  expect(error).toMatchObject({
+    httpStatus: status,
+    reason,
+    message: `marketplaceGroups: the REST API answered ${message}`,
+  })
+  expect(error).not.toHaveProperty('status')
+  expect(error).not.toHaveProperty('statusCode')
+})
+
+test('a field named __proto__ is left out of what the REST API sends, at every depth', async () => {
+  server.become((res) => res.end('{"item":{"a":1,"__proto__":{"isAdmin":true}},"__\\u0070roto__":{"isAdmin":true}}'))
+  const body = await api.get('/me')
+  expect([Reflect.ownKeys(body), Reflect.ownKeys(body['item'] as object)]).toEqual([['item'], ['a']])
+  expect(Object.assign({}, body, body['item'])).not.toHaveProperty('isAdmin')
+  server.become((res) => res.writeHead(400).end('{"error":{"__proto__":{"code":"x"}}}'))
+  const { body: refusal } = (await failure(api.get('/me'))) as { body: { error: object } }
+  expect(Reflect.ownKeys(refusal.error)).toEqual([])
 })

@@ -47,7 +47,12 @@ test.each([
 ])('validateGiftReceiver with %s is a 400 with what the API said', async (_what, receiver, code) => {
   const error = await failure((await apiOf()).validateGiftReceiver(receiver))
   expect(error).toBeInstanceOf(PlatformApiError)
-  expect(error).toMatchObject({ status: 400, scope: '/external/me/order/r', body: { error: { code } } })
+  expect(error).toMatchObject({
+    httpStatus: 400,
+    reason: code,
+    scope: '/external/me/order/r',
+    body: { error: { code } },
+  })
   expect(emulator.calls({ operation: 'gift' })).toHaveLength(1)
 })
 
@@ -105,5 +110,5 @@ test('an account without the right to administrators keeps its other calls', asy
   const client = await apiOf({ usr: 'grace', pwd: 'battery-staple' })
   expect(await client.marketplaceGroups()).toHaveLength(1)
   expect(await client.validateGiftReceiver(gift)).toBe(false)
-  expect(await failure(client.administrators())).toMatchObject({ status: 403, scope: '/external/admin/r' })
+  expect(await failure(client.administrators())).toMatchObject({ httpStatus: 403, scope: '/external/admin/r' })
 })

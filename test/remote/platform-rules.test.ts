@@ -82,7 +82,7 @@ describe('the body decides, not the content type', () => {
     ['JSON of another shape', 'application/json', '[]'],
   ])('%s is no answer', async (_what, type, body) => {
     server.become((res) => res.writeHead(200, { 'content-type': type }).end(body))
-    const fields = { name: 'Sso2ResponseError', operation: 'marketplaceGroups', status: 200 }
+    const fields = { name: 'Sso2ResponseError', operation: 'marketplaceGroups', httpStatus: 200 }
     expect(await failure(api.marketplaceGroups())).toMatchObject(fields)
     expect(server.seen).toHaveLength(1)
   })
@@ -94,7 +94,7 @@ describe('the body decides, not the content type', () => {
     })
     expect(await failure(api.get('/me'))).toMatchObject({ message: expect.stringMatching(/^get: body: /) })
     server.become((res) => json(res, 404, {}))
-    expect(await failure(api.get('/me'))).toMatchObject({ operation: 'get', status: 404, scope: undefined })
+    expect(await failure(api.get('/me'))).toMatchObject({ operation: 'get', httpStatus: 404, scope: undefined })
   })
 
   test('JSON without a content type is read', async () => {
@@ -107,7 +107,7 @@ describe('the body decides, not the content type', () => {
       res.writeHead(403, { 'content-type': 'text/html' }).end(`<p>token-of-the-test${'x'.repeat(900)}`),
     )
     const error = await failure(api.marketplaceGroups())
-    expect(error).toMatchObject({ status: 403, scope, body: expect.stringMatching(/^<p>\*\*\*x{1,500}$/) })
+    expect(error).toMatchObject({ httpStatus: 403, scope, body: expect.stringMatching(/^<p>\*\*\*x{1,500}$/) })
     expect(inspect(error, { depth: 20, showHidden: true })).not.toContain('token-of-the-test')
   })
 })
@@ -138,7 +138,7 @@ describe('waiting and aborting', () => {
   ])('a wait %s is not begun', async (_what, seconds, timeoutMs) => {
     server.become((res) => json(res, 429, {}, { 'retry-after': seconds }))
     const sleeps = watchSleeps()
-    expect(await failure(api.marketplaceGroups({ timeoutMs }))).toMatchObject({ status: 429, scope })
+    expect(await failure(api.marketplaceGroups({ timeoutMs }))).toMatchObject({ httpStatus: 429, scope })
     expect(sleeps().slice(1)).toEqual([])
     expect(server.seen).toHaveLength(1)
   })
@@ -247,7 +247,7 @@ describe('a source of tokens', () => {
     const { told, client } = source(...tokens)
     const error = await failure(client.marketplaceGroups())
     expect(error).toBeInstanceOf(AccessTokenExpiredError)
-    expect(error).toMatchObject({ status: 401, scope, ...fields })
+    expect(error).toMatchObject({ httpStatus: 401, scope, ...fields })
     expect(inspect(error, { depth: 20, showHidden: true })).not.toContain('first-token')
     expect([told, server.seen.length]).toEqual([expected, tokens.length - 1])
   })
@@ -266,7 +266,7 @@ describe('a source of tokens', () => {
     const { told, client } = source('first-token', 'second-token', 'third-token')
     const error = await failure(client.marketplaceGroups())
     expect(error).not.toBeInstanceOf(AccessTokenExpiredError)
-    expect(error).toMatchObject({ name: 'PlatformApiError', code: 'ERR_SSO2_PLATFORM_API', status: 401, scope })
+    expect(error).toMatchObject({ name: 'PlatformApiError', code: 'ERR_SSO2_PLATFORM_API', httpStatus: 401, scope })
     expect(inspect(error, { depth: 20, showHidden: true })).not.toMatch(/first-token|second-token/)
     expect([told.length, server.seen.length]).toEqual([2, 2])
   })

@@ -82,7 +82,7 @@ describe.each(resources)('$name', ({ valid, fields, call, result }) => {
         const path = spoil(body, field, pick, value)
         server.become((res) => json(res, 200, body))
         const error = await failure(call())
-        expect(error).toMatchObject({ name: 'Sso2ResponseError', status: 200 })
+        expect(error).toMatchObject({ name: 'Sso2ResponseError', httpStatus: 200 })
         expect((error as Error).message.split(': ')[1]).toBe(path)
         expect(inspect(error, { depth: null })).not.toMatch(/leaked-value|90210417|token-of-the-test/)
         hits++

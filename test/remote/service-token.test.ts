@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { PlatformApiError, Sso2ConfigError, Sso2ResponseError, Sso2UnavailableError, sso2 } from '../../lib'
+import { NotLoggedInError, Sso2ConfigError, Sso2ResponseError, Sso2UnavailableError, sso2 } from '../../lib'
 import { readGrant, serviceToken, serviceTokenSource } from '../../lib/remote/ticket'
 import { type Setup, sessionSecret, startSetup } from '../flows/setup'
 import { failure, json, useFaultyServer } from './faulty-server'
@@ -85,15 +85,15 @@ test('a call does not wait for a slow token beyond its bound; the next one uses 
 })
 
 test.each([
-  ['administrators', '/external/admin/r', () => setup.morning.sso.api.administrators()],
-  ['administratorsByAccount', '/external/admin/r', () => setup.morning.sso.api.administratorsByAccount()],
-  ['validateGiftReceiver', '/external/me/order/r', () => setup.morning.sso.api.validateGiftReceiver(receiver)],
-])('%s needs a user: 403 with the scope, not asked again', async (_name, scope, call) => {
+  ['administrators', () => setup.morning.sso.api.administrators()],
+  ['administratorsByAccount', () => setup.morning.sso.api.administratorsByAccount()],
+  ['validateGiftReceiver', () => setup.morning.sso.api.validateGiftReceiver(receiver)],
+])('sso.api.%s: the call needs a user → NotLoggedInError names req.sso2.api, nothing is sent', async (name, call) => {
   const error = await failure(call())
-  expect(error).toBeInstanceOf(PlatformApiError)
-  expect(error).toMatchObject({ status: 403, scope, body: { error: { code: 'identity_required' } } })
-  expect(setup.countCalls('administrators') + setup.countCalls('gift')).toBe(1)
-  expect(setup.countCalls('token')).toBe(1)
+  expect(error).toBeInstanceOf(NotLoggedInError)
+  expect(error).toMatchObject({ message: expect.stringMatching(new RegExp(`^${name}: .*req\\.sso2\\.api`)) })
+  expect(counts()).toEqual([0, 0])
+  expect(setup.countCalls('administrators') + setup.countCalls('gift')).toBe(0)
 })
 
 test('without tokenUrl, the error names the option, and the call is not sent', async () => {

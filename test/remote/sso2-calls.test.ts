@@ -95,7 +95,7 @@ test.each(rows)('$operation names itself and what was wrong with the answer', as
 
 test('a good token in an answer that says that the SSO system failed is not taken', async () => {
   const { ask } = await setup((res) => json(res, 503, { t: tokenWith({ sid }) }))
-  expect(await ask()).toMatchObject({ code: 'ERR_SSO2_RESPONSE', status: 503 })
+  expect(await ask()).toMatchObject({ code: 'ERR_SSO2_RESPONSE', httpStatus: 503 })
 })
 
 test('an error that is signed with another secret of ours changes nothing, and is not asked about again', async () => {

@@ -23,7 +23,7 @@ const noToken = { name: 'Sso2ResponseError' }
 test.each([400, 401, 500, 503])('a ticket is never sent twice: HTTP %i', async (status) => {
   server.become((res) => json(res, status, {}))
   const said = status < 500 ? `refused (HTTP ${status})` : `answered HTTP ${status}`
-  const error = status < 500 ? { name: 'Sso2ResponseError', status } : { ...unavailable, timedOut: false }
+  const error = status < 500 ? { name: 'Sso2ResponseError', httpStatus: status } : { ...unavailable, timedOut: false }
   expect(await failure(exchange({}))).toMatchObject({ ...error, message: `token: the token endpoint ${said}` })
   expect(server.seen).toHaveLength(1)
 })

@@ -66,7 +66,7 @@ test.each([302, 303, 307, 304])('[O3] a redirect with %i is followed by no opera
       operation,
       isOurs: true,
     })
-    expect(error).toMatchObject({ status })
+    expect(error).toMatchObject({ httpStatus: status })
   }
   expect(target.connections).toBe(0)
 })

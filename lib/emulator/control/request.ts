@@ -24,7 +24,7 @@ export interface Control {
 /** A refusal of a control, sent as a JSON error. */
 export class ControlError extends Error {
   constructor(
-    readonly status: number,
+    readonly httpStatus: number,
     readonly code: string,
     message: string,
   ) {

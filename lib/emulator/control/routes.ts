@@ -25,6 +25,6 @@ function respond(res: Response, status: number, work: () => object): void {
     res.status(status).json(work())
   } catch (error) {
     if (!(error instanceof ControlError)) throw error
-    res.status(error.status).json({ error: { code: error.code, message: error.message } })
+    res.status(error.httpStatus).json({ error: { code: error.code, message: error.message } })
   }
 }

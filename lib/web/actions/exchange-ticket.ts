@@ -5,7 +5,7 @@
  */
 import { isLoggedIn, type LoggedInRecord, type SsoRecord, type User, withFailedRenewal } from '../../decide/record'
 import { Sso2ResponseError } from '../../errors'
-import { isObject } from '../../protocol/json'
+import { isObject, parseForeignJson } from '../../protocol/json'
 import type { SessionToken } from '../../protocol/session-token'
 import { ownValue } from '../../protocol/token'
 import { type Dependency, isNotSent } from '../../remote/dependency'
@@ -93,7 +93,7 @@ function isLoginOf(record: SsoRecord | undefined, sid: string): record is Logged
 
 /** Reads a user: JSON with at least `accountId`. @throws {Sso2ResponseError} with the name of the wrong field */
 function readUser(value: unknown): User {
-  const user: unknown = value === undefined ? undefined : JSON.parse(JSON.stringify(value))
+  const user: unknown = value === undefined ? undefined : parseForeignJson(JSON.stringify(value))
   const accountId = isObject(user) ? ownValue(user, 'accountId') : undefined
   if (!isObject(user) || typeof accountId !== 'string' || accountId === '') {
     throw new Sso2ResponseError('loadUser', undefined, 'accountId: a text is required')

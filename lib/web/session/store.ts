@@ -21,6 +21,7 @@ import {
   withChanges,
   writeData,
 } from '../../decide/session-data'
+import { parseForeignJson } from '../../protocol/json'
 import type { Records } from '../../storage/records'
 import { sessionKey, storeUnavailable, type Unavailable } from '../../storage/site-store'
 import { publish } from '../hooks'
@@ -84,7 +85,7 @@ export class SessionStore extends session.Store {
     this.#data = new RedisStore({
       client: this.#client(),
       prefix: '',
-      serializer: { stringify, parse: JSON.parse },
+      serializer: { stringify, parse: parseForeignJson as typeof JSON.parse },
       ttl: (sess: session.SessionData) => dataLife(this.#originOf(sess), this.#now(), this.#config),
     })
   }
