@@ -52,9 +52,9 @@ export interface ConfigOptions extends BrandingOptions {
    */
   readonly sessionSecret?: string | readonly string[] | undefined
   /**
-   * Redis for sessions: an address, or a client of ioredis. `sso.close()` leaves a client open that you passed. Must be
-   * an address redis:// or rediss://, or an ioredis client. Default: memory, refused in production. Environment
-   * variable: `REDIS_URL`.
+   * Redis for sessions: an address, or a client of ioredis. docs/redis.md says what is refused. `sso.close()` leaves a
+   * client open that you passed. Must be an address redis:// or rediss://, or an ioredis client. Default: memory,
+   * refused in production. Environment variable: `REDIS_URL`.
    */
   readonly redis?: string | RedisClient | undefined
   /**

@@ -2,10 +2,10 @@
  * Purpose and validation of each option, in zod. `npm run docs` writes the descriptions into docs/options.md and into the comments of the
  * types. The error for a missing option quotes the description. `defaultText` describes the default in words.
  */
-import type { Cluster, Redis } from 'ioredis'
 import { z } from 'zod'
 import { DEFAULT_SSO_IDENTIFIER } from '../protocol/claims'
 import { branding } from './branding'
+import { redisOption } from './redis-client'
 import { unchangedOptions } from './unchanged-options'
 import { address, between, identifier, loginRoute, routeOption, secrets, userPath } from './validators'
 
@@ -13,16 +13,6 @@ const DAY = 86_400
 
 /** Default of `userPath`. */
 export const DEFAULT_USER_PATH = '/external/api/v1/me'
-
-function isRedis(value: unknown): boolean {
-  if (typeof value === 'string') return /^rediss?:\/\//.test(value)
-  return typeof value === 'object' && value !== null && 'mget' in value && 'defineCommand' in value
-}
-
-const redis = z.custom<string | Redis | Cluster>(
-  (value) => isRedis(value),
-  'must be an address redis:// or rediss://, or an ioredis client',
-)
 
 const COOKIE_NAME = 'must be 1 to 64 letters, digits, dots, dashes or underscores'
 const PREFIX = 'must be at most 100 characters without spaces or braces'
@@ -140,9 +130,9 @@ const parties = ({ isProduction, needsTokenUrl, allowsWeakSecret }: SchemaKind) 
   sessionSecret: secrets(false, isProduction).describe(
     'Signs cookies and encrypts stored tokens. Must differ from `clientSecret`. Accepts an array for rotation: all secrets verify, and the first one signs (docs/key-rotation.md).',
   ),
-  redis: redis.optional().meta({
+  redis: redisOption.optional().meta({
     description:
-      'Redis for sessions: an address, or a client of ioredis. `sso.close()` leaves a client open that you passed.',
+      'Redis for sessions: an address, or a client of ioredis. docs/redis.md says what is refused. `sso.close()` leaves a client open that you passed.',
     defaultText: 'memory, refused in production',
   }),
 })

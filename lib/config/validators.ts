@@ -25,7 +25,7 @@ function addressProblem(text: string, isProduction: boolean, example: string): s
 }
 
 /** Letters, digits, dots, dashes and underscores. Other characters in a host could end a source in a Content-Security-Policy. */
-const HOST = /^(?:[\w.-]+|\[[0-9a-f:.]+\])$/
+export const HOST = /^(?:[\w.-]+|\[[0-9a-f:.]+\])$/i
 
 /** Returns the reason why the site may not call, load or link to an address. */
 function placeProblem(url: URL, isProduction: boolean): string | undefined {
