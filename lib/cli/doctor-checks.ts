@@ -12,15 +12,16 @@ import { addressFinding } from './doctor-address'
 import { about, addressOrigin, type Finding, STORE } from './doctor-finding'
 import { formFindings } from './doctor-form'
 import { identifyFinding } from './doctor-identify'
-import { longFindings } from './doctor-long'
+import { longFindings, longUnasked } from './doctor-long'
+import { isBehindProxy } from './doctor-proxy'
 import { redisFindings } from './doctor-redis'
-import { siteFindings } from './doctor-site'
+import { configAsReported, siteFindings } from './doctor-site'
 import { clientFinding, ssoClockFinding } from './doctor-sso'
 import { tokenFinding } from './doctor-token'
 import { userFinding } from './doctor-user'
 import { visitFindings } from './doctor-visit'
 
-type Findings = Promise<Finding> | AsyncIterable<Finding>
+type Findings = Promise<Finding> | AsyncIterable<Finding> | Iterable<Finding>
 
 interface Check {
   /** Names of the findings that the check reports. */
@@ -30,15 +31,22 @@ interface Check {
   readonly look: () => Findings
 }
 
-/** Runs all checks of a site. */
-export async function* checkDoctorTarget(site: DoctorTarget): AsyncGenerator<Finding> {
+/**
+ * Runs all checks of a site.
+ * @param hasLongAddresses sends long addresses too. They fill access logs
+ */
+export async function* checkDoctorTarget(site: DoctorTarget, hasLongAddresses = false): AsyncGenerator<Finding> {
   const { config } = site
   yield about('configuration').ok(`complete, for ${config.siteUrl}`)
   const mode = modeFinding(config, process.env['NODE_ENV'])
   if (mode) yield mode
   const client = makeDoctorClient(config)
   try {
-    yield* inTurn([...addressChecks(config), ...platformChecks(site, client), ...siteChecks(config, client)])
+    yield* inTurn([
+      ...addressChecks(config),
+      ...platformChecks(site, client),
+      ...siteChecks(config, client, hasLongAddresses),
+    ])
   } finally {
     client.close()
   }
@@ -93,19 +101,33 @@ function platformChecks(site: DoctorTarget, client: Sso2Client): Check[] {
   ]
 }
 
-function siteChecks(config: Config, client: Sso2Client): Check[] {
+function siteChecks(config: Config, client: Sso2Client, hasLongAddresses: boolean): Check[] {
+  let running = config // with the options that the site reports
+  let isProxied = false
   const site = addressOrigin(config.siteUrl)
   const visit = [site, addressOrigin(config.ssoUrl), STORE]
   return [
     { subjects: ['Redis'], needs: [], look: () => redisFindings(config.redis) },
-    { subjects: ['site', 'proxy'], needs: [site], look: () => siteFindings(config, client.clockOffsetSeconds) },
+    {
+      subjects: ['site', 'proxy'],
+      needs: [site],
+      look: () =>
+        siteFindings(config, client.clockOffsetSeconds, (report) => {
+          running = configAsReported(config, report)
+          isProxied = isBehindProxy(report)
+        }),
+    },
     {
       subjects: ['first visit', 'return address', 'cookies', 'caches'],
       needs: visit,
-      look: () => visitFindings(config),
+      look: () => visitFindings(running),
     },
-    { subjects: ['login form'], needs: [site], look: () => formFindings(config) },
-    { subjects: ['long addresses'], needs: visit, look: () => longFindings(config) },
+    { subjects: ['login form'], needs: [site], look: () => formFindings(running) },
+    {
+      subjects: ['long addresses'],
+      needs: visit,
+      look: () => (hasLongAddresses ? longFindings(running) : longUnasked(isProxied)),
+    },
   ]
 }
 

@@ -7,14 +7,14 @@ const ANSWER_MS = 5000
 const { ok, wrong, note } = about('login form')
 
 const MOUNT =
-  'mount sso before the CSRF middleware (csurf, csrf-csrf, lusca). The forms of this package need no CSRF token'
+  'mount sso before the CSRF middleware (csurf, csrf-csrf, lusca). The forms of this package need no CSRF token. If the page is your own: routes.login'
 
 /**
  * Posts the login form with an empty username.
  * The package responds with 400 and does not call the SSO system, so the check uses no login attempt.
  */
 export async function* formFindings({ routes: { login }, siteUrl, returnPolicy }: Config): AsyncGenerator<Finding> {
-  if (typeof login !== 'string' || !login.startsWith('/')) return
+  if (login === false) return
   const url = siteUrl + login
   const headers = {
     accept: 'application/json',

@@ -17,6 +17,17 @@ const FOR_ANSWERS = 'nginx: proxy_buffer_size 16k; proxy_buffers 8 16k;'
 const { ok, note } = about('long addresses')
 const SAYS = `a page with an address of ${MAX_RETURN_LENGTH} characters`
 
+/** Says that the check is left out. Without a proxy there is nothing to check. */
+export const longUnasked = (isBehindProxy: boolean): Finding[] =>
+  isBehindProxy
+    ? [
+        note(
+          'not checked, because access logs would get lines of 5,000 characters',
+          'express-sso2 doctor --long-addresses   once',
+        ),
+      ]
+    : []
+
 /** Yields no finding if the page does not redirect to Identify. */
 export async function* longFindings(config: Config): AsyncGenerator<Finding> {
   try {

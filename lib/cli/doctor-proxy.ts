@@ -15,10 +15,10 @@ const count = (hops: number) => (hops === 1 ? 'one proxy' : `${hops} proxies`)
  * @param report how a request with {@link FORGED_ADDRESS} arrived
  */
 export function proxyFinding(report: SiteReport, isSecure: boolean): Finding {
-  const { trustedHops, proxyHeaders, isEncrypted } = report
+  const { trustedHops, isEncrypted } = report
   const added = addedBy(report.forwardedFor)
-  if (added.length > 0) return judgeHops(added.length, report)
-  if (proxyHeaders.length > 0 || (isSecure && !isEncrypted))
+  if (added.length > 0) return report.hasVisitorAddress ? judgeHops(added.length, report) : addressUnknown(added.length)
+  if (isBehindProxy(report) || (isSecure && !isEncrypted))
     return wrong(
       'the proxy adds no X-Forwarded-For: all users share its address, and so one limit of login attempts',
       'nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;',
@@ -30,6 +30,17 @@ export function proxyFinding(report: SiteReport, isSecure: boolean): Finding {
         "remove app.set('trust proxy', …), if there is no proxy",
       )
 }
+
+/** A Unix socket has no address that `trust proxy` could name, so only a number of proxies helps. */
+const addressUnknown = (there: number): Finding =>
+  wrong(
+    `${count(there)}, but the application knows no address of a visitor (req.ip is undefined or no address, as behind a Unix socket): all users share one address, and the limits by address do not work`,
+    trust(there),
+  )
+
+/** Did the request of the doctor come through a proxy? */
+export const isBehindProxy = ({ forwardedFor, proxyHeaders, isLocalSocket }: SiteReport): boolean =>
+  isLocalSocket || proxyHeaders.length > 0 || addedBy(forwardedFor).length > 0
 
 function judgeHops(there: number, report: SiteReport): Finding {
   const { trustedHops: trusted, hopsTrustedUnseen, forwardedFor } = report

@@ -12,8 +12,13 @@ const { ok, note, wrong } = about('site')
 /**
  * Requests the landing page and yields the findings about the response.
  * @param offset this machine's clock minus the SSO system's, in seconds
+ * @param onReport called with the site's report, if the site sends one
  */
-export async function* siteFindings(config: Config, offset: number | undefined): AsyncGenerator<Finding> {
+export async function* siteFindings(
+  config: Config,
+  offset: number | undefined,
+  onReport: (report: SiteReport) => void,
+): AsyncGenerator<Finding> {
   const url = config.siteUrl + (config.routes.landing || '/')
   const now = Math.floor(Date.now() / 1000)
   const headers = {
@@ -32,12 +37,20 @@ export async function* siteFindings(config: Config, offset: number | undefined):
     })
     const report = reportOf(answer)
     if (!report) return yield landingResponseFinding(config, url, answer)
+    onReport(report)
     yield* judgeReport(config, report)
     const finding = siteClockFinding(config, answer, offset)
     if (finding) yield finding
   } catch (error) {
     yield ofFailedCall(error, url, siteUnreachable(url, error))
   }
+}
+
+/** Returns the configuration with the options that the running site has in code, which a doctor without --module does not know. */
+export function configAsReported(config: Config, { options }: SiteReport): Config {
+  if (!options) return config
+  const { login, identify, binding } = options
+  return { ...config, identify, routes: { ...config.routes, login }, cookies: { ...config.cookies, binding } }
 }
 
 function reportOf({ status, text }: Answer): SiteReport | undefined {

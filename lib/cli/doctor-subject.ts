@@ -27,31 +27,59 @@ export function readEnvironment(environment: NodeJS.ProcessEnv): Subjects {
 }
 
 /**
- * Finds every `sso2()` that a file exports by name, as default, or as a member of the default.
- * @param file relative to the working directory
+ * Finds every `sso2()` that a file exports by name, as default, or as a member of the default. If there is none, calls the
+ * exported function and looks into its result.
+ * @param module file, relative to the working directory. `file#name` names the function to call
  */
-export async function readModule(file: string): Promise<Subjects> {
+export async function readModule(module: string): Promise<Subjects> {
+  const [file = '', name] = module.split(/#(?=[\w$]+$)/)
   try {
     const exported: unknown = await import(pathToFileURL(path.resolve(file)).href)
-    const sites = [...new Set(valuesOf(exported).flatMap((value) => doctorTargetOf(value) ?? []))]
-    return sites.length > 0
-      ? { sites, problems: [] }
-      : {
-          sites,
-          problems: [wrong(`${file} exports no sso2()`, 'export const sso = sso2({ … })   or   module.exports = sso')],
-        }
+    const sites = name === undefined ? targetsIn(exported) : []
+    return sites.length > 0 ? { sites, problems: [] } : await readFactory(file, functionsIn(exported), name)
   } catch (error) {
     return { sites: [], problems: configProblems(error) ?? [loadProblem(file, error)] }
   }
 }
 
-function valuesOf(exported: unknown): unknown[] {
-  const values = membersOf(exported)
-  return [...values, ...values.flatMap(membersOf)]
+const noSite = (says: string, help = 'export const sso = sso2({ … })   or   module.exports = sso'): Subjects => ({
+  sites: [],
+  problems: [wrong(says, help)],
+})
+
+type Factory = () => unknown
+
+/** Calls the function that makes the site. An error that it throws is an error of the module. */
+async function readFactory(file: string, factories: Map<string, Factory>, name?: string): Promise<Subjects> {
+  const names = [...factories.keys()]
+  const chosen = name ?? (names.length === 1 ? names[0] : undefined)
+  if (chosen === undefined)
+    return names.length === 0
+      ? noSite(`${file} exports no sso2()`)
+      : noSite(`${file} exports no sso2(), but the functions ${names.join(', ')}`, `--module ${file}#${names[0]}`)
+  const factory = factories.get(chosen)
+  if (!factory) return noSite(`${file} exports no function ${chosen}`)
+  const sites = targetsIn({ made: await factory() })
+  return sites.length > 0 ? { sites, problems: [] } : noSite(`${chosen}() of ${file} returns no sso2()`)
 }
 
-const membersOf = (value: unknown): unknown[] =>
-  typeof value === 'object' && value !== null ? Object.values(value) : []
+/** Returns the exported functions by name: those of the module, and the members of its default. */
+function functionsIn(exported: unknown): Map<string, Factory> {
+  const found = new Map<unknown, string>()
+  const entries = entriesOf(exported)
+  for (const [name, value] of [...entries, ...entries.flatMap(([, value]) => entriesOf(value))])
+    if (typeof value === 'function' && (!found.has(value) || found.get(value) === 'default')) found.set(value, name)
+  return new Map([...found].map(([factory, name]) => [name, factory as Factory])) // only functions are in it
+}
+
+function targetsIn(exported: unknown): DoctorTarget[] {
+  const values = entriesOf(exported).map(([, value]) => value)
+  const inner = values.flatMap(entriesOf).map(([, value]) => value)
+  return [...new Set([...values, ...inner].flatMap((value) => doctorTargetOf(value) ?? []))]
+}
+
+const entriesOf = (value: unknown): [name: string, value: unknown][] =>
+  typeof value === 'object' && value !== null ? Object.entries(value) : []
 
 /** Recognises a configuration error by its code, because the module can load another copy of the package and its classes. */
 function configProblems(error: unknown): Finding[] | undefined {

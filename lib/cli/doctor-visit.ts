@@ -22,10 +22,12 @@ export async function* visitFindings(config: Config): AsyncGenerator<Finding> {
   const { ok, note, wrong } = about('first visit')
   const { login } = config.routes
   try {
+    if (config.identify === 'on-demand' && login === false)
+      return yield note(
+        "identify is 'on-demand' and the login page is the site's own: open a guarded page in a browser",
+      )
     const front = config.identify === 'always' ? await requestPage(config, '/') : undefined
-    const hasForm = typeof login === 'string' && login.startsWith('/')
-    const last =
-      front?.identify || !hasForm ? (front ?? (await requestPage(config, '/'))) : await requestPage(config, login)
+    const last = front && (front.identify || login === false) ? front : await requestPage(config, login || '/')
     if (!last.identify)
       return yield wrong(`${last.says} and does not redirect to Identify`, last.status === 503 ? 'see site' : MOUNT)
     yield front && front !== last

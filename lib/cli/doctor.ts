@@ -7,9 +7,10 @@ import { loadEnvFile } from 'node:process'
 import { parseArgs } from 'node:util'
 import { checkDoctorTarget } from './doctor-checks'
 import { about, errorCode, type Finding } from './doctor-finding'
+import { jsonReport, type Report, textReport } from './doctor-output'
 import { readEnvironment, readModule, type Subjects } from './doctor-subject'
 
-const help = `Usage: express-sso2 doctor [--env-file .env] [--module ./sso.js]
+const help = `Usage: express-sso2 doctor [--env-file .env] [--module ./sso.js] [--json] [--long-addresses]
 
 Checks the set-up of a site that runs with the same environment: configuration, names and certificates of each address,
 client ID and secret, clock, landing page, token endpoint, user path, the running site, proxy, cookies, Redis. It starts
@@ -17,7 +18,10 @@ one anonymous session in the SSO system, changes nothing else and prints no secr
 The exit code is 1 if a line is wrong, because then users may not be able to log in. Otherwise it is 0.
 
   --env-file <file>  reads variables from a file, as node --env-file does
-  --module <file>    checks each sso2() that the file exports, with its options
+  --module <file>    checks each sso2() that the file exports, with its options. The file may export a function that makes
+                     it: the doctor calls the only one, or the one named as in ./sso.js#makeSso, without arguments
+  --json             prints one JSON object: { ok, findings: [{ site, check, state, message, fix, docs }] }
+  --long-addresses   also sends addresses of 2,048 characters through the proxy. Access logs get lines of 5,000 characters
   --help             prints this text
 
 docs/doctor.md has a heading for each line.
@@ -34,12 +38,14 @@ export async function doctorCommand(args: readonly string[]): Promise<number> {
     ;(given ? process.stdout : process.stderr).write(help)
     return given ? 0 : 2
   }
-  const { module, 'env-file': envFile } = given
+  const { module, 'env-file': envFile, 'long-addresses': hasLongAddresses } = given
+  const report = given.json ? jsonReport() : textReport()
   const problem = envFile === undefined ? undefined : readEnvFile(envFile)
-  if (module !== undefined) process.on('uncaughtException', printModuleError)
+  if (module !== undefined) process.on('uncaughtException', (error) => report.tell(moduleFinding(error)))
   const subjects = problem ? { sites: [], problems: [problem] } : await subjectsOf(module)
-  const isWell = await examineAll(subjects, envFile !== undefined)
-  const code = isWell ? 0 : 1
+  await checkAll(subjects, report, hasLongAddresses)
+  if (subjects.problems.length > 0 && envFile === undefined && existsSync('.env')) report.tell(UNREAD_ENV_FILE)
+  const code = report.end() ? 0 : 1
   // the process exits here, because the doctor cannot close a port that the module has opened
   if (module !== undefined) process.stdout.write('', () => process.exit(code))
   return code
@@ -49,6 +55,8 @@ function parse(args: readonly string[]) {
   const options = {
     'env-file': { type: 'string' },
     module: { type: 'string' },
+    json: { type: 'boolean', default: false },
+    'long-addresses': { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   } as const
   try {
@@ -57,6 +65,11 @@ function parse(args: readonly string[]) {
     return undefined
   }
 }
+
+const UNREAD_ENV_FILE = about('configuration').note(
+  'the doctor has not read the file .env in this folder',
+  'express-sso2 doctor --env-file .env',
+)
 
 /** @returns the problem of the file, or undefined */
 function readEnvFile(file: string): Finding | undefined {
@@ -71,54 +84,17 @@ function readEnvFile(file: string): Finding | undefined {
 const subjectsOf = (module: string | undefined): Promise<Subjects> | Subjects =>
   module === undefined ? readEnvironment(process.env) : readModule(module)
 
-async function examineAll({ sites, problems }: Subjects, hasEnvFile: boolean): Promise<boolean> {
-  let isWell = true
-  let heading: string | undefined // of the lines before, which share a link
-  const tell = (finding: Finding) => {
-    const next = finding.state === 'ok' ? undefined : headingOf(finding)
-    if (heading !== undefined && heading !== next) printLink(heading)
-    heading = next
-    print(finding)
-    if (finding.state === 'wrong') isWell = false
-  }
-  problems.forEach(tell)
-  if (problems.length > 0 && !hasEnvFile && existsSync('.env'))
-    tell(
-      about('configuration').note(
-        'the doctor has not read the file .env in this folder',
-        'express-sso2 doctor --env-file .env',
-      ),
-    )
+async function checkAll({ sites, problems }: Subjects, report: Report, hasLongAddresses: boolean): Promise<void> {
+  for (const problem of problems) report.tell(problem)
   for (const site of sites) {
-    for await (const finding of checkDoctorTarget(site)) tell(finding)
+    for await (const finding of checkDoctorTarget(site, hasLongAddresses)) report.tell(finding, site.config.siteUrl)
     await site.close()
   }
-  if (heading !== undefined) printLink(heading)
-  return isWell
 }
 
 /**
  * Reports an error of the module and goes on. A module that starts a second site fails at the port of the running site.
  * The doctor examines the running site.
  */
-function printModuleError(error: Error): void {
-  const finding = about('module').note(`the module throws an error that it does not catch: ${errorCode(error)}`)
-  print(finding)
-  printLink(headingOf(finding))
-}
-
-const BELOW = ' '.repeat(25)
-const SIGNS = { ok: 'ok   ', note: 'note ', wrong: 'WRONG' }
-
-function print({ state, what, says, help: helps }: Finding): void {
-  const advice = helps === undefined ? '' : `${BELOW}-> ${helps}\n`
-  process.stdout.write(`${SIGNS[state]}  ${what.padEnd(16)}  ${says}\n${advice}`)
-}
-
-function printLink(heading: string): void {
-  process.stdout.write(`${BELOW}See docs/doctor.md#${heading}\n`)
-}
-
-/** Returns the anchor of a subject's heading in `docs/doctor.md`. The four addresses share a heading. */
-const headingOf = ({ what }: Finding): string =>
-  /^(?:sso|token|api|site)Url$/.test(what) ? 'ssourl-tokenurl-apiurl-siteurl' : what.toLowerCase().replaceAll(' ', '-')
+const moduleFinding = (error: Error): Finding =>
+  about('module').note(`the module throws an error that it does not catch: ${errorCode(error)}`)

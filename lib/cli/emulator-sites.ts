@@ -1,7 +1,8 @@
 /** Creates an API client and a complete `.env` for each site of the command line. */
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { parseEnv } from 'node:util'
 import { address } from '../config/validators'
 import type { ClientOptions, EmulatorOptions } from '../emulator'
 import { withoutLastSlashes } from '../protocol/requests'
@@ -94,16 +95,32 @@ export interface EnvironmentFile {
   readonly file: string
   /** True if the file existed before. An existing file is not changed, because a user may have edited it. */
   readonly isKept: boolean
+  /** Variables of a kept file that have another value than this emulator needs. */
+  readonly outdated: readonly string[]
 }
 
-/** Writes the `.env` of a site into a folder, readable by the file's owner only. Keeps an existing file. */
-export function writeEnvironment(folder: string, site: SiteClient, environment: string): EnvironmentFile {
-  const file = path.join(folder, fileOf(site))
-  mkdirSync(folder, { recursive: true })
-  const isKept = existsSync(file)
-  if (!isKept) writeFileSync(file, environment, { mode: 0o600, flag: 'wx' })
-  return { siteUrl: site.siteUrl, file, isKept }
+/** Writes the `.env` of a site, readable by the file's owner only. Keeps a file that exists and is not empty. */
+export function writeEnvironment(file: string, site: SiteClient, environment: string): EnvironmentFile {
+  mkdirSync(path.dirname(file), { recursive: true })
+  const before = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  const isKept = before.trim() !== ''
+  if (!isKept) {
+    writeFileSync(file, environment, { mode: 0o600 })
+    chmodSync(file, 0o600) // of an empty file that was there
+  }
+  return {
+    siteUrl: site.siteUrl,
+    file,
+    isKept,
+    outdated: isKept ? outdatedNames(parseEnv(before), parseEnv(environment)) : [],
+  }
 }
+
+/** Names the variables that lead to another emulator or client. The session secret is the site's own, and a secret may be left out. */
+const outdatedNames = (kept: NodeJS.Dict<string>, needed: NodeJS.Dict<string>): string[] =>
+  Object.keys(needed)
+    .filter((name) => name !== 'SSO2_SESSION_SECRET' && needed[name] !== '' && kept[name] !== needed[name])
+    .sort()
 
 /** Quotes a value so that `node --env-file` reads the same value. */
 const quoted = (value: string) => (/^[\w.:/@-]*$/.test(value) ? value : `'${value}'`)

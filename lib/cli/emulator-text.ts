@@ -15,7 +15,7 @@ export interface StartFacts {
   /** The `.env` texts of several sites, which cannot share standard output. */
   readonly apart: readonly string[]
   /** Files that have the `.env` texts instead. */
-  readonly files: readonly EnvironmentFile[] | undefined
+  readonly files: readonly EnvironmentFile[]
 }
 
 /** Returns the start message: addresses, accounts, and how to end the emulator. */
@@ -59,13 +59,17 @@ ${line}
 }
 
 function environments({ sites, apart, files }: StartFacts): string {
-  const lines = files?.map(({ file, siteUrl, isKept }) => `  ${file}  ${siteUrl}${isKept ? ', left as it was' : ''}`)
-  if (lines) return `Environments\n${lines.join('\n')}\n\n`
+  if (files.length > 0) return `Environments\n${files.map(fileLine).join('\n')}\n\n`
   if (apart.length === 0) return ''
   return `${apart.join('')}${apart.length} sites have ${apart.length} files: in one file the last site would win. --env-dir . writes them:
 ${sites.map(fileOf).join(' and ')}
 
 `
+}
+
+function fileLine({ file, siteUrl, isKept, outdated }: EnvironmentFile): string {
+  const others = outdated.length === 0 ? '' : `, but ${outdated.join(', ')} differ: delete the file, or correct it`
+  return `  ${file}  ${siteUrl}${isKept ? `, left as it was${others}` : ''}`
 }
 
 function advice({ sites }: StartFacts): string {

@@ -1,5 +1,6 @@
 /** Runs `express-sso2 emulator` until the process receives SIGINT or SIGTERM. */
 import { readFileSync } from 'node:fs'
+import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { createEmulator, demoOptions, type Emulator, type EmulatorOptions, type Listening } from '../emulator'
 import { Sso2ConfigError } from '../errors'
@@ -7,6 +8,7 @@ import {
   clientForSite,
   type EnvironmentFile,
   environmentOf,
+  fileOf,
   readSite,
   type SiteClient,
   siteForClient,
@@ -18,7 +20,7 @@ const DEFAULT_PORT = 4000
 const DEFAULT_HOST = '127.0.0.1'
 
 const help = `Usage: express-sso2 emulator [--site http://localhost:3000]... [--port ${DEFAULT_PORT}] [--host ${DEFAULT_HOST}]
-                             [--env-dir .] [--config emulator.json] [--print-config] [--production]
+                             [--write-env .env] [--env-dir .] [--config emulator.json] [--print-config] [--production]
 
 Runs the whole SSO2 platform on this machine, for development and tests: SSO system, token endpoint, REST API, and an
 admin portal. It listens on the loopback interface only, unless --host says otherwise.
@@ -26,6 +28,8 @@ admin portal. It listens on the loopback interface only, unless --host says othe
   --site <address>   a site of yours: makes its API client, sets its landing page, and prints a complete .env for it.
                      The .env goes to standard output, everything else to standard error. May be there several times;
                      then each .env is shown on standard error, for together in one file the last site would win
+  --write-env <file> writes the .env of the site into this file once the emulator runs, and leaves the file alone if it
+                     is there. --env-file is the same, but Node.js itself refuses that name for a file that is missing
   --env-dir <folder> writes the .env of each site into a file of its own there, and leaves alone what is there
   --port <number>    port to listen on; 0 takes a free one (default ${DEFAULT_PORT})
   --host <address>   address to listen on, 0.0.0.0 for containers (default ${DEFAULT_HOST})
@@ -44,6 +48,7 @@ interface Arguments {
   readonly config: string | undefined
   readonly sites: readonly string[]
   readonly envDir: string | undefined
+  readonly envFile: string | undefined
   readonly printConfig: boolean
   readonly production: boolean
   readonly help: boolean
@@ -72,7 +77,7 @@ export async function emulatorCommand(args: readonly string[]): Promise<number> 
 }
 
 async function runEmulator(given: Arguments): Promise<void> {
-  const { port, host, config, sites: addresses, envDir, production, printConfig } = given
+  const { port, host, config, sites: addresses, envDir, envFile, production, printConfig } = given
   const base = config === undefined ? demoOptions() : readFile(config)
   const configured = config === undefined ? [] : (create(base, config).export().clients ?? [])
   const sites = addresses.map((siteUrl) => clientForSite(siteUrl, configured))
@@ -89,6 +94,7 @@ async function runEmulator(given: Arguments): Promise<void> {
       openHost: isOpen ? host : undefined,
       sites,
       envDir,
+      envFile,
       isDemo: config === undefined,
     })
     const stopped = stopSignal() // before the text, because the text says how to stop
@@ -104,11 +110,12 @@ interface Started {
   readonly openHost: string | undefined
   readonly sites: readonly SiteClient[]
   readonly envDir: string | undefined
+  readonly envFile: string | undefined
   readonly isDemo: boolean
 }
 
 /** Writes the settings of the sites, to files or to the standard output. @returns the text for the user */
-function writeSettings(emulator: Emulator, { url, openHost, sites, envDir, isDemo }: Started): string {
+function writeSettings(emulator: Emulator, { url, openHost, sites, envDir, envFile, isDemo }: Started): string {
   const platform = emulator.export()
   const [first] = platform.clients ?? []
   const usual = first && siteForClient(first, !isDemo)
@@ -116,22 +123,24 @@ function writeSettings(emulator: Emulator, { url, openHost, sites, envDir, isDem
     site,
     environment: environmentOf(site, url, platform),
   }))
-  const files = envDir === undefined ? undefined : described.map((one) => writeSiteFile(envDir, one))
-  const shown = files ? [] : described.map(({ environment }) => `${environment}\n`)
+  const fileOfSite = (site: SiteClient) =>
+    envFile ?? (envDir === undefined ? undefined : path.join(envDir, fileOf(site)))
+  const files = described.flatMap(({ site, environment }) => {
+    const file = fileOfSite(site)
+    return file === undefined ? [] : [writeSiteFile(file, site, environment)]
+  })
+  const shown = files.length > 0 ? [] : described.map(({ environment }) => `${environment}\n`)
   // if several sites shared a `.env`, only the last site's values would apply
   if (shown.length === 1) process.stdout.write(shown.join(''))
   const apart = shown.length > 1 ? shown : []
   return startText({ url, openHost, platform, sites, isDemo, apart, files })
 }
 
-function writeSiteFile(
-  folder: string,
-  { site, environment }: { site: SiteClient; environment: string },
-): EnvironmentFile {
+function writeSiteFile(file: string, site: SiteClient, environment: string): EnvironmentFile {
   try {
-    return writeEnvironment(folder, site, environment)
+    return writeEnvironment(file, site, environment)
   } catch (error) {
-    throw new CommandError(`cannot write into ${folder}: ${startErrorMessage(error)}`)
+    throw new CommandError(`cannot write ${file}: ${startErrorMessage(error)}`)
   }
 }
 
@@ -150,18 +159,22 @@ function readEmulatorArguments(args: readonly string[]): Arguments | undefined {
         config: { type: 'string' },
         site: { type: 'string', multiple: true, default: [] },
         'env-dir': { type: 'string' },
+        'write-env': { type: 'string' },
+        'env-file': { type: 'string' },
         'print-config': { type: 'boolean', default: false },
         production: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
       },
     })
     const { port, host, config, production, help: asksForHelp } = values
-    const { 'print-config': printConfig, 'env-dir': envDir } = values
+    const { 'print-config': printConfig, 'env-dir': envDir, 'write-env': envFile = values['env-file'] } = values
     const isPort = /^\d{1,5}$/.test(port) && Number(port) <= 65_535
     if (!isPort) throw new TypeError('--port must be a number from 0 to 65535')
     const sites = values.site.map(readSite)
     if (new Set(sites).size < sites.length) throw new TypeError('--site is there twice with one address')
-    return { port: Number(port), host, config, sites, envDir, printConfig, production, help: asksForHelp }
+    if (envFile !== undefined && (sites.length > 1 || envDir !== undefined))
+      throw new TypeError('--write-env writes the .env of one site. --env-dir writes one for each site')
+    return { port: Number(port), host, config, sites, envDir, envFile, printConfig, production, help: asksForHelp }
   } catch (error) {
     process.stderr.write(`express-sso2 emulator: ${startErrorMessage(error)}\n\n`)
     return undefined

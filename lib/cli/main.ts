@@ -5,12 +5,18 @@ type Command = (args: readonly string[]) => Promise<number>
 
 /** Loads each subcommand only if it is used, because the doctor does not need the emulator. */
 const commands: Readonly<Record<string, Command>> = {
-  emulator: async (args) => (await import('./emulator.js')).emulatorCommand(args),
+  emulator: async (args) => {
+    endWithLauncher()
+    return (await import('./emulator.js')).emulatorCommand(args)
+  },
   doctor: async (args) => {
     endWithReader()
     return (await import('./doctor.js')).doctorCommand(args)
   },
-  examine: async (args) => (await import('./examine.js')).examineCommand(args),
+  examine: async (args) => {
+    endWithLauncher()
+    return (await import('./examine.js')).examineCommand(args)
+  },
 }
 
 /** Exit code of a process that SIGPIPE has ended: 128 and the number of the signal. */
@@ -22,6 +28,21 @@ function endWithReader(): void {
     if (error.code === 'EPIPE') process.exit(READER_GONE)
     throw error
   })
+}
+
+const LAUNCHER_MS = 500
+
+/**
+ * Ends the process by SIGTERM when the shell of npx or of an npm script has ended, which a signal to npx ends without this process.
+ * A script that starts the command in the background (`&`) may end before it.
+ */
+function endWithLauncher(): void {
+  const script = process.env['npm_lifecycle_script']
+  if (!script?.includes('express-sso2') || /(?<!&)&(?!&)/.test(script)) return
+  const launcher = process.ppid
+  setInterval(() => {
+    if (process.ppid !== launcher) process.kill(process.pid, 'SIGTERM')
+  }, LAUNCHER_MS).unref()
 }
 
 const usage = `Usage: express-sso2 <command> [options]

@@ -33,6 +33,18 @@ export const siteReport = z.object({
   hopsTrustedUnseen: z.int(),
   /** Did the request reach the application itself over TLS? */
   isEncrypted: z.boolean(),
+  /** Has the connection no address, as that of a Unix socket? Then a proxy is in front. */
+  isLocalSocket: z.boolean().default(false),
+  /** Does the application know the address of the visitor (`req.ip`)? */
+  hasVisitorAddress: z.boolean().default(true),
+  /** Options of the site that no environment variable sets. */
+  options: z
+    .object({
+      login: z.union([z.string(), z.literal(false)]),
+      identify: z.enum(['always', 'on-demand']),
+      binding: z.string(),
+    })
+    .optional(),
 })
 
 export type SiteReport = z.infer<typeof siteReport>

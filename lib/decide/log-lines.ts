@@ -16,6 +16,13 @@ const ONE_ADDRESS =
 
 /** Lines whose parts are fixed. A caller replaces `happened` if it has a detail to add. */
 export const LOG_LINES = {
+  addressUnknown: {
+    heading: 'The address of visitors is unknown',
+    happened: 'The application knows no address of its visitors (req.ip), as behind a proxy on a Unix socket',
+    users: 'All users count as one address: limits by address do not work, and the SSO system sees 0.0.0.0',
+    check:
+      "that the proxy adds X-Forwarded-For, and app.set('trust proxy', 1) with the number of proxies: a name such as loopback matches no socket",
+  },
   bodyConsumed: {
     heading: 'A form could not be read',
     happened: 'A form could not be read, because another middleware has consumed its body and left nothing in req.body',

@@ -4,6 +4,7 @@ import https from 'node:https'
 import net from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import type { RequestHandler } from 'express'
 import { Redis } from 'ioredis'
 import { refusedTokenFinding } from '../../lib/cli/doctor-sso'
 import type { Emulator } from '../../lib/emulator'
@@ -230,16 +231,16 @@ test('a site that answers what is no HTTP, or without end, is told', async () =>
   expect(flood.code).toBe(1)
 })
 
-test('a site that identifies at its login page alone is no fault, whether the doctor knows it or not', async () => {
-  const site = { identify: 'on-demand', session: { prefix } } as const
-  const known = await examined({ site }, { SSO2_IDENTIFY: 'on-demand' })
+test('a site that identifies at its login page alone is no fault, and a front page that comes before sso is told', async () => {
+  const known = await examined({ site: { identify: 'on-demand', session: { prefix } } })
   expect(known.of('first visit')).toMatch(/^ok: GET .*\/login answers HTTP 302/)
   expect(known.code).toBe(0)
-  const unknown = await examined({ site })
-  expect(unknown.of('first visit')).toMatch(
-    /^note: GET .*\/ answers HTTP 404 and does not redirect to Identify\. The login page does\n-> app\.use/,
+  const front: RequestHandler = (req, res, next) => (req.path === '/' ? void res.send('front') : next())
+  const early = await examined({ before: [front] })
+  expect(early.of('first visit')).toMatch(
+    /^note: GET .*\/ answers HTTP 200 and does not redirect to Identify\. The login page does\n-> app\.use/,
   )
-  expect(unknown.code).toBe(0)
+  expect(early.code).toBe(0)
 })
 
 /** Answers of a token endpoint that refuses, and of what is none. */

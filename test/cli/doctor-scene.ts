@@ -1,6 +1,9 @@
 import { once } from 'node:events'
+import { mkdtempSync } from 'node:fs'
 import http, { type Server } from 'node:http'
 import type net from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import express, { type RequestHandler } from 'express'
 import { type Sso2Options, sso2 } from '../../lib'
 import { doctorCommand } from '../../lib/cli/doctor'
@@ -22,6 +25,8 @@ export interface SceneOptions {
   readonly answers?: Change
   /** How many bytes it has room for, as nginx' buffers have. */
   readonly room?: Room
+  /** Does the site listen on a Unix socket, behind the proxy? */
+  readonly isOnSocket?: boolean
   readonly trust?: number | boolean | string | ((address: string) => boolean)
   readonly landing?: string
   /** What the site mounts before sso. */
@@ -69,14 +74,16 @@ export async function startScene(options: SceneOptions = {}) {
   return { emulator, sso, environment, siteUrl, close }
 }
 
-async function listen(app: express.Express, port: number, { proxy, answers, room }: SceneOptions): Promise<Server[]> {
-  if (!proxy && !answers && !room) {
+async function listen(app: express.Express, port: number, options: SceneOptions): Promise<Server[]> {
+  const { proxy, answers, room, isOnSocket } = options
+  if (!proxy && !answers && !room && !isOnSocket) {
     const server = app.listen(port, 'localhost')
     await once(server, 'listening')
     return [server]
   }
   const inner = http.createServer(app)
-  const outer = forwarding(await listenLocally(inner), proxy, answers, room).listen(port, 'localhost')
+  const target = isOnSocket ? await listenOnSocket(inner) : await listenLocally(inner)
+  const outer = forwarding(target, proxy, answers, room).listen(port, 'localhost')
   await once(outer, 'listening')
   return [inner, outer]
 }
@@ -85,6 +92,13 @@ async function listen(app: express.Express, port: number, { proxy, answers, room
 export async function listenLocally(server: net.Server, host = '127.0.0.1'): Promise<number> {
   await once(server.listen(0, host), 'listening')
   return (server.address() as net.AddressInfo).port
+}
+
+/** Listens on a Unix socket. @returns its path */
+async function listenOnSocket(server: net.Server): Promise<string> {
+  const socket = path.join(mkdtempSync(path.join(tmpdir(), 'sso2-socket-')), 'site.sock')
+  await once(server.listen(socket), 'listening')
+  return socket
 }
 
 export type Change = (headers: http.IncomingHttpHeaders) => http.IncomingHttpHeaders
@@ -97,18 +111,19 @@ interface Room {
 
 /** A proxy that changes the headers of requests, or of answers, and refuses what it has no room for. */
 function forwarding(
-  port: number,
+  to: number | string,
   ofRequest: Change = (headers) => headers,
   ofAnswer: Change = (headers) => headers,
   room: Room = {},
 ): Server {
   return http.createServer((req, res) => {
-    const { url: path = '/', method } = req
-    if (path.length > (room.ofRequest ?? Number.POSITIVE_INFINITY)) {
+    const { url = '/', method } = req
+    if (url.length > (room.ofRequest ?? Number.POSITIVE_INFINITY)) {
       res.writeHead(414).end()
       return
     }
-    const target = { host: '127.0.0.1', port, path, method, headers: ofRequest({ ...req.headers }), agent: false }
+    const place = typeof to === 'string' ? { socketPath: to } : { host: '127.0.0.1', port: to }
+    const target = { ...place, path: url, method, headers: ofRequest({ ...req.headers }), agent: false }
     const onward = http.request(target, (answer) => {
       const isTooLong = answer.rawHeaders.join(': ').length > (room.ofAnswer ?? Number.POSITIVE_INFINITY)
       res.writeHead(isTooLong ? 502 : (answer.statusCode ?? 502), ofAnswer({ ...answer.headers }))
@@ -210,10 +225,9 @@ async function inTime(report: () => Promise<Report>, isLate: (found: Report) => 
 export const withClock = (report: () => Promise<Report>, most: number) =>
   inTime(report, ({ output }) => Number(/ (\d+) s ahead/.exec(output)?.[1]) > most)
 
-/** May the site's store have been late? Its pages then redirect nobody to Identify, and there is nothing to say of long addresses. */
-function isStoreLate({ of, subjects }: Report): boolean {
-  const isUnsaid = subjects.includes('first visit') && !subjects.includes('long addresses')
-  return isUnsaid || /cannot reach its Redis|does not redirect to Identify/.test(`${of('site')}\n${of('first visit')}`)
+/** May the site's store have been late? Its pages then redirect nobody to Identify. */
+function isStoreLate({ of }: Report): boolean {
+  return /cannot reach its Redis|does not redirect to Identify/.test(`${of('site')}\n${of('first visit')}`)
 }
 
 /** With an environment of its own. */
@@ -230,9 +244,13 @@ async function examineOnce(environment: Readonly<Record<string, string>>, args: 
 }
 
 /** Examines a site of its own, of which the doctor may know something else than is so. */
-export async function examined(options: SceneOptions, changes: Readonly<Record<string, string>> = {}): Promise<Report> {
+export async function examined(
+  options: SceneOptions,
+  changes: Readonly<Record<string, string>> = {},
+  args: string[] = [],
+): Promise<Report> {
   const { environment, close } = await startScene(options)
-  const report = await examine({ ...environment, ...changes })
+  const report = await examine({ ...environment, ...changes }, args)
   await close()
   return report
 }

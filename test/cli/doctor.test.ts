@@ -10,6 +10,7 @@ import { makeDoctorSignature, siteReport } from '../../lib/decide/doctor-protoco
 import { runCommand } from '../emulator/command'
 import { makeProject } from '../examples/project'
 import { eventually, sessionSecret } from '../flows/setup'
+import { Browser } from '../support/agent'
 import { browserCalls } from '../support/calls'
 import { freePort } from '../support/ports'
 import { startRedis } from '../support/redis'
@@ -51,7 +52,7 @@ const visitSubjects = 'first visit, return address, cookies, caches, long addres
 const siteSubjects = visitSubjects.replace('long', 'login form, long')
 
 test('a set-up that is right has no wrong line, and exit 0', async () => {
-  const report = await withClock(() => command([]), 3)
+  const report = await withClock(() => command(['--long-addresses']), 3)
   expect(report.output).not.toContain('WRONG')
   expect(report.code).toBe(0)
   const atFirst = 'configuration, ssoUrl, tokenUrl, apiUrl, siteUrl'
@@ -82,6 +83,20 @@ test('a CSRF middleware in front of sso is told with its fix, without a call to 
     expect(browserCalls(other.emulator, 'authenticate')).toEqual([])
   } finally {
     await other.close()
+  }
+})
+
+test("a login page of the site's own, whose check of forms is the site's, is not judged, with and without --module", async () => {
+  const ownForm: RequestHandler = (req, res, next) => (req.path === '/login' ? void res.sendStatus(403) : next())
+  const id = 'http://id.localhost:1'
+  const own = { routes: { login: `${id}/login` }, trustedReturnOrigins: [id] }
+  for (const site of [{ routes: { login: false } }, own] as const) {
+    const report = await examined({ before: [ownForm], site: { session: { prefix }, ...site } })
+    expect([report.of('login form'), report.output.match(/WRONG/), report.code]).toEqual(['', null, 0])
+    const demand = { session: { prefix }, ...site, identify: 'on-demand' } as const
+    const onDemand = await examined({ before: [ownForm], site: demand }, {}, ['--long-addresses'])
+    expect(onDemand.of('first visit')).toMatch(/^note: identify is 'on-demand' and the login page is the site's own/)
+    expect([onDemand.output.match(/WRONG/), onDemand.code]).toEqual([null, 0])
   }
 })
 
@@ -386,6 +401,56 @@ test.each<[string, SceneOptions, RegExp, string | undefined]>([
   expect([helpOf(report.of('proxy')), report.code]).toEqual([help, codeFor(says)])
 })
 
+const unknownAddress =
+  /^express-sso2: The application knows no address of its visitors \(req\.ip\), as behind a proxy on a Unix socket\. All users count as one/
+
+test.each<[string, SceneOptions, RegExp, string | undefined, logged: RegExp[]]>([
+  [
+    'and names no addresses',
+    {},
+    /^WRONG: the proxy adds no X-Forwarded-For: all users share its address/,
+    'nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;',
+    [unknownAddress],
+  ],
+  [
+    'that is trusted, and names no addresses',
+    { trust: 1 },
+    /^WRONG: the proxy adds no X-Forwarded-For: all users share its address/,
+    'nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;',
+    [unknownAddress],
+  ],
+  [
+    'that is trusted by a name that matches no socket',
+    { proxy: addingLocal, trust: 'loopback' },
+    /^WRONG: one proxy, but the application knows no address of a visitor \(req\.ip/,
+    trusting(1),
+    [unknownAddress],
+  ],
+  [
+    'that has no addresses itself',
+    { proxy: addingOf('unix:'), trust: 1 },
+    /^WRONG: one proxy, but the application knows no address of a visitor \(req\.ip/,
+    trusting(1),
+    [unknownAddress],
+  ],
+  ['that is trusted', { proxy: adding, trust: 1 }, /^ok: one proxy, trusted/, undefined, []],
+])(
+  'a site on a Unix socket, behind a proxy %s: the doctor says so, and the log',
+  async (_how, options, says, help, logged) => {
+    const lines: string[] = []
+    const logger = { warn: (line: string) => void lines.push(line), info: () => {} }
+    const site = { session: { prefix }, logger }
+    const { environment, siteUrl, close } = await startScene({ ...options, isOnSocket: true, site })
+    const report = await examine(environment)
+    lines.length = 0
+    await new Browser().visit(`${siteUrl}/`)
+    await close()
+    expect(report.of('proxy')).toMatch(says)
+    expect([helpOf(report.of('proxy')), report.code]).toEqual([help, codeFor(says)])
+    expect(lines).toEqual(logged.map((line) => expect.stringMatching(line)))
+  },
+)
+
 const largeHeaders = 'nginx: large_client_header_buffers 4 16k;   in http, or in the default server'
 
 test.each<[string, SceneOptions, RegExp, string | undefined]>([
@@ -409,9 +474,46 @@ test.each<[string, SceneOptions, RegExp, string | undefined]>([
     largeHeaders,
   ],
 ])('a way of long addresses that %s', async (_how, options, says, help) => {
-  const report = await examined(options)
+  const report = await examined(options, {}, ['--long-addresses'])
   expect(report.of('long addresses')).toMatch(says)
   expect([helpOf(report.of('long addresses')), report.code]).toEqual([help, 0])
+})
+
+test('long addresses are left out, because they fill access logs: behind a proxy a note says how to send them', async () => {
+  const paths: string[] = []
+  const before: RequestHandler[] = [(req, _res, next) => void (paths.push(req.originalUrl) && next())]
+  const report = await examined({ proxy: adding, trust: 1, before })
+  expect(report.of('long addresses')).toMatch(/^note: not checked.*\n-> express-sso2 doctor --long-addresses/)
+  expect(Math.max(...paths.map(({ length }) => length))).toBeLessThan(100)
+  expect((await doctor()).subjects).not.toContain('long addresses')
+})
+
+test('--json prints one object, and what a module prints goes to standard error', async () => {
+  const { environment } = scene
+  const folder = makeProject({
+    'sso.cjs': "console.log('noise'); exports.sso = require('express-sso2').sso2()",
+  })
+  const right = await runCommand(['doctor', '--json', '--module', 'sso.cjs'], environment, folder)
+  const wrong = await runCommand(['doctor', '--json'], { ...environment, SSO2_TOKEN_URL: scene.siteUrl }, folder)
+  const broken = await runCommand(['doctor', '--json'], {}, folder)
+  rmSync(folder, { recursive: true })
+  expect([JSON.parse(right.stdout).ok, right.code, right.stderr]).toEqual([true, 0, 'noise\n'])
+  expect([JSON.parse(wrong.stdout).ok, wrong.code]).toEqual([false, 1])
+  expect(JSON.parse(wrong.stdout).findings).toContainEqual({
+    site: scene.siteUrl,
+    check: 'token endpoint',
+    state: 'wrong',
+    message: expect.stringContaining('HTTP 404: there is no token endpoint'),
+    fix: expect.stringContaining('SSO2_TOKEN_URL'),
+    docs: 'docs/doctor.md#token-endpoint',
+  })
+  const [first] = JSON.parse(broken.stdout).findings
+  expect(first).toEqual({
+    check: 'configuration',
+    state: 'wrong',
+    message: expect.any(String),
+    docs: expect.any(String),
+  })
 })
 
 test('a Redis that refuses us, one that is full, and a replica are told', async () => {
@@ -450,8 +552,10 @@ test('a Redis that is away for a running site alone is told, and one that is awa
   expect([ofSite.code, ofBoth.code]).toEqual([1, 1])
 })
 
-test('a cookie name that only the code knows is no fault of a proxy, and lets users log in', async () => {
-  const report = await examined({ site: { session: { prefix, cookieName: 'evening.sid' } } })
+test('a cookie name that only the code knows: the running site tells it, and without its report it is no fault of a proxy', async () => {
+  const site = { session: { prefix, cookieName: 'evening.sid' } }
+  expect((await examined({ site })).of('cookies')).toMatch(/^ok: evening\.b: HttpOnly/)
+  const report = await examined({ site }, { SSO2_SESSION_SECRET: 'another-session-secret-of-32-bytes-0123' })
   expect(report.of('cookies')).toMatch(
     /^note: evening\.b: HttpOnly, SameSite=Lax, Path=\/\. The expected name is sso2\.b/,
   )
@@ -570,7 +674,36 @@ describe('with --module', () => {
     expect(report.code).toBe(1)
   })
 
+  const factory = "() => require('express-sso2').sso2({ routes: { landing: '/made' } })"
+  test.each<[string, string, string]>([
+    ['as the module itself', `module.exports = ${factory}`, ''],
+    ['by name, as a promise, beside other values', `exports.port = 1; exports.makeSso = async ${factory}`, ''],
+    ['that gives an object with it', `exports.start = () => ({ app: {}, sso: (${factory})() })`, ''],
+    ['one of several, named', `exports.stop = () => process.exit(7); exports.makeSso = ${factory}`, '#makeSso'],
+  ])('a function that makes the site is called: %s', async (_how, text, name) => {
+    const [flag = '', file = ''] = module('factory.cjs', text)
+    const report = await command([flag, file + name])
+    expect(report.of('configuration')).toMatch(/^ok: complete/)
+    expect(report.of('site')).toContain('/made answers')
+  })
+
   test.each<[string, string, RegExp]>([
+    [
+      'with several functions',
+      'exports.makeSso = () => {}; exports.stop = () => process.exit(7)',
+      /exports no sso2\(\), but the functions makeSso, stop\n-> --module \S+\.js#makeSso$/,
+    ],
+    ['whose function makes no site', 'exports.makeApp = () => ({})', /makeApp\(\) of \S+ returns no sso2\(\)/],
+    [
+      'whose function has a wrong configuration',
+      "exports.make = () => require('express-sso2').sso2({ graceSeconds: -1 })",
+      /^WRONG: graceSeconds \(SSO2_GRACE_SECONDS\) must be/,
+    ],
+    [
+      'whose function needs an argument',
+      'exports.make = ({ port }) => port',
+      /cannot be loaded: TypeError: Cannot destructure/,
+    ],
     ['without a site', 'exports.app = {}', /exports no sso2\(\)\n-> export const sso = sso2/],
     ['that cannot be loaded', "require('./not-there')", /cannot be loaded: Error: Cannot find module/],
     [

@@ -43,7 +43,7 @@ export const quickStart = (file: string, line: string): boolean =>
 
 const QUICK_START = new Set([
   'npm install express-sso2 express',
-  'npx express-sso2 emulator --site http://localhost:3000 > .env',
+  'npx express-sso2 emulator --site http://localhost:3000 --write-env .env',
   'node --env-file=.env site.mjs',
 ])
 
@@ -61,7 +61,7 @@ export const shellLines: readonly Known[] = [
   ...curls.map((line) => ({ line, test: 'readme.test.ts' })),
   ...[
     String.raw`printf '\nSSO2_CLIENT_SECRET=%s\nSSO2_SESSION_SECRET=%s\n' $(openssl rand -hex 32) $(openssl rand -hex 32) >> rehearsal.env`,
-    'npx express-sso2 emulator --site http://localhost:3000 > sso2.env',
+    'npx express-sso2 emulator --site http://localhost:3000 --write-env sso2.env',
     'node --env-file=.env --env-file=sso2.env app.mjs',
     'npx express-sso2 doctor --env-file=sso2.env',
     'openssl req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=localhost -addext subjectAltName=DNS:localhost -keyout key.pem -out cert.pem',

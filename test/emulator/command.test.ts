@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
 import { networkInterfaces, tmpdir } from 'node:os'
@@ -5,9 +6,12 @@ import path from 'node:path'
 import { parseEnv } from 'node:util'
 import { emulatorCommand } from '../../lib/cli/emulator'
 import { makeConfig } from '../../lib/config'
+import { answers, cleanEnvironment } from '../examples/process'
+import { makeProject } from '../examples/project'
 import { freePort } from '../support/ports'
 import { printed } from '../support/printed'
-import { type Running, runCommand, startCommand } from './command'
+import { eventually } from '../support/wait'
+import { built, type Running, runCommand, startCommand } from './command'
 import { configuration } from './configuration'
 import { morning, Platform, token } from './platform'
 
@@ -128,6 +132,73 @@ test('--env-dir writes the .env of each site, and leaves one alone that is there
   const port = String(await freePort())
   const nowhere = await runApart('--port', port, ...bothSites, '--env-dir', written)
   expect([nowhere.code, nowhere.stderr]).toEqual([1, expect.stringMatching(/cannot write .*: E(EXIST|NOTDIR)/)])
+})
+
+test('--write-env writes the .env of a site, and leaves one alone that is there, also when the start fails', async () => {
+  const file = path.join(folder, 'site.env')
+  const write = ['--site', two[0], '--write-env', file]
+  writeFileSync(file, '')
+  const running = await start(...write)
+  await running.stop()
+  const written = readFileSync(file, 'utf8')
+  expect(makeConfig({}, parseEnv(written), clock)).toMatchObject({ siteUrl: two[0], ssoUrl: `${running.url}/sso` })
+  expect([statSync(file).mode & 0o077, running.stdout()]).toEqual([0, ''])
+  const { port } = new URL(running.url)
+  const again = await startCommand(['--port', port, '--site', two[0], '--env-file', file])
+  const taken = await runApart('--port', port, ...write)
+  await again.stop()
+  expect(again.output()).toContain(`  ${file}  ${two[0]}, left as it was\n`)
+  expect([taken.code, taken.stderr]).toEqual([1, expect.stringContaining(`port ${port} is taken`)])
+  const elsewhere = await start(...write)
+  await elsewhere.stop()
+  expect(elsewhere.output()).toContain(
+    `${two[0]}, left as it was, but SSO2_API_URL, SSO2_TOKEN_URL, SSO2_URL differ: delete the file, or correct it\n`,
+  )
+  expect(readFileSync(file, 'utf8')).toBe(written)
+})
+
+test('--write-env without --site writes the .env of the demo site', async () => {
+  const file = path.join(folder, 'demo.env')
+  const running = await start('--write-env', file)
+  await running.stop()
+  expect(makeConfig({}, parseEnv(readFileSync(file, 'utf8')), clock).clientId).toBe('morning-post')
+})
+
+describe('started by npx or by an npm script', () => {
+  const waiting = 'while ! grep -q ^Ctrl out.txt; do sleep 0.1; done'
+  const background = `express-sso2 emulator --port 0 & echo $! > pid.txt; ${waiting}`
+  const scripts = { emulator: 'express-sso2 emulator --port 0', background }
+  const project = makeProject({ 'package.json': JSON.stringify({ scripts }) })
+  const bin = path.join(project, 'node_modules', '.bin')
+  mkdirSync(bin)
+  const main = path.join(built, 'cli', 'main.js')
+  writeFileSync(path.join(bin, 'express-sso2'), `#!/bin/sh\nexec node ${main} "$@"\n`, { mode: 0o755 })
+  afterAll(() => rmSync(project, { recursive: true }))
+
+  const read = (name: string) => readFileSync(path.join(project, name), 'utf8')
+  /** Starts a command in the background, as a script does, and waits for the emulator. @returns the address of the emulator */
+  function inBackground(command: string, then: string): string {
+    const script = `rm -f out.txt; ${command} >out.txt 2>&1 & sleep 0.1; ${waiting}; ${then}`
+    execFileSync('sh', ['-c', script], { cwd: project, env: cleanEnvironment(), stdio: 'ignore' })
+    return /Admin portal\s+(\S+)\//.exec(read('out.txt'))?.[1] ?? ''
+  }
+
+  test.each(['npx express-sso2 emulator --port 0', 'npm run emulator'])(
+    '%s: a kill of npm ends the emulator too',
+    async (command) => {
+      const url = inBackground(command, 'kill $!')
+      await eventually(async () => !(await answers(url)))
+    },
+    60_000,
+  )
+
+  test('a script that starts it in the background may end before it', async () => {
+    const url = inBackground('npm run background', 'wait $!')
+    await new Promise((resolve) => setTimeout(resolve, 1200))
+    expect(await answers(url)).toBe(true)
+    process.kill(Number(read('pid.txt')), 'SIGTERM')
+    await eventually(async () => !(await answers(url)))
+  }, 60_000)
 })
 
 test('started again it prints the same clients, and another session secret', async () => {

@@ -63,8 +63,18 @@ test.each<[what: string, site: string, headers: Record<string, string>, says: ob
   ['a site without its Redis', 'storeless', {}, { store: 'unavailable' }],
 ])('of %s the site reports what it has seen', async (_what, name, headers, says) => {
   const trusted = { trustedHops: 0, hopsTrustedUnseen: 0 }
-  const usual = { sso: 'ok', store: 'ok', forwardedFor: '', proxyHeaders: [], ...trusted, isEncrypted: false }
-  expect(await reportOf(name, headers)).toEqual({ clientId: name, siteUrl: sites.at(name), ...usual, ...says })
+  const address = { isLocalSocket: false, hasVisitorAddress: true }
+  const options = { login: '/login', identify: 'always', binding: 'sso2.b' }
+  const usual = {
+    sso: 'ok',
+    store: 'ok',
+    forwardedFor: '',
+    proxyHeaders: [],
+    ...trusted,
+    isEncrypted: false,
+    ...address,
+  }
+  expect(await reportOf(name, headers)).toEqual({ clientId: name, siteUrl: sites.at(name), ...usual, options, ...says })
 })
 
 test('a site that has found Identify away reports so', async () => {

@@ -18,7 +18,7 @@ import type { SessionToken } from '../../protocol/session-token'
 import type { LoginStart } from '../../storage/session-index'
 import { shortHash } from '../../storage/site-store'
 import { publish } from '../hooks'
-import { deviceOf } from '../http/request-facts'
+import { deviceOf, limitedAddress } from '../http/request-facts'
 import type { AdmittedLogin, LoginAttempt, Refusal } from '../limits'
 import { browserName, dropLogoutCookie, type RequestContext } from '../request-context'
 import { exchangeTicketForUser } from './exchange-ticket'
@@ -123,7 +123,7 @@ async function attemptLogin(
   credentials: Credentials,
   lock: LoginLock,
 ): Promise<LoginResult> {
-  const { ipa: address } = deviceOf(context.req)
+  const address = limitedAddress(context.req, context.site.config)
   const admitted = await context.site.limits.admitLogin({ ...tried, address, account: await tried.account })
   if ('reason' in admitted) return refusedLogin(admitted)
   const sent = await sendLogin(context, credentials, lock, admitted)

@@ -7,6 +7,7 @@ import { isIP } from 'node:net'
 import type { Request } from 'express'
 import { createIsbotFromList, list } from 'isbot'
 import type { Config } from '../../config'
+import { LOG_LINES } from '../../decide/log-lines'
 import { isDocumentNavigation, isPrefetch, type RequestShape } from '../../decide/navigation'
 import { MAX_CARRIED_LENGTH, validateReturnTo, withoutFlowParameter } from '../../decide/return-to'
 import type { Device } from '../../protocol/claims'
@@ -123,12 +124,22 @@ export function requestAddress(
   return validateReturnTo(base + pathAndQueryOf(req).replace(/#.*$/, ''), returnPolicy, MAX_CARRIED_LENGTH)
 }
 
+/** Address of a visitor whose address the application does not know, as behind a Unix socket. */
+export const UNKNOWN_ADDRESS = '0.0.0.0'
+
 /** Returns IP address (by the site's `trust proxy`) and User-Agent (without control characters) for the SSO system. */
 export function deviceOf(req: Request): Device {
   const ip = withoutPort(req.ip ?? req.socket?.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/, '')
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is removed
   const agent = (req.headers['user-agent'] ?? '').replace(/[\u0000-\u001f\u007f]/g, '')
-  return { ipa: isIP(ip) ? ip : '0.0.0.0', uas: agent.slice(0, MAX_USER_AGENT) || 'unknown' }
+  return { ipa: isIP(ip) ? ip : UNKNOWN_ADDRESS, uas: agent.slice(0, MAX_USER_AGENT) || 'unknown' }
+}
+
+/** Returns the address for the limits. Without one all visitors count as one, so the log names the cause. */
+export function limitedAddress(req: Request, { log }: Config): string {
+  const { ipa } = deviceOf(req)
+  if (ipa === UNKNOWN_ADDRESS && req.socket?.destroyed !== true) log.warn('address:unknown', LOG_LINES.addressUnknown)
+  return ipa
 }
 
 /** Some proxies add the port to the address that they forward. */

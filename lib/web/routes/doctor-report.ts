@@ -1,6 +1,7 @@
 /** The report for `doctor`: how requests arrive, and whether Redis and the SSO system answer. Only a signed request gets the report. */
 import type { Request, Response } from 'express'
 import { DOCTOR_HEADER, isDoctorSignature, type SiteReport } from '../../decide/doctor-protocol'
+import { deviceOf, UNKNOWN_ADDRESS } from '../http/request-facts'
 import { sendJson } from '../pages/answers'
 import type { Site } from '../site'
 
@@ -34,7 +35,7 @@ export function isDoctorRequest(site: Site, req: Request): boolean {
 
 /** Sends the report. */
 export async function sendDoctorReport(site: Site, req: Request, res: Response): Promise<void> {
-  const { clientId, siteUrl } = site.config
+  const { clientId, siteUrl, routes, identify, cookies } = site.config
   const report: SiteReport = {
     clientId,
     siteUrl,
@@ -45,6 +46,9 @@ export async function sendDoctorReport(site: Site, req: Request, res: Response):
     trustedHops: req.ips.length,
     hopsTrustedUnseen: hopsTrustedUnseen(req),
     isEncrypted: 'encrypted' in req.socket && req.socket.encrypted === true,
+    isLocalSocket: req.socket.remoteAddress === undefined,
+    hasVisitorAddress: deviceOf(req).ipa !== UNKNOWN_ADDRESS,
+    options: { login: routes.login, identify, binding: cookies.binding },
   }
   sendJson(res, 200, report)
 }

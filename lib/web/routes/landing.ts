@@ -38,7 +38,7 @@ import { isNamedLogoutPending, logOutLandedToken } from '../actions/log-out'
 import { IDENTIFY_LOOP } from '../actions/resolve-user'
 import { beginAnonymousSession } from '../actions/sign-in'
 import { publish } from '../hooks'
-import { deviceOf, isPrefetchRequest, queryParameters } from '../http/request-facts'
+import { isPrefetchRequest, limitedAddress, queryParameters } from '../http/request-facts'
 import { redirect } from '../http/response-headers'
 import { sendProblem } from '../pages/answers'
 import {
@@ -139,7 +139,7 @@ const NO_TOKEN_STATE = {
 async function consumeToken({ site, req, stored }: RequestContext, t: string, token: SessionToken) {
   const [tokenState, isLandingLimitReached] = await Promise.all([
     site.sessionIndex.useToken(tokenSignature(t), shortHash(token.sid ?? '')),
-    isNewVisitor(token, stored.value) && site.limits.isLandingRefused(deviceOf(req).ipa),
+    isNewVisitor(token, stored.value) && site.limits.isLandingRefused(limitedAddress(req, site.config)),
   ])
   if (tokenState === 'unavailable') return { ...NO_TOKEN_STATE, isStoreAvailable: false }
   return {
