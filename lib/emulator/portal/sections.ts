@@ -33,7 +33,8 @@ export function clockSection({ now, aheadSeconds, tokenTime }: PortalView): Html
         method: 'POST',
         path: '/reset',
         done: 'Everything is as it was configured.',
-        confirm: 'Forget all sessions, faults and calls, and set the clock back?',
+        confirm:
+          'Forget all sessions, faults and calls, and set the clock back? Login limits that a site has counted stay.',
       })}
     </div>`
   return section('clock', 'Clock', '', content)
