@@ -123,6 +123,17 @@ test('Allow only subscribers', async () => {
   expect(emulator.calls({ operation: 'me' }).length).toBe(2) // the login's, and one for both visits
 })
 
+test('Answer scripts of another origin: the preflight, which has no cookies, passes the guard', async () => {
+  await start('Answer scripts of another origin')
+  const origin = 'https://apps.news.example'
+  const headers = { origin, 'access-control-request-method': 'GET', 'access-control-request-headers': 'content-type' }
+  const preflight = await fetch(`${siteUrl}/api/orders`, { method: 'OPTIONS', headers })
+  expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([204, origin])
+  const refused = await fetch(`${siteUrl}/api/orders`, { headers: { origin } })
+  expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, origin])
+  expect((await fetch(`${siteUrl}/api/orders`)).headers.get('access-control-allow-origin')).toBeNull()
+})
+
 test('Check editors more often than readers', async () => {
   const [editor, reader] = [await start('Check editors more often than readers'), new Browser()]
   await logIn(editor, ada)

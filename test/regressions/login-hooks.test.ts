@@ -41,6 +41,21 @@ const post = (browser: Browser, path = '/logout', json = {}) => browser.fetchJso
 const dropSession = (browser: Browser) => browser.dropCookies(({ name }) => /^(sso2|connect)\.sid$/.test(name))
 const basketAt = async (browser: Browser) => basket(await browser.fetchJson(setup.at('/basket'))).basket
 
+describe('a user whose name changes at the platform', () => {
+  test('is shown with the new name after an Identify redirect by identifyUrl(), with the session and without onLogin', async () => {
+    let name = 'Ada Lindqvist'
+    await start('Redis', { ...listeners, loadUser: async () => ({ accountId: 'account-ada', username: name }) })
+    const browser = await setup.loggedInBrowser()
+    await browser.visit(setup.at('/put?item=apple'))
+    name = 'Ada Byron'
+    expect(view(await browser.visit(setup.at('/'))).username).toBe('Ada Lindqvist')
+    const { identify } = JSON.parse((await browser.visit(setup.at('/identify-me'))).body) as { identify: string }
+    expect(view(await browser.visit(identify)).username).toBe('Ada Byron')
+    expect(await basketAt(browser)).toEqual(['merged at login', 'apple'])
+    expect(called).toEqual([['login', 'Ada Lindqvist']])
+  })
+})
+
 describe.each<Keeping>(['Redis', 'a session of its own'])('with %s', (keeping) => {
   beforeEach(() => start(keeping))
 
