@@ -128,6 +128,12 @@ export const LOG_LINES = {
     users: 'Under memory pressure users are logged out, and pending logouts are lost',
     check: 'that maxmemory-policy is noeviction',
   },
+  redisLostData: {
+    heading: 'Redis has lost its data',
+    happened: 'The store is empty: Redis has lost its data, and sessions were lost',
+    users: 'A redirect logs users in again, and data of req.session such as baskets are gone',
+    check: 'that Redis keeps its data over a restart (appendonly yes), and that nothing deletes its keys',
+  },
   sessionNotSaved: {
     heading: 'A session could not be saved',
     happened: 'A session could not be saved: Redis did not take the data of a page',
@@ -201,6 +207,7 @@ export const logText = ({ heading, happened, users, check }: LogLine): string =>
 export const RECOVERIES = {
   identify: 'Identify works again.',
   redis: 'Redis responds again.',
+  redisWrites: 'Redis takes writes again.',
   sso: 'The SSO system responds again.',
   exchangeTicket: 'The token endpoint works again.',
   loadUser: 'The user path works again.',

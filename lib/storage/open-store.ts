@@ -1,12 +1,13 @@
 /** Opens the store of a site, and logs its failures. */
 import type { Cluster, Redis } from 'ioredis'
 import type { Config } from '../config'
-import { LOG_LINES, RECOVERIES } from '../decide/log-lines'
-import { redisFailureAdvice, redisFailureReason } from '../decide/redis-failure-advice'
+import { LOG_LINES } from '../decide/log-lines'
+import { redisFailureAdvice, redisFailureReason, redisRecovery } from '../decide/redis-failure-advice'
 import type { Kv } from './kv'
 import { MemoryKv } from './memory-kv'
-import { openRedis, redisKv } from './redis-kv'
-import type { ServersListener } from './redis-servers'
+import { openRedis } from './redis-connection'
+import type { GuardListener } from './redis-guard'
+import { redisKv } from './redis-kv'
 
 /** Opens the store. @returns the store, and the client of Redis if there is one */
 export function openStore({ redis, prefix, clock, log }: Pick<Config, 'redis' | 'prefix' | 'clock' | 'log'>): {
@@ -16,7 +17,7 @@ export function openStore({ redis, prefix, clock, log }: Pick<Config, 'redis' | 
   if (redis === undefined) return { kv: new MemoryKv(() => clock.now()), client: undefined }
   const client = typeof redis === 'string' ? openRedis(redis) : redis
   const { redisEviction } = LOG_LINES
-  const listener: ServersListener = {
+  const listener: GuardListener = {
     connected: evictionCheck(client, (policy) =>
       log.warn('redis:eviction', {
         ...redisEviction,
@@ -24,7 +25,8 @@ export function openStore({ redis, prefix, clock, log }: Pick<Config, 'redis' | 
       }),
     ),
     failed: (failure) => log.warn(`store:${redisFailureReason(failure)}`, redisFailureAdvice(failure)),
-    recovered: () => log.over('store', RECOVERIES.redis),
+    recovered: (failure) => log.over('store', redisRecovery(failure)),
+    lostData: () => log.warn('redis:lost', LOG_LINES.redisLostData),
   }
   return { kv: redisKv(client, typeof redis === 'string', listener, prefix), client }
 }

@@ -1,36 +1,17 @@
-/** Keeps the store in Redis. Every command has a deadline. No command is sent to a server that is known not to answer. */
+/** Keeps the store in Redis. Every command passes the guard of its server. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Cluster, Redis } from 'ioredis'
 import { redisFailureReason } from '../decide/redis-failure-advice'
 import { type Kv, MAX_CANDIDATES, MORE_CANDIDATES } from './kv'
+import { inDatabase } from './redis-connection'
+import { type GuardListener, RedisGuards } from './redis-guard'
 import { type ScriptedRedis, withScripts } from './redis-scripts'
-import { type Probing, RedisServers, type ServersListener } from './redis-servers'
 
-const CONNECT_MS = 2000
-/** Maximum time for which an ending process waits for a Redis that does not answer. */
-const DISCONNECT_MS = 300
-
-/** Opens a connection that never hangs. Retries are bounded, and a command that may have run is not sent again. */
-export function openRedis(address: string): Redis {
-  const ioredis: typeof import('ioredis') = require('ioredis') // a site without Redis, or with its own client, does not load ioredis here
-  const redis = new ioredis.Redis(address, {
-    connectTimeout: CONNECT_MS,
-    disconnectTimeout: DISCONNECT_MS,
-    maxRetriesPerRequest: 1,
-    autoResendUnfulfilledCommands: false,
-    retryStrategy: (attempt) => Math.min(1000, 50 * attempt) + Math.random() * 50,
-  })
-  redis.on('error', () => {}) // each command reports its own failure, and an unheard 'error' event would end the process
-  return redis
-}
-
-/** @param requests number of requests that wait for the values, default 1 */
-type Read = (keys: readonly string[], requests?: number) => Promise<(string | null)[]>
+type Read = (keys: readonly string[]) => Promise<(string | null)[]>
 
 /** Reads of the same turn of the event loop. */
 interface Batch {
   readonly keys: string[]
-  requests: number
   readonly values: Promise<(string | null)[]>
 }
 
@@ -42,49 +23,35 @@ interface Batch {
 function batched(read: Read): Read {
   let inProgress = 0
   let batch: Batch | undefined
-  const send = async (keys: readonly string[], requests?: number) => {
+  const send = async (keys: readonly string[]) => {
     inProgress += 1
     try {
-      return await read(keys, requests)
+      return await read(keys)
     } finally {
       inProgress -= 1
     }
   }
   const sendBatch = async () => {
     await nextTurn()
-    const { keys = [], requests } = batch ?? {}
+    const { keys = [] } = batch ?? {}
     batch = undefined
-    return send(keys, requests)
+    return send(keys)
   }
   const join = async (keys: readonly string[]) => {
-    batch ??= { keys: [], requests: 0, values: sendBatch() }
+    batch ??= { keys: [], values: sendBatch() }
     const from = batch.keys.push(...keys) - keys.length
-    batch.requests += 1
     const values = await batch.values
     return values.slice(from, from + keys.length)
   }
   return (keys) => (inProgress === 0 ? send(keys) : join(keys))
 }
 
-/** Reads keys of a session. Without a Cluster, simultaneous reads of several sessions share a command. */
-function readerOf(redis: Redis | Cluster, servers: RedisServers): Read {
-  const read: Read = (keys, requests) =>
-    servers.breakerFor(keys[0] ?? '').run('read', () => redis.mget(...keys), requests)
-  return redis.isCluster ? read : batched(read)
-}
-
-/** Probes with a read and a script, because requests send both kinds. */
-const probing = (redis: ScriptedRedis, prefix: string): Probing => ({
-  prefix,
-  send: (access, key) => (access === 'read' ? redis.mget(key) : redis.sso2Probe(1, key)),
-})
-
 const expected = (before: string | null | undefined) => [
   before === undefined ? 'any' : before === null ? 'none' : 'value',
   before ?? '',
 ]
 
-/** Runs commands for a key, behind the circuit breaker of its server. */
+/** Runs a command for a key, behind the guard of its server. */
 type RunForKey = <T>(key: string, run: () => Promise<T>) => Promise<T>
 
 function textsOf(redis: ScriptedRedis, runForKey: RunForKey) {
@@ -136,27 +103,41 @@ function setsOf(redis: ScriptedRedis, runForKey: RunForKey) {
 }
 
 /**
- * Returns a `Kv` over ioredis. Every command but MGET counts as a write.
+ * Returns a `Kv` over ioredis.
  * @param owned true if this package opened the connection. `close` then ends the connection too.
  * @param listener is notified of failures and recoveries
  * @param prefix begins the keys of probes
  */
-export function redisKv(client: Redis | Cluster, owned: boolean, listener?: ServersListener, prefix = 'sso2:'): Kv {
+export function redisKv(client: Redis | Cluster, owned: boolean, listener?: GuardListener, prefix = 'sso2:'): Kv {
   const redis = withScripts(client)
-  const servers = new RedisServers(client, probing(redis, prefix), listener)
-  const runForKey: RunForKey = (key, run) => servers.breakerFor(key).run('write', run)
+  const whenSelected = inDatabase(client)
+  const guards = new RedisGuards(
+    client,
+    {
+      prefix,
+      read: async (key) => (await whenSelected(() => redis.mget(key)))[0] !== null,
+      write: (key) => whenSelected(() => redis.sso2Probe(2, key, `${key}:absent`)),
+      cut: owned ? () => (client as Redis).stream?.destroy() : undefined,
+    },
+    listener,
+  )
+  const run: RunForKey = (key, command) => guards.run(key, () => whenSelected(command))
+  const read: Read = (keys) => run(keys[0] ?? '', () => redis.mget(...keys))
   return {
-    mget: readerOf(redis, servers) as Kv['mget'], // Redis answers with a value for each key
-    ...textsOf(redis, runForKey),
-    ...setsOf(redis, runForKey),
-    isOnSameServer: (key, other) => servers.breakerFor(key) === servers.breakerFor(other),
+    mget: (client.isCluster ? read : batched(read)) as Kv['mget'], // Redis answers with a value for each key
+    ...textsOf(redis, run),
+    ...setsOf(redis, run),
+    isOnSameServer: (key, other) => guards.ownerOf(key) === guards.ownerOf(other),
     get isAvailable() {
-      return servers.isAnyServerHealthy
+      return guards.isAvailable
     },
     get failure() {
-      return servers.failure && redisFailureReason(servers.failure)
+      return guards.failure && redisFailureReason(guards.failure)
     },
-    probe: () => servers.probe(),
-    close: async () => servers.close(owned),
+    probe: () => guards.probe(),
+    close: async () => {
+      guards.close()
+      if (owned) client.disconnect()
+    },
   }
 }

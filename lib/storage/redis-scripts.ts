@@ -84,23 +84,23 @@ local due = redis.call('zrangebyscore', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, AR
 for _, entry in ipairs(due) do redis.call('zadd', KEYS[1], ARGV[2], entry) end
 return due`
 
-/** Tries every command of the other scripts on a key that does not exist, and writes nothing. */
+/** Writes a key that stays, and tries the commands of the other scripts on a key that does not exist. */
 const PROBE = `
+redis.call('set', KEYS[1], '1', 'EX', 7776000)
 redis.call('time')
-redis.call('set', KEYS[1], '1', 'XX')
-redis.call('incr', KEYS[1])
-redis.call('decr', KEYS[1])
-redis.call('get', KEYS[1])
-redis.call('expire', KEYS[1], 1)
-redis.call('del', KEYS[1])
-redis.call('pttl', KEYS[1])
-redis.call('zadd', KEYS[1], 'XX', 1, '1')
-redis.call('zcard', KEYS[1])
-redis.call('zscore', KEYS[1], '1')
-redis.call('zrange', KEYS[1], 0, 0)
-redis.call('zrangebyscore', KEYS[1], 1, 1)
-redis.call('zrem', KEYS[1], '1')
-return redis.call('zremrangebyscore', KEYS[1], 1, 1)`
+redis.call('incr', KEYS[2])
+redis.call('decr', KEYS[2])
+redis.call('get', KEYS[2])
+redis.call('expire', KEYS[2], 1)
+redis.call('del', KEYS[2])
+redis.call('pttl', KEYS[2])
+redis.call('zadd', KEYS[2], 'XX', 1, '1')
+redis.call('zcard', KEYS[2])
+redis.call('zscore', KEYS[2], '1')
+redis.call('zrange', KEYS[2], 0, 0)
+redis.call('zrangebyscore', KEYS[2], 1, 1)
+redis.call('zrem', KEYS[2], '1')
+return redis.call('zremrangebyscore', KEYS[2], 1, 1)`
 
 /** Sources by command name. */
 export const SCRIPTS = {

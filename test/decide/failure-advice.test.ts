@@ -151,7 +151,11 @@ test('two places that throw are two causes, and one that throws twice is one', (
   expect(causes[0]).toBe(causes[2])
 })
 
-const reply = (message: string) => Object.assign(new Error(message), { name: 'ReplyError' })
+const reply = (message: string, command?: string) =>
+  Object.assign(new Error(message), {
+    name: 'ReplyError',
+    ...(command && { command: { name: command, args: ['SECRET'] } }),
+  })
 
 test.each<[error: unknown, reason: string, look: RegExp]>([
   [
@@ -164,17 +168,17 @@ test.each<[error: unknown, reason: string, look: RegExp]>([
   [new Error('no answer in time'), 'no answer in time', /REDIS_URL/],
   [new Error('Connection is closed.'), 'no connection', /REDIS_URL/],
   [undefined, 'no connection', /REDIS_URL/],
-  [reply('WRONGPASS invalid username-password pair or user is disabled.'), 'WRONGPASS', /password/],
-  [reply('NOAUTH Authentication required.'), 'NOAUTH', /password/],
-  [reply("NOPERM User x has no permissions to run the 'evalsha' command"), 'NOPERM', /permissions/],
-  [reply('READONLY You can not write against a read only replica.'), 'READONLY', /replica/],
-  [reply('OOM command not allowed'), 'OOM', /maxmemory/],
-  [reply('MISCONF Redis is configured to save'), 'MISCONF', /disk/],
-  [reply('NOREPLICAS Not enough good replicas to write.'), 'NOREPLICAS', /replicas/],
-  [reply('CLUSTERDOWN Hash slot not served'), 'CLUSTERDOWN', /slots have no master/],
-  [reply('LOADING Redis is loading the dataset in memory'), 'LOADING', /still loading/],
-  [reply('oops'), 'no connection', /REDIS_URL/],
-  [reply('say WRONGPASS again'), 'no connection', /REDIS_URL/],
+  [reply('WRONGPASS invalid username-password pair or user is disabled.'), 'commands refused: WRONGPASS', /password/],
+  [reply('NOAUTH Authentication required.'), 'commands refused: NOAUTH', /password/],
+  [reply("NOPERM User x has no permissions to run the 'evalsha' command"), 'commands refused: NOPERM', /permissions/],
+  [reply('READONLY You can not write against a read only replica.'), 'commands refused: READONLY', /replica/],
+  [reply('OOM command not allowed'), 'commands refused: OOM', /maxmemory/],
+  [reply('MISCONF Redis is configured to save'), 'commands refused: MISCONF', /disk/],
+  [reply('NOREPLICAS Not enough good replicas to write.'), 'commands refused: NOREPLICAS', /replicas/],
+  [reply('CLUSTERDOWN Hash slot not served'), 'commands refused: CLUSTERDOWN', /slots have no master/],
+  [reply('LOADING Redis is loading the dataset in memory'), 'commands refused: LOADING', /still loading/],
+  [reply('oops'), 'commands refused', /REDIS_URL/],
+  [reply('say WRONGPASS again'), 'commands refused', /REDIS_URL/],
   [null, 'no connection', /REDIS_URL/],
   ['ECONNREFUSED', 'no connection', /REDIS_URL/],
   [{ code: 7 }, 'no connection', /REDIS_URL/],
@@ -185,30 +189,76 @@ test.each<[error: unknown, reason: string, look: RegExp]>([
   [{ code: 'ECONNRESET', address: '127.0.0.1' }, 'ECONNRESET', /REDIS_URL/],
   [{ code: 'ECONNRESET', port: 1 }, 'ECONNRESET', /REDIS_URL/],
   [{ code: 'ECONNRESET', address: '127.0.0.1', port: '1' }, 'ECONNRESET', /REDIS_URL/],
-  [reply("ERR unknown command 'evalsha', with args beginning with: 'SECRET'"), 'ERR', /EVALSHA/],
-  [reply("ERR The user executing the script can't run this command or subcommand"), 'NOPERM', /permissions/],
+  [
+    reply("ERR unknown command 'evalsha', with args beginning with: 'SECRET'", 'evalsha'),
+    'writes refused: ERR',
+    /know EVALSHA/,
+  ],
+  [reply('ERR Unknown Redis command called from script', 'eval'), 'writes refused: ERR', /docs\/redis\.md lists/],
+  [
+    reply("ERR unknown command 'info', with args beginning with: ", 'info'),
+    'INFO refused: ERR',
+    /enableReadyCheck: false/,
+  ],
+  [reply('ERR DB index is out of range', 'select'), 'SELECT refused: ERR', /database number/],
+  [
+    reply("NOPERM User x has no permissions to run the 'select' command", 'select'),
+    'SELECT refused: NOPERM',
+    /may run SELECT/,
+  ],
+  [
+    reply("NOPERM User x has no permissions to access the 'SECRET' key", 'mget'),
+    'reads refused: NOPERM',
+    /session\.prefix/,
+  ],
+  [
+    Object.assign(new Error('Protocol error, got "H" as reply type byte'), { name: 'ParserError' }),
+    'PROTOCOL',
+    /rediss:\/\//,
+  ],
+  [Object.assign(new Error('x'), { code: 'ERR_SSL_WRONG_VERSION_NUMBER' }), 'ERR_SSL_WRONG_VERSION_NUMBER', /scheme/],
+  [
+    Object.assign(new Error('x'), { code: 'SELF_SIGNED_CERT_IN_CHAIN' }),
+    'SELF_SIGNED_CERT_IN_CHAIN',
+    /NODE_EXTRA_CA_CERTS/,
+  ],
+  [
+    Object.assign(new Error('x'), { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' }),
+    'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    /NODE_EXTRA_CA_CERTS/,
+  ],
+  [Object.assign(new Error('x'), { code: 'CERT_HAS_EXPIRED' }), 'CERT_HAS_EXPIRED', /expired/],
+  [
+    reply("ERR The user executing the script can't run this command or subcommand"),
+    'commands refused: NOPERM',
+    /permissions/,
+  ],
   [
     Object.assign(reply('EXECABORT Transaction discarded because of previous errors.'), {
       previousErrors: [reply('OOM command not allowed')],
     }),
-    'OOM',
+    'commands refused: OOM',
     /maxmemory/,
   ],
-  [Object.assign(reply('EXECABORT Transaction discarded.'), { previousErrors: [] }), 'EXECABORT', /REDIS_URL/],
+  [
+    Object.assign(reply('EXECABORT Transaction discarded.'), { previousErrors: [] }),
+    'commands refused: EXECABORT',
+    /REDIS_URL/,
+  ],
 ])('a Redis that fails with %p: the line says %s, and what to check', (error, reason, check) => {
   const line = logText(redisFailureAdvice({ error }))
   expect(line).toContain(`(${reason})`)
   expect(line).toMatch(check)
   expect(line).not.toContain('SECRET')
-  expect(hasCause({ error })).toBe(reason !== 'no connection')
+  expect(hasCause({ error })).toBe(reason !== 'no connection' && reason !== 'commands refused')
 })
 
-const refused = reply('OOM command not allowed')
+const refused = reply('OOM command not allowed', 'evalsha')
 test.each<[failure: Parameters<typeof redisFailureReason>[0], reason: string]>([
-  [{ error: refused, access: 'write' }, 'writes refused: OOM'],
-  [{ error: reply('NOAUTH Authentication required.'), access: 'read' }, 'reads refused: NOAUTH'],
-  [{ error: refused, access: 'write', node: '10.0.0.1:6379' }, 'writes refused: OOM (10.0.0.1:6379)'],
-  [{ error: reply('oops'), access: 'write' }, 'writes refused'],
+  [{ error: refused }, 'writes refused: OOM'],
+  [{ error: reply('NOAUTH Authentication required.', 'mget') }, 'reads refused: NOAUTH'],
+  [{ error: refused, node: '10.0.0.1:6379' }, 'writes refused: OOM (10.0.0.1:6379)'],
+  [{ error: reply('oops', 'set') }, 'writes refused'],
   [{ error: new Error('no answer in time'), node: '10.0.0.1:6379' }, 'no answer in time (10.0.0.1:6379)'],
   [{ error: new Error('Connection is closed.') }, 'no connection'],
   [{ error: Object.assign(new Error('x'), { code: 'CERT_HAS_EXPIRED' }) }, 'CERT_HAS_EXPIRED'],
@@ -216,12 +266,16 @@ test.each<[failure: Parameters<typeof redisFailureReason>[0], reason: string]>([
   expect(redisFailureReason(failure)).toBe(reason)
 })
 
+test('a failure of one master of a Cluster concerns its own users, and the line says so', () => {
+  const failed = (node?: string) => redisFailureAdvice({ error: new Error('no answer in time'), node }).users
+  expect(failed('10.0.0.1:6379')).toMatch(/logins get 503\. Only users with data on this master are affected$/)
+  expect(failed()).not.toMatch(/Only users/)
+})
+
 test('a line says what a refused write means for users, and names the node of a Cluster once', () => {
   const textOf = (failure: RedisFailure) => logText(redisFailureAdvice(failure))
-  expect(textOf({ error: refused, access: 'write' })).toMatch(
-    /\. Users stay logged in for graceSeconds, but logins get 503/,
-  )
-  expect(textOf({ error: refused, access: 'read' })).toMatch(/\. Users get pages without login/)
+  expect(textOf({ error: refused })).toMatch(/\. Users stay logged in for graceSeconds, but logins get 503/)
+  expect(textOf({ error: reply('OOM x', 'mget') })).toMatch(/\. Users get pages without login/)
   const error = Object.assign(new Error('connect'), { code: 'ECONNREFUSED', address: '10.0.0.1', port: 6379 })
   expect(textOf({ error, node: '10.0.0.1:6379' })).toContain('(ECONNREFUSED (10.0.0.1:6379))')
 })
@@ -239,7 +293,7 @@ test.each<[what: string, error: unknown, isRefused: boolean]>([
 
 test('a refusal that quotes the error of a script keeps its own code', () => {
   const error = named('ReplyError', 'EXECABORT it said: ERR The user executing the script can not run this command')
-  expect(redisFailureReason({ error, access: 'write', node: undefined })).toBe('writes refused: EXECABORT')
+  expect(redisFailureReason({ error })).toBe('commands refused: EXECABORT')
 })
 
 test('a line of the log has one full stop after what happened, and says what to check', () => {

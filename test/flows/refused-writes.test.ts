@@ -145,7 +145,7 @@ describe.each(causes)('[O23] a Redis that refuses writes: $code', ({ code, refus
     const [, ms] = await timed(() => eventually(async () => (await setup.morning.sso.health()).store === 'ok'))
     expect(ms).toBeLessThan(5000)
     expect(await healthWithStore(setup.morning.sso)).not.toHaveProperty('storeReason')
-    expect(lines.filter((line) => line.includes('responds again'))).toHaveLength(1)
+    expect(lines.filter((line) => line.includes('Redis takes writes again'))).toHaveLength(1)
     const page = await logIn(setup.browser(), setup.morning, ada)
     expect(view(page)).toMatchObject({ status: 'loggedin' })
   })

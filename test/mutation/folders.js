@@ -9,7 +9,7 @@ module.exports = {
     suites: [
       'deadline',
       ...suites('storage', 'contract counts pending-logouts-and-login-locks masters opening outage records'),
-      ...suites('storage', 'redis-circuit-breaker session-index site-store'),
+      ...suites('storage', 'redis-guard session-index site-store'),
       'web/deferred-logouts',
     ],
   },

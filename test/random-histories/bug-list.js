@@ -110,8 +110,8 @@ module.exports = [
   },
   {
     name: 'a connection to Redis that has gone silent is kept',
-    file: 'storage/redis-circuit-breaker.ts',
-    find: 'else if (!isRedisRefusal(error) && this.#failures[kind].count >= MAX_FAILURES) this.#server.reconnect(true)',
+    file: 'storage/redis-guard.ts',
+    find: 'if (this.#silences >= MAX_SILENCES) this.#server.cut?.()',
     breaks: ['I9'],
   },
   {

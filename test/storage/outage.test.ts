@@ -1,6 +1,7 @@
 import { Sso2UnavailableError } from '../../lib/errors'
 import type { Kv } from '../../lib/storage/kv'
-import { openRedis, redisKv } from '../../lib/storage/redis-kv'
+import { openRedis } from '../../lib/storage/redis-connection'
+import { redisKv } from '../../lib/storage/redis-kv'
 import { doneUnlessUnavailable, storeUnavailable, unlessUnavailable } from '../../lib/storage/site-store'
 import { freePort } from '../support/ports'
 import { NOW, siteOver, type TestSite } from './stores'

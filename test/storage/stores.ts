@@ -4,7 +4,8 @@ import { LoginLocks } from '../../lib/storage/login-locks'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import { PendingLogouts } from '../../lib/storage/pending-logouts'
 import { Records } from '../../lib/storage/records'
-import { openRedis, redisKv } from '../../lib/storage/redis-kv'
+import { openRedis } from '../../lib/storage/redis-connection'
+import { redisKv } from '../../lib/storage/redis-kv'
 import { SessionIndex } from '../../lib/storage/session-index'
 
 /** When these tests begin, in seconds since 1970. */

@@ -1,0 +1,128 @@
+jest.unmock('../../lib/deadline')
+
+import type { RedisFailure } from '../../lib/decide/redis-failure-advice'
+import { RedisGuard } from '../../lib/storage/redis-guard'
+
+/* The guard of one server, whose clock the test turns. */
+
+let guard: RedisGuard
+let probe: () => Promise<void>
+/** What its server has heard. */
+let heard: string[]
+beforeEach(() => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick'] })
+  heard = []
+  probe = async () => {}
+  guard = new RedisGuard({
+    probe: () => {
+      heard.push('probe')
+      return probe()
+    },
+    cut: () => void heard.push('cut'),
+    failed: ({ error }: RedisFailure) => void heard.push(String(error)),
+    recovered: () => void heard.push('recovered'),
+  })
+})
+afterEach(() => {
+  guard.close()
+  jest.useRealTimers()
+})
+
+const fails = () => Promise.reject(new Error('broken'))
+const refuses = (message = 'OOM full') => Promise.reject(Object.assign(new Error(message), { name: 'ReplyError' }))
+const unavailable = { operation: 'store', message: expect.stringContaining('did not answer') }
+
+/** So many commands that fail. */
+async function miss(times: number, command: () => Promise<unknown> = fails): Promise<void> {
+  for (let time = 0; time < times; time += 1) await expect(guard.run(command)).rejects.toMatchObject(unavailable)
+}
+
+test('the reply of a command is passed on, and the cause of a failure reaches the listener only', async () => {
+  expect(await guard.run(async () => 7)).toBe(7)
+  expect([guard.isAvailable, guard.failure, heard]).toEqual([true, undefined, []])
+  await miss(1)
+  expect([guard.isAvailable, heard]).toEqual([true, ['Error: broken']])
+})
+
+test('three silences in a row: no request waits, the connection is cut, and one probe a second is sent until it is answered', async () => {
+  probe = fails
+  await miss(3)
+  let commands = 0
+  await miss(2, () => {
+    commands += 1
+    return fails()
+  })
+  expect([commands, guard.isAvailable, heard.at(-2)]).toEqual([0, false, 'cut'])
+  heard.length = 0
+  await jest.advanceTimersByTimeAsync(2999)
+  expect(heard.filter((what) => what === 'probe')).toHaveLength(2)
+  probe = async () => {}
+  heard.length = 0
+  await jest.advanceTimersByTimeAsync(1000)
+  expect([guard.isAvailable, guard.failure, heard]).toEqual([true, undefined, ['probe', 'recovered']])
+  await jest.advanceTimersByTimeAsync(5000)
+  expect(heard).toHaveLength(2)
+  expect(await guard.run(async () => 7)).toBe(7)
+})
+
+test('a reply between two silences begins the count again', async () => {
+  await miss(2)
+  await guard.run(async () => 7)
+  await miss(2)
+  expect([guard.isAvailable, heard.includes('cut')]).toEqual([true, false])
+})
+
+test('a reply with an error is no silence: later commands are sent, and only a probe says that it is over', async () => {
+  probe = refuses as () => Promise<never>
+  await miss(5, refuses)
+  expect(await guard.run(async () => 'read')).toBe('read')
+  await jest.advanceTimersByTimeAsync(1500)
+  expect([guard.isAvailable, heard.includes('cut'), heard.includes('recovered')]).toEqual([false, false, false])
+  probe = async () => {}
+  await jest.advanceTimersByTimeAsync(1000)
+  expect([guard.isAvailable, heard.at(-1)]).toEqual([true, 'recovered'])
+})
+
+test('a connection that told its error has that cause, until the server answers', async () => {
+  guard.connectionFailed(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }))
+  await miss(1)
+  expect(heard).toEqual(['Error: refused', 'Error: refused'])
+  await guard.run(async () => 7)
+  await miss(1)
+  expect(heard.at(-1)).toBe('Error: broken')
+})
+
+test('a command has 300 ms', async () => {
+  const outcome = guard.run(() => new Promise(() => {})).catch((error: Error) => error.message)
+  await jest.advanceTimersByTimeAsync(299)
+  expect(heard).toEqual([])
+  await jest.advanceTimersByTimeAsync(1)
+  expect(await outcome).toContain('did not answer')
+  expect(heard).toEqual(['Error: no answer in time'])
+})
+
+test('commands that were lost with the connection before say nothing about the next one', async () => {
+  const lost = Promise.all([1, 2, 3].map(() => miss(1, () => new Promise<never>(() => {}))))
+  await jest.advanceTimersByTimeAsync(100)
+  guard.connected()
+  await jest.advanceTimersByTimeAsync(200)
+  await lost
+  expect([guard.isAvailable, heard]).toEqual([true, ['probe']])
+})
+
+test('a reply that waited in the socket while this process was busy still counts', async () => {
+  let answer = (_value: number) => {}
+  const outcome = guard.run(() => new Promise<number>((resolve) => (answer = resolve)))
+  jest.advanceTimersByTime(400)
+  setImmediate(() => answer(7))
+  expect([await outcome, heard]).toEqual([7, []])
+})
+
+test('a guard that is closed probes and reports nothing more, and leaves no timer behind', async () => {
+  await miss(1)
+  const failing = miss(2)
+  guard.close()
+  await failing
+  await jest.advanceTimersByTimeAsync(5000)
+  expect([heard, jest.getTimerCount()]).toEqual([['Error: broken'], 0])
+})
