@@ -1,4 +1,14 @@
+import type { Request } from 'express'
+import {
+  cookiesUnder,
+  deviceOf,
+  isNavigationByPerson,
+  readCookie,
+  requestAddress,
+} from '../../lib/web/http/request-facts'
+import { removeLandingQuery } from '../../lib/web/routes/landing'
 import { useSetup } from '../flows/setup'
+import { make } from '../support/configuration'
 import { rawGet } from './cookies-raw'
 
 /* One request of a stranger's, as long as Node.js takes one, must not keep everybody else waiting. */
@@ -38,4 +48,51 @@ test.each(requests)('[T14] %s: answered as quickly as any other request', async 
     special = Math.min(special, await time(() => ask(path, cookie)))
   }
   expect(special).toBeLessThan(20 + 10 * usual)
+})
+
+/** A request with a long part. It has what the readers of lib/web/http look at. */
+const requestOf = (url: string, headers: Record<string, string> = {}, more: object = {}) =>
+  ({ method: 'GET', url, originalUrl: url, headers, ...more }) as Request
+
+/** The least of many rounds, in milliseconds of this process on a processor: a busy machine lets it wait. */
+function cpuTime(run: () => void): number {
+  const times = Array.from({ length: 60 }, () => {
+    const start = process.cpuUsage()
+    run()
+    const { user, system } = process.cpuUsage(start)
+    return (user + system) / 1000
+  })
+  return Math.min(...times)
+}
+
+const pairs = ['a&', 't&', 't=a&', '%74=&', '%&', '+=&', '?&', '=', '&']
+const ofCookies = (text: string) => requestOf('/', { cookie: `sso2.sid=a;${long(text)}` })
+const config = make()
+const readers: [name: string, run: () => void][] = [
+  ...['GET', 'POST', 'HEAD'].flatMap((method) =>
+    pairs.map((text): [string, () => void] => [
+      `parameters ${text} of a ${method} of the landing page`,
+      () => void removeLandingQuery(requestOf(`/sso2/landing?${long(text)}`, {}, { method })),
+    ]),
+  ),
+  ...['sso2.sid=a;', 'sso2.sid;', ';', ' ;', 'a=b;', 'sso2.l1=1.1;'].flatMap((text): [string, () => void][] => [
+    [`cookies ${text}`, () => void readCookie(ofCookies(text), 'sso2.sid')],
+    [`cookies ${text} of a prefix`, () => void cookiesUnder(ofCookies(text), 'sso2.l')],
+  ]),
+  ...['a/1.', ' ', '(', 'http', 'bo ', '\t'].map((text): [string, () => void] => [
+    `a user agent of ${JSON.stringify(text)}`,
+    () => void isNavigationByPerson(requestOf('/', { 'user-agent': long(text), 'sec-fetch-dest': 'document' })),
+  ]),
+  ...['1,', '[', '::ffff:', '1.1.1.1:1'].map((ip): [string, () => void] => [
+    `a forwarded address of ${ip}`,
+    () => void deviceOf(requestOf('/', {}, { ip: long(ip) })),
+  ]),
+  ...['a&', 'a/', '?', 'http://', '%', 'sso2=&'].map((text): [string, () => void] => [
+    `a target of ${text}`,
+    () => void requestAddress(requestOf(`/${long(text)}`), config, true),
+  ]),
+]
+
+test.each(readers)('[T14] %s: read in less than a millisecond', (_name, run) => {
+  expect(cpuTime(run)).toBeLessThan(1)
 })

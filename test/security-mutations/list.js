@@ -201,7 +201,7 @@ const byFile = {
       test: ['safety/addresses', threat('F11')],
     },
     'the origin is taken from Host': {
-      find: '(isMounted ? returnPolicy.origin : siteUrl)',
+      find: 'isMounted ? returnPolicy.origin : siteUrl',
       replace: '`http://${req.headers.host}`',
       test: ['safety/redirects', threat('R3')],
     },
@@ -795,8 +795,8 @@ const byFile = {
       test: ['safety/operation', threat('O1')],
     },
     'a brand may load from any kind of address': {
-      find: 'const problem = webAddressProblem(text, isProduction)\n    if (problem) context.addIssue',
-      replace: 'const problem = text === "" && isProduction\n    if (problem) context.addIssue',
+      find: 'const problem = webAddressProblem(text, isProduction)\n      if (problem) context.addIssue',
+      replace: 'const problem = text === "" && isProduction\n      if (problem) context.addIssue',
       test: ['branding-options', '\\[R13\\]'],
     },
     'a host may end a word of a policy': {
