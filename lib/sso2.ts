@@ -19,7 +19,6 @@ import {
 import type { PlatformApi } from './remote/platform-api'
 import type { Sso2Client } from './remote/sso2'
 import { formExchange, type TokenEndpoint } from './remote/ticket'
-import { Counts } from './storage/counts'
 import type { Kv } from './storage/kv'
 import { LoginLocks } from './storage/login-locks'
 import { LogoutMemory } from './storage/logout-memory'
@@ -163,7 +162,6 @@ function makeSite(config: Config, options: Sso2Options, endpoint: TokenEndpoint,
   const stored = [kv, config.prefix, config.encryptionKeys, () => config.clock.now()] as const
   const records = new Records(...stored)
   const loginLocks = new LoginLocks(...stored)
-  const counts = new Counts(kv, config.prefix, () => config.clock.now())
   const sessionIndex = new SessionIndex(...stored)
   const site: OwnSite = {
     config,
@@ -184,7 +182,7 @@ function makeSite(config: Config, options: Sso2Options, endpoint: TokenEndpoint,
     onLogout: options.onLogout,
     views: options.views ?? {},
     builtIn: builtInPages(config),
-    limits: new Limits({ config, loginLocks, counts, sessionIndex, now }),
+    limits: new Limits(config, kv.redis, now),
     logoutWorker: { start: () => worker.start(), stop: () => worker.stop() },
     runningOperations: new RunningOperations(),
     timeLimits: timeLimitsOf(config),

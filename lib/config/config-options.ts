@@ -152,9 +152,9 @@ export interface ConfigOptions extends BrandingOptions {
    */
   readonly trustedReturnOrigins?: readonly string[] | undefined
   /**
-   * Failed logins per IP address and username before further logins are refused. Other limits are multiples of this one
-   * (docs/login-limits.md). `false` switches all limits off. Must be { attempts, perSeconds } or false. Default: `{
-   * attempts: 10, perSeconds: 60 }`.
+   * Failed logins per IP address and username before further logins are refused. More limits: docs/login-limits.md.
+   * `false` switches all limits off. Must be { attempts, perSeconds } or false. Default: `{ attempts: 10, perSeconds:
+   * 60 }`.
    */
   readonly loginLimit?:
     | {
@@ -166,8 +166,8 @@ export interface ConfigOptions extends BrandingOptions {
     | false
     | undefined
   /**
-   * A browser that has logged in under a username keeps its own budget of attempts for 180 days. An encrypted cookie
-   * remembers this. A logout of all sessions ends it. `false`: no such cookie is set or accepted. Default: `true`.
+   * A browser that has logged in under a username keeps its own budget of attempts for 180 days. A signed cookie
+   * remembers this. `false`: no such cookie is set or accepted. Default: `true`.
    */
   readonly rememberDevices?: boolean | undefined
   /**

@@ -83,7 +83,7 @@ const loginLimit = z
   )
   .default({ attempts: 10, perSeconds: 60 })
   .describe(
-    'Failed logins per IP address and username before further logins are refused. Other limits are multiples of this one (docs/login-limits.md). `false` switches all limits off.',
+    'Failed logins per IP address and username before further logins are refused. More limits: docs/login-limits.md. `false` switches all limits off.',
   )
 
 /** Returns the schema of `tokenUrl`, which a site with its own `exchangeTicket` may omit. */
@@ -96,7 +96,7 @@ const rememberDevices = z
   .boolean({ error: 'must be true or false' })
   .default(true)
   .describe(
-    'A browser that has logged in under a username keeps its own budget of attempts for 180 days. An encrypted cookie remembers this. A logout of all sessions ends it. `false`: no such cookie is set or accepted.',
+    'A browser that has logged in under a username keeps its own budget of attempts for 180 days. A signed cookie remembers this. `false`: no such cookie is set or accepted.',
   )
 
 /** What the schema depends on. */

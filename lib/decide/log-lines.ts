@@ -108,13 +108,6 @@ export const LOG_LINES = {
     users: 'Users see an error page, or endless loading',
     check: 'that sso.router is mounted at the path of siteUrl (SSO2_SITE_URL), and that the proxy passes that path on',
   },
-  networkLimit: {
-    heading: 'Login limit of a network',
-    happened: 'Login limit reached for an IP network (IPv4 /24, IPv6 /56 or /48)',
-    users: 'Users of that network on new devices get 429',
-    check:
-      '1. that trust proxy names every proxy in front of the site; 2. whether an attacker guesses passwords from there (event express-sso2:login, outcome limited)',
-  },
   redirectLoop: {
     heading: 'Redirect loop',
     happened: 'Redirect loop stopped: a browser came back from Identify several times without a session',
@@ -139,12 +132,6 @@ export const LOG_LINES = {
     happened: 'A session could not be saved: Redis did not take the data of a page',
     users: 'Users lose data of req.session, such as a basket',
     check: 'Redis: it is full, a replica, or down',
-  },
-  siteLimit: {
-    heading: 'Login limit of a quarter of all networks',
-    happened: 'Login limit reached for a quarter of all IP networks',
-    users: 'Users on new devices get 429 there if a login from their network has failed in this minute',
-    check: 'whether an attacker guesses passwords from many networks (event express-sso2:login, outcome limited)',
   },
   ssoCallFailed: {
     heading: 'A call to the SSO system failed',

@@ -1,7 +1,6 @@
 /** Decisions of a login, its errors, and the text of each error. Pure. Table of texts: docs/texts.md. Interface: "POST {sso_url}/authenticate" and "SSO2 errors". */
 import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
 import type { SessionToken } from '../protocol/session-token'
-import type { AttemptResult } from './attempts'
 import type { User } from './record'
 
 /**
@@ -52,6 +51,21 @@ export type LoginResult =
       /** With `too_many_attempts`: seconds to wait. */
       readonly retryAfterSeconds?: number
     }
+
+/**
+ * How the platform judged an attempt. `refused`: for another reason than the password. `wrong_password`: the platform refused the password,
+ * or may have. `left` is the number that the platform reported.
+ */
+export type AttemptResult =
+  | { readonly outcome: 'success' | 'not_judged' | 'refused' }
+  | { readonly outcome: 'wrong_password'; readonly left: number | undefined }
+
+/** What the site will let pass of a browser. */
+export interface AttemptsLeft {
+  readonly attempts: number
+  /** Seconds until the next attempt may be sent, 0 if there are attempts left. */
+  readonly seconds: number
+}
 
 /** Decision after Authenticate. */
 export type LoginDecision =

@@ -1,9 +1,10 @@
 /**
  * The operations that this package needs of a store, for Redis and for memory. The test test/storage/contract.test.ts covers both.
- * Here is the interface alone. The classes that name keys and encode values are records.ts, session-index.ts, pending-logouts.ts,
- * login-locks.ts and counts.ts.
+ * Here is the interface alone. The classes that name keys and encode values are records.ts, session-index.ts, pending-logouts.ts
+ * and login-locks.ts.
  * All keys of a call are in the same slot of a Cluster, so every call is a single step of a single server.
  */
+import type { Cluster, Redis } from 'ioredis'
 
 /** A value for each key, `null` for a key without a value. */
 export type Values<Keys extends readonly string[]> = { readonly [index in keyof Keys]: string | null }
@@ -44,16 +45,12 @@ export const MORE_CANDIDATES = 7
 /** At most so many candidates are named at once. */
 export const MAX_CANDIDATES = 100
 
-/** A count of several counts that are incremented together. */
-export interface Count {
-  readonly key: string
-  readonly limit: number
+/** Redis for a library that uses the client itself. */
+export interface GuardedRedis {
+  readonly client: Redis | Cluster
+  /** Runs a command for a key: with the deadline and the circuit breaker of every command. @throws Sso2UnavailableError */
+  run<T>(key: string, command: () => Promise<T>): Promise<T>
 }
-
-/** Result of adding to counts: the end of each window in milliseconds, or the index of the count that has reached its limit. */
-export type AddToCountsResult =
-  | { readonly ends: readonly number[] }
-  | { readonly limitReached: number; readonly secondsLeft: number }
 
 /**
  * A store. Every method may throw `Sso2UnavailableError` with `operation: 'store'`, which `unlessUnavailable` makes a value.
@@ -84,14 +81,6 @@ export interface Kv {
   setUnlessMarker(key: string, markerKey: string, value: string, seconds: number): Promise<boolean>
   del(key: string): Promise<void>
   expire(key: string, seconds: number): Promise<void>
-  /**
-   * Increments each count, or none of them if a count has reached its limit. The first addition to a count begins a window of
-   * `seconds`.
-   * @param reserved part of the last count's limit that only callers whose first count is 0 may use
-   */
-  addToCounts(counts: readonly Count[], seconds: number, reserved: number): Promise<AddToCountsResult>
-  /** Decrements each count whose window still has the end that `addToCounts` returned. */
-  takeFromCounts(keys: readonly string[], ends: readonly number[]): Promise<void>
   /** Removes expired members from an index, adds a member, and then reads the revocation. */
   addEntry(index: string, member: string, entry: IndexEntry, revocation: string): Promise<IndexState>
   /** Renews the expiry of a member, if the index has it. Never shortens the expiry. */
@@ -119,6 +108,8 @@ export interface Kv {
   ): Promise<string[]>
   /** Removes members of an index, or entries of a queue. */
   remove(set: string, members: readonly string[]): Promise<void>
+  /** `undefined` in memory. */
+  readonly redis: GuardedRedis | undefined
   isOnSameServer(key: string, other: string): boolean
   /** False while no server is known to serve reads and writes. Sends nothing. */
   readonly isAvailable: boolean

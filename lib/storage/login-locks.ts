@@ -1,5 +1,4 @@
-/** State of logins that all processes share: login forms in progress, and attempts at user names. */
-import type { Attempts } from '../decide/attempts'
+/** Login forms in progress, which all processes share. */
 import type { LoginResult } from '../decide/login'
 import type { CompareAndSetResult } from './kv'
 import { SiteStore, seal, type Unavailable, unlessUnavailable, unseal } from './site-store'
@@ -33,12 +32,6 @@ export interface FoundForm {
   readonly form: LoginForm | undefined
   /** Has the process of the form renewed the form within the last two seconds? */
   readonly isAlive: boolean
-}
-
-/** Attempts at a name, as read. The next write compares with `raw`. */
-export interface StoredAttempts {
-  readonly raw: string | null
-  readonly attempts: Attempts | undefined
 }
 
 /** The logins in progress of a site, under the site's prefix. */
@@ -78,31 +71,6 @@ export class LoginLocks extends SiteStore {
     )
   }
 
-  /** Reads the attempts at a name. @param name hash of the normalised user name */
-  readAttempts(name: string): Promise<StoredAttempts | Unavailable> {
-    return unlessUnavailable(async () => {
-      const [raw] = await this.kv.mget([this.#nameKey(name)])
-      return { raw, attempts: parseAttempts(raw) }
-    })
-  }
-  /**
-   * Writes the attempts at a name.
-   * @param before the value that was read
-   * @returns the attempts that were found instead of `before`
-   */
-  writeAttempts(
-    name: string,
-    before: string | null,
-    after: Attempts,
-    seconds: number,
-  ): Promise<{ readonly written: string } | StoredAttempts | Unavailable> {
-    const written = JSON.stringify(after)
-    return unlessUnavailable(async () => {
-      const found = await this.kv.compareAndSet(this.#nameKey(name), before, written, seconds)
-      return found.isDone ? { written } : { raw: found.value, attempts: parseAttempts(found.value) }
-    })
-  }
-
   #seal(form: LoginForm): string {
     return seal(JSON.stringify(form), this.encryptionKeys())
   }
@@ -115,18 +83,5 @@ export class LoginLocks extends SiteStore {
   }
   #formKey(key: string): string {
     return `${this.prefix}login:{${key}}`
-  }
-  #nameKey(name: string): string {
-    return `${this.prefix}left:${name}`
-  }
-}
-
-/** Parses stored attempts. A value that cannot be parsed is ignored. */
-function parseAttempts(raw: string | null): Attempts | undefined {
-  if (raw === null) return undefined
-  try {
-    return JSON.parse(raw)
-  } catch {
-    return undefined
   }
 }

@@ -1,8 +1,6 @@
 /** Keeps the store in memory, for development. The content is lost at a restart, and not shared between processes. */
 import {
-  type AddToCountsResult,
   type CompareAndSetResult,
-  type Count,
   type IndexEntry,
   type IndexState,
   type Kv,
@@ -71,25 +69,6 @@ export class MemoryKv implements Kv {
     if (value !== null) this.#write(key, value, seconds)
   }
 
-  async addToCounts(counts: readonly Count[], seconds: number, reserved: number): Promise<AddToCountsResult> {
-    const numbers = counts.map(({ key }) => Number(this.#read(key)))
-    const reservedOf = (index: number) => (Number(numbers[0]) > 0 && index === counts.length - 1 ? reserved : 0)
-    const reached = counts.findIndex(({ limit }, index) => Number(numbers[index]) >= limit - reservedOf(index))
-    if (reached >= 0) return { limitReached: reached, secondsLeft: this.#msLeft(counts[reached]?.key ?? '') / 1000 }
-    const ends = counts.map(({ key }, index) => {
-      const number = Number(numbers[index])
-      this.#write(key, String(number + 1), number > 0 ? this.#msLeft(key) / 1000 : seconds)
-      return this.#endOf(key)
-    })
-    return { ends }
-  }
-  async takeFromCounts(keys: readonly string[], ends: readonly number[]): Promise<void> {
-    for (const [index, key] of keys.entries()) {
-      const number = Number(this.#read(key))
-      if (number > 0 && this.#endOf(key) === ends[index]) this.#write(key, String(number - 1), this.#msLeft(key) / 1000)
-    }
-  }
-
   async addEntry(
     index: string,
     member: string,
@@ -148,6 +127,7 @@ export class MemoryKv implements Kv {
     if (found.size === 0) this.#sets.delete(set)
   }
 
+  readonly redis = undefined
   isOnSameServer(): boolean {
     return true
   }

@@ -70,15 +70,6 @@ function textsOf(redis: ScriptedRedis, runForKey: RunForKey) {
       runForKey(key, async () => (await redis.sso2SetUnlessMarker(2, key, markerKey, value, seconds)) === 1),
     del: (key) => runForKey(key, async () => void (await redis.del(key))),
     expire: (key, seconds) => runForKey(key, async () => void (await redis.expire(key, seconds))),
-    addToCounts: (counts, seconds, reserved) =>
-      runForKey(counts[0]?.key ?? '', async () => {
-        const limits = counts.map(({ limit }) => limit)
-        const args = [...counts.map(({ key }) => key), seconds, reserved, ...limits]
-        const [limitReached, left] = await redis.sso2AddToCounts(counts.length, ...args)
-        return typeof left === 'number' ? { limitReached: limitReached - 1, secondsLeft: left / 1000 } : { ends: left }
-      }),
-    takeFromCounts: (keys, ends) =>
-      runForKey(keys[0] ?? '', async () => void (await redis.sso2TakeFromCounts(keys.length, ...keys, ...ends))),
   } satisfies Partial<Kv>
 }
 
@@ -127,6 +118,7 @@ export function redisKv(client: Redis | Cluster, owned: boolean, listener?: Guar
     mget: (client.isCluster ? read : batched(read)) as Kv['mget'], // Redis answers with a value for each key
     ...textsOf(redis, run),
     ...setsOf(redis, run),
+    redis: { client, run },
     isOnSameServer: (key, other) => guards.ownerOf(key) === guards.ownerOf(other),
     get isAvailable() {
       return guards.isAvailable

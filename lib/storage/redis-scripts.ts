@@ -24,27 +24,6 @@ local marker = read(KEYS[2])
 if marker and string.sub(marker, 1, 1) ~= '{' then return 0 end
 redis.call('set', KEYS[1], ARGV[1], 'EX', ARGV[2])
 return 1`
-/** Identifies a count's window by the end of the window. Two readings of the same end differ by a few milliseconds at most. */
-const COUNT = `${READ}
-local time = redis.call('time')
-local function endOf(key) return time[1] * 1000 + math.floor(time[2] / 1000) + redis.call('pttl', key) end
-local function count(key) return tonumber(read(key) or 0) end`
-const ADD_TO_COUNTS = `${COUNT}
-for index, key in ipairs(KEYS) do
-  local limit = tonumber(ARGV[index + 2])
-  if index == #KEYS and count(KEYS[1]) > 0 then limit = limit - tonumber(ARGV[2]) end
-  if count(key) >= limit then return {index, redis.call('pttl', key)} end
-end
-local ends = {}
-for index, key in ipairs(KEYS) do
-  if redis.call('incr', key) == 1 then redis.call('expire', key, ARGV[1]) end
-  ends[index] = endOf(key)
-end
-return {0, ends}`
-const TAKE_FROM_COUNTS = `${COUNT}
-for index, key in ipairs(KEYS) do
-  if math.abs(endOf(key) - ARGV[index]) < 100 and count(key) > 0 then redis.call('decr', key) end
-end`
 /** Microseconds of the server, in a number that Lua holds exactly. */
 const TIME = `
 local time = redis.call('time')
@@ -84,12 +63,11 @@ local due = redis.call('zrangebyscore', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, AR
 for _, entry in ipairs(due) do redis.call('zadd', KEYS[1], ARGV[2], entry) end
 return due`
 
-/** Writes a key that stays, and tries the commands of the other scripts on a key that does not exist. */
+/** Writes a key that stays, and tries the commands of the other scripts and of rate-limiter-flexible on a key that does not exist. */
 const PROBE = `
 redis.call('set', KEYS[1], '1', 'EX', 7776000)
 redis.call('time')
-redis.call('incr', KEYS[2])
-redis.call('decr', KEYS[2])
+redis.call('incrby', KEYS[2], 1)
 redis.call('get', KEYS[2])
 redis.call('expire', KEYS[2], 1)
 redis.call('del', KEYS[2])
@@ -107,8 +85,6 @@ export const SCRIPTS = {
   sso2Probe: PROBE,
   sso2CompareAndSet: COMPARE_AND_SET,
   sso2SetUnlessMarker: SET_UNLESS_MARKER,
-  sso2AddToCounts: ADD_TO_COUNTS,
-  sso2TakeFromCounts: TAKE_FROM_COUNTS,
   sso2AddEntry: ADD_ENTRY,
   sso2RenewEntry: RENEW_ENTRY,
   sso2RevokeAndList: REVOKE_AND_LIST,
@@ -119,8 +95,6 @@ interface Replies {
   sso2Probe: number
   sso2CompareAndSet: [isDone: number, value?: string | null, msLeft?: number, other?: string | null]
   sso2SetUnlessMarker: number
-  sso2AddToCounts: [limitReached: number, left: number | number[]]
-  sso2TakeFromCounts: null
   sso2AddEntry: [age: number | null, size: number, oldest: string[]]
   sso2RenewEntry: number
   sso2RevokeAndList: string[]

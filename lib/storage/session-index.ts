@@ -5,9 +5,7 @@
  * In any interleaving, the login or the logout sees the other.
  */
 import { createHash } from 'node:crypto'
-import { DEVICE_SECONDS } from '../decide/device-cookie'
 import { isRevokedSince } from '../decide/timestamps'
-import type { EpochSeconds } from '../protocol/claims'
 import type { IndexState } from './kv'
 import {
   type Done,
@@ -18,7 +16,7 @@ import {
   unlessUnavailable,
 } from './site-store'
 
-/** Seconds for which the revocation of an SSO session is stored, as long as the retries of its logout. */
+/** Seconds for which a revocation is stored, as long as the retries of its logout. */
 export const REVOCATION_SECONDS = 86_400
 /** Seconds for which a used token is stored, longer than its lifetime and the widest leeway. */
 const USED_TOKEN_SECONDS = 150
@@ -118,26 +116,15 @@ export class SessionIndex extends SiteStore {
     return this.#revoke(this.#sidKey(sidHash), this.#outKey(sidHash), REVOCATION_SECONDS, ownKey)
   }
 
-  /**
-   * Revokes all logins of an account that are in progress now, and the account's device cookies. Parameter and result are as for
-   * `revokeSsoSession`.
-   */
+  /** Revokes all logins of an account that are in progress now. Parameter and result are as for `revokeSsoSession`. */
   revokeAccount(accountId: string, ownKey?: string): Promise<string[] | Unavailable> {
     const account = shortHash(accountId)
-    return this.#revoke(this.#accountKey(account), this.#allKey(account), DEVICE_SECONDS, ownKey)
+    return this.#revoke(this.#accountKey(account), this.#allKey(account), REVOCATION_SECONDS, ownKey)
   }
 
   #revoke(index: string, revocation: string, seconds: number, ownKey = ''): Promise<string[] | Unavailable> {
     const read = { now: Math.floor(this.nowMs() / 1000), member: ownKey, most: MAX_SESSIONS }
     return unlessUnavailable(() => this.kv.revokeAndList(revocation, seconds, index, read))
-  }
-
-  /** Returns when all logins of an account were last revoked, or 0. @param account short hash of its ID */
-  accountRevokedAt(account: string): Promise<EpochSeconds | Unavailable> {
-    return unlessUnavailable(async () => {
-      const [revocation] = await this.kv.mget([this.#allKey(account)])
-      return Number(revocation?.split(' ')[1] ?? 0)
-    })
   }
 
   remove({ key, sidHash, accountId }: Entry): Promise<Done | Unavailable> {

@@ -1,223 +1,219 @@
 /**
- * Limits of one site, checked before the SSO system is called: login attempts by address, network, site and username, and new anonymous
- * sessions by address. A browser that has logged in under a username has a separate budget, because of its device cookie.
- * The rules are in lib/decide (attempts, login-budgets, device-cookie). The counts are in lib/storage. Threats F3, F4, F13, F16 to F20, S8.
+ * Limits of one site, counted by rate-limiter-flexible: login attempts by address and username, and new anonymous sessions by address.
+ * The guard keeps attackers from using up the attempts that the platform grants a username. Table: docs/login-limits.md.
+ * Without Redis each process counts alone, but the guard lets nobody pass. Threats F3, F4, F13, F16 to F19, S8.
  */
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { BlockList, isIPv6 } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Request, Response } from 'express'
+import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible'
 import type { Config } from '../config'
-import { ATTEMPTS_SECONDS, type AttemptFacts, type AttemptResult, beginAttempt, endAttempt } from '../decide/attempts'
-import { DEVICE_SECONDS, exactNameHash, findDevice, withDevice } from '../decide/device-cookie'
-import { LOG_LINES } from '../decide/log-lines'
-import { type Limit, type LimitReason, landingBudgets, loginBudgets, normalisedUsername } from '../decide/login-budgets'
-import type { AddedCounts, Counts } from '../storage/counts'
-import type { LoginLocks, StoredAttempts } from '../storage/login-locks'
-import type { SessionIndex } from '../storage/session-index'
-import { seal, shortHash, type Unavailable, unseal } from '../storage/site-store'
-import { readCookie } from './http/request-facts'
+import { DEVICE_SECONDS, isRecognised, networkOf, normalisedUsername, withDevice } from '../decide/device'
+import type { AttemptResult, AttemptsLeft } from '../decide/login'
+import type { GuardedRedis } from '../storage/kv'
+import { type Unavailable, unlessUnavailable } from '../storage/site-store'
+import { limitedAddress, readCookie } from './http/request-facts'
 import { setCookie } from './http/response-headers'
 
-/** The facts of one login attempt. */
-export interface LoginAttempt {
-  readonly address: string
-  readonly username: string
-  /** Short hash of the account's ID, if the browser has logged in under exactly the same username before. */
-  readonly account: string | undefined
-  readonly session: string
-}
-
-/** A limit that was reached, and the seconds until the next try. */
+/** A limit that was reached, and the seconds until the next try. `held`: the platform would freeze the account soon. */
 export interface Refusal {
-  readonly reason: LimitReason
+  readonly reason: 'address_and_name' | 'address' | 'held'
   readonly seconds: number
 }
 
-interface Parts {
-  readonly config: Config
-  readonly loginLocks: LoginLocks
-  readonly counts: Counts
-  readonly sessionIndex: SessionIndex
-  readonly now: () => number
+/** An attempt that may be sent to the platform. */
+export interface Admission {
+  /**
+   * Ends the attempt. A success, or an attempt that the platform did not judge, costs nothing.
+   * @returns what a wrong password leaves to this browser. `undefined` otherwise, and without limits
+   */
+  settle(result: AttemptResult): Promise<AttemptsLeft | undefined>
+}
+
+const UNLIMITED: Admission = { settle: async () => undefined }
+
+interface Rate {
+  readonly points: number
+  /** Seconds. */
+  readonly duration: number
+}
+
+/** Factor of `loginLimit` for an address with all usernames. */
+const PER_ADDRESS = 5
+/** New visitors of an address: ten a second, more than a university or a mobile network behind a single address needs. */
+const LANDINGS: Rate = { points: 600, duration: 60 }
+/** Attempts at a username. The fourth is for browsers that have logged in under the username before. */
+const GUARD: Rate = { points: 4, duration: 900 }
+const FOR_UNRECOGNISED = 3
+
+/** A limiter, one of its keys, and how many points may be used. */
+interface Count {
+  readonly reason: Refusal['reason']
+  readonly limiter: RateLimiterAbstract
+  readonly key: string
+  readonly most: number
+}
+/** A count after points were taken. */
+interface Counted extends Count {
+  readonly used: number
+  /** End of the window, as `performance.now()`. */
+  readonly endsAt: number
 }
 
 /** The limits of one site. */
 export class Limits {
-  readonly #parts: Parts
+  readonly #config: Config
+  readonly #now: () => number
+  readonly #landings: RateLimiterAbstract
+  readonly #addressAndName: RateLimiterAbstract
+  readonly #address: RateLimiterAbstract
+  readonly #guard: RateLimiterAbstract
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  /** @param redis `undefined`: all is counted in memory @param now seconds since 1970 */
+  constructor(config: Config, redis: GuardedRedis | undefined, now: () => number) {
+    const { prefix, loginLimit } = config
+    const { attempts: points, perSeconds: duration } = loginLimit || { attempts: 0, perSeconds: 0 }
+    const limiter = (name: string, rate: Rate, withoutRedis?: 'error') =>
+      makeLimiter({ ...rate, keyPrefix: `${prefix}limit:${name}` }, redis, withoutRedis)
+    this.#config = config
+    this.#now = now
+    this.#landings = limiter('landing', LANDINGS)
+    this.#addressAndName = limiter('name', { points, duration })
+    this.#address = limiter('address', { points: points * PER_ADDRESS, duration })
+    this.#guard = limiter('guard', GUARD, 'error')
   }
 
-  /** Counts a login by address, network and site. A recognised browser is not counted. */
-  async admitLogin({ address, username, account, session }: LoginAttempt): Promise<AdmittedLogin | Refusal> {
-    const { config, counts } = this.#parts
-    const { loginLimit: limit, rememberDevices: remembersDevices } = config
-    if (!limit) return new AdmittedLogin(this.#parts)
-    const name = createHash('sha256')
-      .update(`name\n${normalisedUsername(username)}`)
-      .digest('base64url')
-    const isRecognised = account !== undefined
-    const added = isRecognised ? undefined : await counts.add(loginBudgets(limit, address, name), limit.perSeconds)
-    if (added && 'reason' in added) {
-      if (added.reason === 'network') config.log.warn('limit:network', LOG_LINES.networkLimit)
-      if (added.reason === 'site') config.log.warn('limit:site', LOG_LINES.siteLimit)
-      return added
-    }
-    const id = randomUUID().slice(0, 8)
-    const attempt = { name, account, session, id, isRecognised, remembersDevices, limit }
-    return new AdmittedLogin(this.#parts, attempt, added)
-  }
-
-  /** Counts a new anonymous session. @returns true if its address or network has begun too many sessions */
+  /** Counts a new anonymous session. @returns true if its address has begun too many sessions */
   async isLandingRefused(address: string): Promise<boolean> {
     if (isLocalAddress(address)) return false
-    const budgets = landingBudgets(address)
-    return 'reason' in (await this.#parts.counts.add(budgets, budgets.perSeconds))
+    const { consumedPoints } = await this.#landings.penalty(hashOf(networkOf(address)))
+    return consumedPoints > LANDINGS.points
   }
 
-  /**
-   * Finds the account of the browser's earlier login under exactly the same username. A logout of all sessions voids the device cookie.
-   * @returns the short hash of the account's ID
-   */
-  async recognisedAccount(req: Request, username: string): Promise<string | undefined> {
-    const { config, sessionIndex, now } = this.#parts
-    if (!config.rememberDevices) return undefined
-    const device = findDevice(readCookie(req, config.cookies.device), username, this.#sealer, now())
-    if (device === undefined) return undefined
-    const voidUntil = await sessionIndex.accountRevokedAt(device.account)
-    return voidUntil !== 'unavailable' && device.issued > voidUntil ? device.account : undefined
+  /** Counts an attempt, because its response may be lost. Call this right before Authenticate. */
+  async admit(req: Request, username: string): Promise<Admission | Refusal | Unavailable> {
+    if (this.#config.loginLimit === false) return UNLIMITED
+    const { guard, counts } = this.#countsOf(req, username)
+    const counted = await Promise.all(counts.map((count) => take(count)))
+    const guarded = counted.find(isExceeded) ?? (await unlessUnavailable(() => takeFromGuard(guard)))
+    if (guarded !== 'unavailable' && !isExceeded(guarded))
+      return { settle: (result) => settle(guarded, counted, result) }
+    await giveBack(...counted)
+    return guarded === 'unavailable' ? guarded : { reason: guarded.reason, seconds: secondsUntil(guarded) }
   }
 
-  rememberDevice(req: Request, res: Response, username: string, accountId: string): void {
-    const { config, now } = this.#parts
-    if (!config.rememberDevices) return
-    const device = { issued: now(), account: shortHash(accountId), name: exactNameHash(username) }
-    const value = withDevice(readCookie(req, config.cookies.device), device, this.#sealer)
-    setCookie(res, config, config.cookies.device, value, DEVICE_SECONDS)
+  /** Attempts of recognised browsers are counted by themselves, so that others at their address do not keep out the user. */
+  #countsOf(req: Request, username: string): { readonly guard: Count; readonly counts: readonly Count[] } {
+    const { rememberDevices, macKeys, cookies } = this.#config
+    const cookie = readCookie(req, cookies.device)
+    const isOwn = rememberDevices && isRecognised(macKeys(), cookie, username, this.#now())
+    const [name, network] = [normalisedUsername(username), networkOf(limitedAddress(req, this.#config))]
+    const mayUseLast = isOwn || !rememberDevices
+    const count = (reason: Refusal['reason'], limiter: RateLimiterAbstract, key: string, most = limiter.points) => ({
+      ...{ reason, limiter, key, most },
+    })
+    const guard = count('held', this.#guard, hashOf(name), mayUseLast ? GUARD.points : FOR_UNRECOGNISED)
+    const ofName = count('address_and_name', this.#addressAndName, hashOf(isOwn ? 'recognised' : network, name))
+    return { guard, counts: isOwn ? [ofName] : [ofName, count('address', this.#address, hashOf(network))] }
   }
 
-  readonly #sealer = {
-    seal: (text: string) => seal(text, this.#parts.config.encryptionKeys()),
-    open: (sealed: string) => unseal(sealed, this.#parts.config.encryptionKeys()),
+  /** Lets the browser be recognised for this username from now on. */
+  rememberDevice(req: Request, res: Response, username: string): void {
+    const { rememberDevices, macKeys, cookies } = this.#config
+    if (!rememberDevices) return
+    const value = withDevice(macKeys(), readCookie(req, cookies.device), username, this.#now())
+    setCookie(res, this.#config, cookies.device, value, DEVICE_SECONDS)
   }
 }
 
-/** Networks without addresses of visitors from the Internet. */
-const LOCAL_NETWORKS = blockListOf([
-  ['0.0.0.0', 8, 'ipv4'],
-  ['10.0.0.0', 8, 'ipv4'],
-  ['100.64.0.0', 10, 'ipv4'],
-  ['127.0.0.0', 8, 'ipv4'],
-  ['169.254.0.0', 16, 'ipv4'],
-  ['172.16.0.0', 12, 'ipv4'],
-  ['192.168.0.0', 16, 'ipv4'],
-  ['::', 127, 'ipv6'],
-  ['fc00::', 7, 'ipv6'],
-  ['fe80::', 10, 'ipv6'],
-])
+/** @param withoutRedis does a call fail while Redis does not answer? By default the process then counts in its memory */
+function makeLimiter(
+  options: Rate & { readonly keyPrefix: string },
+  redis: GuardedRedis | undefined,
+  withoutRedis?: 'error',
+): RateLimiterAbstract {
+  const memory = new RateLimiterMemory(options)
+  if (redis === undefined) return memory
+  const insured = withoutRedis === 'error' ? {} : { insuranceLimiter: memory }
+  return new RateLimiterRedis({ ...options, ...insured, storeClient: storeClientOf(redis) })
+}
 
-function blockListOf(networks: readonly [network: string, prefix: number, family: 'ipv4' | 'ipv6'][]): BlockList {
-  const list = new BlockList()
-  for (const [network, prefix, family] of networks) list.addSubnet(network, prefix, family)
-  return list
+/**
+ * Returns what the library needs of a client. Each command has our deadline. The script has its own name, because the site may use the
+ * library with the same client.
+ */
+function storeClientOf({ client, run }: GuardedRedis) {
+  const scripted = client as typeof client & { sso2Count(...args: string[]): Promise<[points: number, msLeft: number]> }
+  return {
+    defineCommand: (_name: string, script: { numberOfKeys: number; lua: string }) =>
+      client.defineCommand('sso2Count', script),
+    rlflxIncr: ([key = '', ...args]: string[]) => run(key, () => scripted.sso2Count(key, ...args)),
+  }
+}
+
+const hashOf = (...parts: string[]) => createHash('sha256').update(parts.join('\n')).digest('base64url')
+
+/** Takes points, or none to see how many are used. `penalty` counts as `consume` does, but does not throw at the limit. */
+async function take(count: Count, points = 1): Promise<Counted> {
+  const { consumedPoints, msBeforeNext } = await count.limiter.penalty(count.key, points)
+  return { ...count, used: consumedPoints, endsAt: performance.now() + msBeforeNext }
+}
+
+const isExceeded = ({ used, most }: Counted) => used > most
+const secondsUntil = ({ endsAt }: Counted) => Math.max(1, Math.ceil((endsAt - performance.now()) / 1000))
+
+/** A guard without free points is not touched: an attack would keep a recognised browser from the last one. */
+async function takeFromGuard(guard: Count): Promise<Counted> {
+  const seen = await take(guard, 0)
+  if (seen.used >= seen.most) return { ...seen, used: seen.most + 1 }
+  const taken = await take(guard)
+  if (isExceeded(taken)) await giveBack(taken)
+  return taken
+}
+
+/** A point is not given back at the end of its window, because the next window may have begun in Redis. */
+const LATE_MS = 1000
+
+/** Gives points back. If Redis does not answer, the guard's point stays used. */
+async function giveBack(...taken: Counted[]): Promise<void> {
+  const isCurrent = ({ endsAt }: Counted) => endsAt - performance.now() > LATE_MS
+  const returned = taken.filter(isCurrent).map(({ limiter, key }) => unlessUnavailable(() => limiter.reward(key)))
+  await Promise.all(returned)
+}
+
+/** Platforms freeze an account at the fifth wrong password or later. */
+const FREEZES_AT = 5
+
+/** Returns the points of the guard that are used, by the number of attempts that the platform has left. */
+const usedPoints = (left = FREEZES_AT) => Math.min(GUARD.points, FREEZES_AT - left)
+
+async function settle(guard: Counted, counted: Counted[], result: AttemptResult): Promise<AttemptsLeft | undefined> {
+  if (result.outcome !== 'wrong_password') {
+    await giveBack(guard, ...(result.outcome === 'refused' ? [] : counted))
+    return undefined
+  }
+  const used = Math.max(guard.used, usedPoints(result.left))
+  if (used > guard.used) await unlessUnavailable(() => take(guard, used - guard.used))
+  const all = [{ ...guard, used }, ...counted]
+  const spent = all.filter((count) => count.used >= count.most)
+  return {
+    attempts: Math.max(0, Math.min(...all.map((count) => count.most - count.used))),
+    seconds: Math.max(0, ...spent.map(secondsUntil)),
+  }
+}
+
+const kindOf = (address: string) => (isIPv6(address) ? 'ipv6' : 'ipv4')
+
+/** Networks without addresses of visitors from the Internet. */
+const LOCAL_NETWORKS = new BlockList()
+const LOCAL_IPV4 = '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.168.0.0/16'
+for (const network of `${LOCAL_IPV4} ::/127 fc00::/7 fe80::/10`.split(' ')) {
+  const [first = '', bits] = network.split('/')
+  LOCAL_NETWORKS.addSubnet(first, Number(bits), kindOf(first))
 }
 
 /** Returns true for a local address. A proxy may pass a local address for all visitors, so local addresses are never limited. */
 export function isLocalAddress(address: string): boolean {
   const plain = address.replace(/%.*$/, '') // an address with a zone is local
-  return LOCAL_NETWORKS.check(plain, isIPv6(plain) ? 'ipv6' : 'ipv4')
-}
-
-const WAIT_MS = 5000
-/** Waiting requests poll less and less often, so that many of them cost Redis little. */
-const POLL_MS = 40
-const MAX_POLL_MS = 250
-const MAX_WRITES = 8
-
-/** The facts of an attempt at a username. @see AttemptFacts */
-interface NameAttempt extends Omit<AttemptFacts, 'now'> {
-  /** Hash of the normalised username: a dump of Redis shows none. */
-  readonly name: string
-  /** Short hash of the account's ID, for a recognised browser. */
-  readonly account: string | undefined
-  readonly limit: Limit
-}
-
-/** A login admitted by the counts. Begins its attempt at the username right before Authenticate. */
-export class AdmittedLogin {
-  readonly #parts: Parts
-  #attempt: NameAttempt | undefined
-  readonly #added: AddedCounts | undefined
-  #begun: StoredAttempts | undefined
-
-  /** @param attempt `undefined` without limits */
-  constructor(parts: Parts, attempt?: NameAttempt, added?: AddedCounts) {
-    this.#parts = parts
-    this.#attempt = attempt
-    this.#added = added
-  }
-
-  /**
-   * Begins the attempt at the username. In a Cluster the master of the name may be down. Then the attempts of a recognised browser are
-   * stored beside its account, whose master the login needs anyway.
-   */
-  async begin(): Promise<Refusal | Unavailable | undefined> {
-    const attempt = this.#attempt
-    if (attempt === undefined) return undefined
-    const begun = await this.#begin(attempt)
-    if (begun !== 'unavailable' || attempt.account === undefined) return begun
-    this.#attempt = { ...attempt, name: `{${attempt.account}}${attempt.name}` }
-    return this.#begin(this.#attempt)
-  }
-
-  /** Waits for the attempt in progress, then begins. Most names have no value, so the first command writes. */
-  async #begin(attempt: NameAttempt): Promise<Refusal | Unavailable | undefined> {
-    const end = performance.now() + WAIT_MS
-    let known: StoredAttempts = { raw: null, attempts: undefined }
-    for (let pause = POLL_MS; performance.now() < end; ) {
-      const decision = beginAttempt(known.attempts, { ...attempt, now: this.#parts.now() })
-      if (decision.action === 'refuse') return { reason: decision.reason, seconds: decision.seconds }
-      if (decision.action === 'wait') {
-        await sleep(pause * (1 + Math.random()))
-        pause = Math.min(pause * 1.3, MAX_POLL_MS)
-      }
-      const found =
-        decision.action === 'wait'
-          ? await this.#parts.loginLocks.readAttempts(attempt.name)
-          : await this.#write(attempt, known, decision.next)
-      if (found === 'unavailable') return found
-      if (found === 'done') return undefined
-      known = found
-    }
-    return { reason: 'turn', seconds: 1 }
-  }
-
-  /** Ends the login. A login that succeeded, or that the platform did not judge, costs no count. */
-  async end(result: AttemptResult): Promise<void> {
-    const isFree = result.outcome === 'success' || result.outcome === 'not_judged'
-    await Promise.all([this.#endAttempt(result), isFree && this.#added && this.#parts.counts.undo(this.#added)])
-  }
-
-  /** Ends the attempt. If Redis does not store the end, the attempt stays counted, and its lock expires. */
-  async #endAttempt(result: AttemptResult): Promise<void> {
-    const attempt = this.#attempt
-    let known = this.#begun
-    for (let writes = 0; attempt && known && writes < MAX_WRITES; writes += 1) {
-      const next = endAttempt(known.attempts, { ...attempt, now: this.#parts.now() }, result)
-      const found = await this.#write(attempt, known, next)
-      if (found === 'unavailable' || found === 'done') return
-      known = found
-    }
-  }
-
-  /** Writes the attempts. @returns the stored attempts, if another process has changed them */
-  async #write(attempt: NameAttempt, known: StoredAttempts, next: NonNullable<StoredAttempts['attempts']>) {
-    const seconds = Math.max(ATTEMPTS_SECONDS, attempt.limit.perSeconds)
-    const found = await this.#parts.loginLocks.writeAttempts(attempt.name, known.raw, next, seconds)
-    if (found === 'unavailable' || !('written' in found)) return found
-    this.#begun = { raw: found.written, attempts: next }
-    return 'done'
-  }
+  return LOCAL_NETWORKS.check(plain, kindOf(plain))
 }

@@ -1,6 +1,5 @@
 import { isTextCode } from '../../lib/config/texts'
-import type { AttemptResult } from '../../lib/decide/attempts'
-import type { LoginResult } from '../../lib/decide/login'
+import type { AttemptResult, LoginResult } from '../../lib/decide/login'
 import {
   attemptResultOf,
   decideAbandonedLogin,

@@ -8,7 +8,7 @@ module.exports = {
     mutate: ['lib/storage/*.ts', 'lib/deadline.ts'],
     suites: [
       'deadline',
-      ...suites('storage', 'contract counts pending-logouts-and-login-locks masters opening outage records'),
+      ...suites('storage', 'contract pending-logouts-and-login-locks masters opening outage records'),
       ...suites('storage', 'redis-guard session-index site-store'),
       'web/deferred-logouts',
     ],

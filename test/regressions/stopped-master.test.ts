@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import calculateSlot from 'cluster-key-slot'
 import express from 'express'
 import type { Cluster } from 'ioredis'
-import { normalisedUsername } from '../../lib/decide/login-budgets'
+import { normalisedUsername } from '../../lib/decide/device'
 import { demoOptions } from '../../lib/emulator'
 import { sessionKey, shortHash } from '../../lib/storage/site-store'
 import { addPages, eventually, present, sessionIdOf, view } from '../flows/setup'
@@ -15,7 +15,7 @@ import { type RunningSite, startSite } from './support'
 
 /*
  * A Cluster of three masters. One of them stops and stays silent. A page and a landing need one master: that of the SSO session. A login
- * needs that one and the account's. On a new device it also needs the user name's.
+ * also needs the account's, and that of the attempts at the username.
  */
 
 const USERS = 120
@@ -78,10 +78,8 @@ const isAccountAway = ({ accountId }: Account) => isAway(`acct:{${shortHash(acco
 
 /** Are the attempts at this user name on the stopped master? */
 function isNameAway({ username }: Account): boolean {
-  const hash = createHash('sha256')
-    .update(`name\n${normalisedUsername(username)}`)
-    .digest('base64url')
-  return isAway(`left:${hash}`)
+  const hash = createHash('sha256').update(normalisedUsername(username)).digest('base64url')
+  return isAway(`limit:guard:${hash}`)
 }
 
 /** Asks for the control page again and again. @returns stops asking */
@@ -195,10 +193,11 @@ test('with one of three masters stopped, users go on whose keys are on the other
     },
     isSessionAway,
   )
-  const needsStopped = ({ browser, account }: User) => isSessionAway(browser) || isAccountAway(account)
+  const needsStopped = ({ browser, account }: User) =>
+    isSessionAway(browser) || isAccountAway(account) || isNameAway(account)
   await expectServed(knownDevices, logIn, needsStopped)
   const onNewDevices = accounts.slice(2 * USERS).map((account) => ({ browser: newBrowser(), account }))
-  await expectServed(onNewDevices, logIn, (user) => needsStopped(user) || isNameAway(user.account))
+  await expectServed(onNewDevices, logIn, needsStopped)
   await stopControl()
   expect(slowestControl).toBeGreaterThan(0)
   const late = responses.filter((ms) => ms >= LATEST_MS + 2 * slowestControl)

@@ -263,7 +263,7 @@ async function failEverything(): Promise<void> {
 /** Every Authenticate whose response is lost has cost an attempt: the next fault is to be met by a name that has all of them. */
 async function forgetAttempts(): Promise<void> {
   const client = new Redis(redis.url)
-  const keys = await client.keys('*:left:*')
+  const keys = await client.keys('*:limit:*')
   if (keys.length > 0) await client.del(keys)
   client.disconnect()
 }

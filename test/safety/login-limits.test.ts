@@ -73,7 +73,7 @@ test(
     const statuses = await attack(crowd, 10, wrong)
     expect([...statuses.values()].reduce((sum, count) => sum + count, 0)).toBe(200)
     expect([...statuses.keys()].sort()).toEqual([401, 429])
-    expect(setup.countCalls('authenticate') - before).toBeLessThanOrEqual(3 * LIMIT)
+    expect(setup.countCalls('authenticate') - before).toBe(3)
     expect(setup.emulator.account('ada').view()).toMatchObject({ failedAttempts: 3, frozenUntil: null })
     expect(reasons()).toContain('held')
 
@@ -98,10 +98,10 @@ test('[F3] an unrecognised browser stops with two attempts left, and is told for
   expect(setup.countCalls('authenticate')).toBe(3)
   expect(view(await stranger.visit(at('/'))).status).toBe('anon')
 
-  setup.emulator.clock.advance(901)
-  await stranger.visit(at('/'))
-  const keys = (await setup.keys()).filter((key) => key.includes(':limit')) // Redis goes by the real clock
-  await setup.redis.del(keys)
+  const keys = (await setup.keys()).filter((key) => key.includes(':limit:'))
+  const seconds = await Promise.all(keys.map((key) => setup.redis.ttl(key)))
+  expect(Math.max(...seconds)).toBeLessThanOrEqual(900)
+  await setup.redis.del(keys) // as after 15 minutes
   expect((await postSurely(stranger, ada)).status).toBe(200)
 })
 
@@ -120,15 +120,15 @@ test.each<[mix: string, json: (index: number) => typeof ada]>([
   expect(reasons()).toEqual(new Set(['held']))
 })
 
-test('[F3] the cookie of a known browser holds no name, works for its own name only, and cannot be made or moved to another', async () => {
+test('[F3] the cookie of a recognised browser holds no name, works for its own name only, and cannot be made or moved to another', async () => {
   const [own, other] = (await visitors(2)) as [Browser, Browser]
   await known(own)
   const cookie = own.cookie('sso2.d') ?? ''
-  expect(cookie).toMatch(/^[\w-]{90,120}$/)
+  expect(cookie).toMatch(/^\d+\.[\w-]{22}$/)
   for (let round = 0; round < 3; round += 1)
     await postSurely(other, { username: 'grace', password: `no-${round}` }, address(round))
   own.dropCookies(({ name }) => name === 'sso2.d')
-  for (const value of [cookie, `${cookie.slice(0, 30)}${'A'.repeat(66)}`, 'x', `${cookie}~${cookie}`]) {
+  for (const value of [cookie, `${cookie.slice(0, 12)}${'A'.repeat(21)}`, 'x', `${cookie}~${cookie}`]) {
     const headers = { cookie: `${cookieHeader(own, setup.morning.url)}; sso2.d=${value}` }
     // a browser that keeps cookies would send its own ones instead
     const forger = setup.browser({ cookies: false })
@@ -137,47 +137,14 @@ test('[F3] the cookie of a known browser holds no name, works for its own name o
   }
 })
 
-test('[F18] eight device cookies of one name have one budget', async () => {
+test('[F18] eight device cookies of one name are worth one attempt', async () => {
   const browsers = await visitors(8)
   for (const browser of browsers) await known(browser)
-  const cookies = browsers.map((browser) => browser.cookie('sso2.d'))
-  expect(new Set(cookies).size).toBe(8)
   const before = setup.countCalls('authenticate')
   for (const [index, browser] of browsers.entries())
     for (let round = 0; round < 3; round += 1) await postSurely(browser, wrong(round), address(index))
   expect(setup.countCalls('authenticate') - before).toBe(4)
   expect(setup.emulator.account('ada').view()).toMatchObject({ failedAttempts: 4, frozenUntil: null })
-})
-
-test('[F18] a logout of all sessions ends the device cookies of the account, and of no other account', async () => {
-  const [one, other, ofGrace] = (await visitors(3)) as [Browser, Browser, Browser]
-  for (const browser of [one, other]) await known(browser)
-  await logInAtLast(ofGrace, setup.morning, grace)
-  await logOut(ofGrace)
-  setup.emulator.clock.advance(1)
-  await logInAtLast(other, setup.morning, ada)
-  await other.submit(at('/logout-all'), { return_to: '/' })
-  await eventually(async () => view(await one.visit(at('/'))).status === 'anon')
-  setup.emulator.clock.advance(1)
-  const judged = async (browser: Browser, username: string) => {
-    const before = setup.countCalls('authenticate')
-    for (let round = 0; round < 5; round += 1)
-      await postSurely(browser, { username, password: `no-${round}` }, address(round))
-    return setup.countCalls('authenticate') - before
-  }
-  expect(await judged(one, 'ada')).toBe(3) // as an unrecognised browser
-  expect(await judged(ofGrace, 'grace')).toBe(4)
-})
-
-test('[F3, F4] all addresses of one IPv6 network share one budget', async () => {
-  const [stranger] = (await visitors(1)) as [Browser]
-  setup.emulator.faults.add({ operation: 'authenticate', kind: 'error', code: 'otp_consumed_or_expired' })
-  const statuses = []
-  for (let index = 1; index <= LIMIT + 2; index += 1) {
-    statuses.push((await postSurely(stranger, wrong(index), `2001:db8:0:7::${index}`)).status)
-  }
-  expect(statuses).toEqual([...Array(LIMIT).fill(401), 429, 429])
-  expect((await postSurely(stranger, wrong(0), '2001:db8:0:8::1')).status).toBe(401)
 })
 
 test('[F4] 100 names from one address: few reach the platform, and another address is not hindered', async () => {
@@ -189,35 +156,6 @@ test('[F4] 100 names from one address: few reach the platform, and another addre
   expectSpent(setup.countCalls('authenticate'), 5 * LIMIT, statuses)
   expect(reasons()).toEqual(new Set(['address']))
   expect((await postSurely(crowd[0] as Browser, grace, address(99))).status).toBe(200)
-})
-
-test(
-  '[F4, F20] 600 names from 200 networks: the site has a limit, of which a part is kept for networks without a failure',
-  async () => {
-    const [own, ...crowd] = (await visitors(21)) as [Browser, ...Browser[]]
-    await known(own)
-    const before = setup.countCalls('authenticate')
-    const networks = (index: number) => `198.${index % 200}.100.7`
-    const statuses = await attack(crowd, 30, (index) => ({ username: `name-${index}`, password: 'spray' }), networks)
-    const judged = setup.countCalls('authenticate') - before
-    expect({ judged, isRight: judged <= 100 * LIMIT && judged >= 70 * LIMIT, statuses }).toMatchObject({
-      isRight: true,
-    })
-    expect(reasons()).toEqual(new Set(['site']))
-    expect((await postSurely(own, ada, address(3))).status).toBe(200)
-    expect((await postSurely(crowd[0] as Browser, grace, '203.0.113.200')).status).toBe(200)
-  },
-  LONG_MS,
-)
-
-test('[F20] a network of /56 has twice the budget of an address, and other networks are not hindered', async () => {
-  const crowd = await visitors(20)
-  const before = setup.countCalls('authenticate')
-  const names = (index: number) => ({ username: `name-${index}`, password: 'spray' })
-  const from = (index: number) => `2001:db8:77:ab${10 + (index % 20)}::1`
-  const statuses = await attack(crowd, 12, names, from)
-  expectSpent(setup.countCalls('authenticate') - before, 10 * LIMIT, statuses)
-  expect((await postSurely(crowd[0] as Browser, grace, '198.51.100.9')).status).toBe(200)
 })
 
 test('[F5] a submit with other credentials meanwhile is told to wait', async () => {

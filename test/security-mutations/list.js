@@ -498,98 +498,65 @@ const byFile = {
       test: ['safety/leaks', threat('F8')],
     },
   },
-  'decide/attempts.ts': {
-    'a name with one attempt left is tried': {
-      find: 'known.left <= least',
-      replace: 'known.left < 0 && least > 0',
-      test: ['safety/login-limits', threat('F3')],
-    },
-    'a recognised browser takes the last attempt': {
-      find: 'const LAST = 1\n',
-      replace: 'const LAST = 0\n',
-      test: ['web/login-limits', 'at the last attempts'],
-    },
-    'unrecognised browsers leave no attempt to recognised ones': {
-      find: 'const LAST_TWO = 2',
-      replace: 'const LAST_TWO = 1',
-      test: ['safety/login-limits', '200 attempts'],
-    },
-    'an attempt is taken off at its end alone': {
-      find: 'left: (left ?? ASSUMED_LEFT) - 1, at: now',
-      replace: 'left: left ?? ASSUMED_LEFT, at: now',
-      test: ['web/login-limits', 'has cost one'],
-    },
-    'a success improves what is left': {
-      find: 'const before = ownLock.left === undefined ? {} : { left: ownLock.left }',
-      replace: 'const before = {}',
-      test: ['web/login-limits', 'only looks alike does not improve'],
-    },
-    'two browsers try one name side by side': {
-      find: "if (lock !== undefined && lock.session !== session) return { action: 'wait' }",
-      test: ['web/login-limits', 'of a process that died'],
-    },
-    'any form takes over the attempt in progress': {
-      find: 'lock.session !== session)',
-      replace: 'lock.session === session)',
-      test: ['web/login-limits', 'of a process that died'],
-    },
-  },
-  'decide/login-budgets.ts': {
+  'decide/device.ts': {
     'accents and invisible characters make another name': {
       find: ".replace(MARKS_AND_IGNORABLES, '')",
-      test: ['decide/login-budgets', 'F16'],
+      test: ['decide/device', 'F16'],
     },
-    'one customer uses up the limit of the site': {
-      find: '{ name: prefix(56), multiple: 2 }',
-      replace: '{ name: prefix(56), multiple: 99 }',
-      test: ['safety/login-limits', 'F20'],
+    'every address of an IPv6 network counts as another visitor': {
+      find: "if (!address.includes(':')) return address",
+      replace: 'if (address) return address',
+      test: ['web/login-limits', 'IPv6'],
+    },
+    'a name that only looks alike shares a device cookie': {
+      find: "isSignature(keys, 'device', username, entry",
+      replace: "isSignature(keys, 'device', username.normalize('NFKC').toLowerCase(), entry",
+      test: ['regressions/names', 'a device cookie of "ada" is none of'],
+    },
+  },
+  'web/limits.ts': {
+    'a name with one attempt left is tried': {
+      find: 'Math.min(GUARD.points, FREEZES_AT - left)',
+      replace: 'Math.min(0, FREEZES_AT - left)',
+      test: ['web/login-limits', 'the platform reports'],
+    },
+    'unrecognised browsers leave no attempt to recognised ones': {
+      find: 'const FOR_UNRECOGNISED = 3',
+      replace: 'const FOR_UNRECOGNISED = 4',
+      test: ['web/login-limits', 'three are sent'],
+    },
+    'every browser is recognised': {
+      find: 'const mayUseLast = isOwn || ',
+      replace: 'const mayUseLast = !isOwn || ',
+      test: ['safety/login-limits', threat('F3')],
+    },
+    'an attack takes the last point of the guard for moments': {
+      find: '  if (seen.used >= seen.most) return',
+      replace: '  if (seen.used >= 1000) return',
+      test: ['web/login-limits', 'while an attack on a name goes on'],
+    },
+    'without Redis each process has a guard of its own': {
+      find: "limiter('guard', GUARD, 'error')",
+      replace: "limiter('guard', GUARD)",
+      test: ['web/login-limits', 'no login is admitted'],
+    },
+    'an attempt that is given back late enlarges the next window': {
+      find: 'endsAt - performance.now() > LATE_MS',
+      replace: 'endsAt > LATE_MS',
+      test: ['web/login-limits', 'F19'],
     },
     'addresses have no limit': {
       find: 'const PER_ADDRESS = 5',
       replace: 'const PER_ADDRESS = 500',
-      test: ['safety/login-limits', threat('F4')],
+      test: ['web/login-limits', 'five times the attempts'],
     },
-    'every address of an IPv6 network counts as another visitor': {
-      find: "if (!address.includes(':')) {",
-      replace: "if (address !== '') {",
-      test: ['safety/login-limits', 'IPv6'],
-    },
-  },
-  'web/limits.ts': {
-    'a logout of all leaves device cookies valid': {
-      find: 'device.issued > voidUntil',
-      replace: 'device.issued > 0',
-      test: ['safety/login-limits', 'ends the device cookies'],
-    },
-    'an outage costs attempts': {
-      find: "result.outcome === 'success' || result.outcome === 'not_judged'",
-      replace: "result.outcome === 'success'",
-      test: ['web/login-limits', 'costs no attempt'],
-    },
-    'logins that succeed cost attempts': {
-      find: "result.outcome === 'success' || result.outcome === 'not_judged'",
-      replace: "result.outcome === 'not_judged'",
-      test: ['web/login-limits', 'costs no attempt'],
-    },
-    'every browser is recognised': {
-      find: '    if (device === undefined) return undefined\n    const',
-      replace: "    if (device === undefined) return 'account'\n    const",
-      test: ['safety/login-limits', threat('F3')],
-    },
-  },
-  'storage/counts.ts': {
-    'nothing of the limit of the site is kept for networks without a failure': {
-      find: 'kv.addToCounts(keyed, perSeconds, reserved)',
-      replace: 'kv.addToCounts(keyed, perSeconds, reserved * 0)',
-      test: ['safety/login-limits', 'of which a part is kept'],
+    'an outage, or a login that succeeds, costs attempts': {
+      find: "if (result.outcome !== 'wrong_password') {",
+      replace: "if (result.outcome === 'refused') {",
+      test: ['web/login-limits', 'costs nothing'],
     },
   },
   'storage/redis-scripts.ts': {
-    'an attempt that is given back late enlarges the next window': {
-      find: 'if math.abs(endOf(key) - ARGV[index]) < 100 and count(key) > 0 then',
-      replace: 'if count(key) > 0 then',
-      test: ['storage/contract', 'F19'],
-    },
     'a record is saved without compare-and-set': {
       find: "if (ARGV[1] == 'none' and current) or (ARGV[1] == 'value' and current ~= ARGV[2])\n  or",
       replace: 'if false\n  or',
@@ -1179,13 +1146,6 @@ const byFile = {
     'an answer with a live session ID may be kept': {
       find: '    makePrivate(res)\n',
       test: ['web/session', 'says .* of caches'],
-    },
-  },
-  'decide/device-cookie.ts': {
-    'a name that only looks alike shares a device cookie': {
-      find: 'update(`device\\n${username}`)',
-      replace: "update(`device\\n${username.normalize('NFKC').toLowerCase()}`)",
-      test: ['regressions/names', 'a device cookie of "ada" is none of'],
     },
   },
   'web/session/store.ts': {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Kv } from '../../lib/storage/kv'
 import { MemoryKv } from '../../lib/storage/memory-kv'
-import { pause } from '../support/wait'
 import { NOW, stores, type TestClock } from './stores'
 
 /* What every store must do alike, and no test of a part of the package shows. */
@@ -17,13 +16,6 @@ describe.each(stores)('in %s', (_name, open) => {
     key = randomUUID()
   })
   afterAll(() => kv.close())
-  /** Passes time. Redis goes by the real clock. */
-  const pass = async (seconds: number) => {
-    clock.now += seconds
-    if (_name === 'Redis') await pause(seconds * 1000)
-  }
-  const endOfNow = (seconds: number) => (_name === 'Redis' ? Date.now() : clock.now * 1000) + seconds * 1000
-
   const nothing = { value: null, secondsLeft: 0, other: null }
 
   test('nothing is taken where there is not what was read, and nothing else', async () => {
@@ -75,90 +67,6 @@ describe.each(stores)('in %s', (_name, open) => {
     await kv.compareAndSet(key, null, 'first', 60)
     expect(await kv.compareAndSet(key, 'first', null, 60)).toMatchObject({ isDone: true, value: 'first' })
     expect(await kv.compareAndSet(key, 'first', 'next', 60)).toEqual({ isDone: false, ...nothing })
-  })
-
-  describe('counts', () => {
-    const of = (...limits: number[]) => limits.map((limit, index) => ({ key: `{${key}}${index}`, limit }))
-    const keysOf = (...limits: number[]) => of(...limits).map((count) => count.key)
-    /** Adds to counts that have not reached their limits. @returns the ends of their windows */
-    const endsOf = async (...limits: number[]) => {
-      const added = await kv.addToCounts(of(...limits), 60, 0)
-      if (!('ends' in added)) throw new Error('not added')
-      return added.ends
-    }
-
-    test('are added to together, or not at all', async () => {
-      const windows = { ends: Array(3).fill(expect.closeTo(endOfNow(60), -4)) }
-      for (let times = 0; times < 2; times += 1) expect(await kv.addToCounts(of(9, 2, 9), 60, 0)).toEqual(windows)
-      expect(await kv.addToCounts(of(9, 2, 9), 60, 0)).toEqual({ limitReached: 1, secondsLeft: expect.closeTo(60, -1) })
-      expect(await kv.addToCounts(of(3, 9, 3), 60, 0)).toEqual(windows)
-      expect(await kv.addToCounts(of(3, 9, 9), 60, 0)).toMatchObject({ limitReached: 0 })
-    })
-    test('are added to by as many as the limit allows, of many at once', async () => {
-      const added = await Promise.all(Array.from({ length: 30 }, () => kv.addToCounts(of(50, 7), 60, 0)))
-      expect(added.filter((one) => 'ends' in one)).toHaveLength(7)
-    })
-    test('keep a part of the last one for those of which nothing is counted', async () => {
-      const site = { key: `{${key}}site`, limit: 4 }
-      const add = (name: string) => kv.addToCounts([{ key: `{${key}}${name}`, limit: 99 }, site], 60, 2)
-      const said: boolean[] = []
-      for (const name of ['a', 'a', 'a', 'b', 'b', 'c', 'd']) said.push('ends' in (await add(name)))
-      expect(said).toEqual([true, true, false, true, false, true, false])
-    })
-    test('give back within their own window, and never more than was added', async () => {
-      const [first = 0, second = 0] = await endsOf(2, 2)
-      await kv.takeFromCounts(keysOf(2, 2), [first - 60_000, second])
-      for (const spent of [undefined, 0]) {
-        const next = await kv.addToCounts(of(2, 2), 60, 0)
-        expect('ends' in next ? undefined : next.limitReached).toBe(spent)
-      }
-      await kv.takeFromCounts(keysOf(2), [first])
-      await endsOf(2, 2)
-    })
-    test('[F19] never allow more than the limit in a window, whatever is given back after it', async () => {
-      /** Ends of the windows of all that was counted. A window lasts a second, so a busy machine may fill several. */
-      let ends: number[] = []
-      const add = async () => {
-        const added = await kv.addToCounts(of(5), 1, 0)
-        if ('ends' in added) ends.push(added.ends[0] ?? 0)
-        return 'ends' in added
-      }
-      /** Adds until the limit is reached. @returns how many are counted in the window of the last one */
-      const fill = async () => {
-        while (await add());
-        const last = ends.at(-1) ?? 0
-        return ends.filter((end) => last - end < 500).length
-      }
-      for (let round = 1; round <= 4; round += 1) {
-        expect([round, await fill()]).toEqual([round, 5])
-        const before = ends
-        ends = []
-        await pass(1.1)
-        await add() // the next window has begun
-        for (const end of before) await kv.takeFromCounts(keysOf(5), [end])
-        expect([round, await fill()]).toEqual([round, 5])
-        ends = []
-        await pass(1.1)
-      }
-    })
-    test('keep the end of their window, whatever is added and given back within it', async () => {
-      const [first = 0] = await endsOf(9)
-      await pass(0.5)
-      const [second = 0] = await endsOf(9)
-      await kv.takeFromCounts(keysOf(9), [second])
-      expect([second, ...(await endsOf(9))]).toEqual(Array(2).fill(expect.closeTo(first, -2)))
-    })
-    test('are not below nothing, however often the same is given back', async () => {
-      const ends = await endsOf(1)
-      for (let times = 0; times < 3; times += 1) await kv.takeFromCounts(keysOf(1), ends)
-      await endsOf(1)
-      expect(await kv.addToCounts(of(1), 60, 0)).toMatchObject({ limitReached: 0 })
-    })
-    test('are taken from only where they are', async () => {
-      await kv.takeFromCounts(keysOf(2), [endOfNow(60)])
-      await endsOf(1)
-      expect(await kv.addToCounts(of(1), 60, 0)).toMatchObject({ limitReached: 0 })
-    })
   })
 
   test('the expiry of nothing is not renewed', async () => {

@@ -9,7 +9,6 @@ import { NOW, siteOver, type TestSite } from './stores'
 const device = { ipa: '192.0.2.1', uas: 'a browser' }
 const logout = { sid: 'the-sid', ...device, key: undefined, accountId: 'ada', isAll: true, isConfirmed: false }
 const entry = { key: 'k', sidHash: 's', accountId: 'a' }
-const attempts = { at: NOW, since: NOW, wrong: 0, wrongRecognised: 0, logins: 0 }
 
 const calls: [name: string, ask: (site: TestSite) => Promise<unknown>][] = [
   ['readBoth', ({ records }) => records.readBoth('k')],
@@ -31,7 +30,6 @@ const calls: [name: string, ask: (site: TestSite) => Promise<unknown>][] = [
   ['removeOfAccount', ({ sessionIndex }) => sessionIndex.removeOfAccount('a', ['k'])],
   ['revokeSsoSession', ({ sessionIndex }) => sessionIndex.revokeSsoSession('s')],
   ['revokeAccount', ({ sessionIndex }) => sessionIndex.revokeAccount('a')],
-  ['accountRevokedAt', ({ sessionIndex }) => sessionIndex.accountRevokedAt('a')],
   ['add', ({ pendingLogouts }) => pendingLogouts.add('h', logout, NOW)],
   ['find', ({ pendingLogouts }) => pendingLogouts.find('h')],
   ['lockRetry', ({ pendingLogouts }) => pendingLogouts.lockRetry('h')],
@@ -53,8 +51,6 @@ const calls: [name: string, ask: (site: TestSite) => Promise<unknown>][] = [
   ['renewForm', ({ logins }) => logins.renewForm('k', 'held')],
   ['endForm', ({ logins }) => logins.endForm('k', 'held', { digest: 'digest' })],
   ['findForm', ({ logins }) => logins.findForm('k')],
-  ['readAttempts', ({ logins }) => logins.readAttempts('n')],
-  ['writeAttempts', ({ logins }) => logins.writeAttempts('n', null, attempts, 60)],
 ]
 
 describe('a Redis that is not there', () => {

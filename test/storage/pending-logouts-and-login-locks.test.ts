@@ -368,22 +368,5 @@ describe.each(stores)('in %s', (name, open) => {
       const { raw, form } = await find(rotated(OTHER_KEY).logins)
       expect([typeof raw, form]).toEqual(['string', undefined])
     })
-
-    test('has attempts of its name, which one of ten changes', async () => {
-      const attempts = { at: NOW, since: NOW, wrong: 0, wrongRecognised: 0, logins: 0 }
-      expect(await site.logins.readAttempts('ada')).toEqual({ raw: null, attempts: undefined })
-      const writes = (before: string | null, from: number) =>
-        winners(10, (index) => site.logins.writeAttempts('ada', before, { ...attempts, left: from + index }, 60))
-      const first = await writes(null, 0)
-      const written = first.flatMap((one) => (one !== 'unavailable' && 'written' in one ? [one.written] : []))
-      expect(written).toHaveLength(1)
-      const read = await site.logins.readAttempts('ada')
-      expect(read).toEqual({ raw: written[0], attempts: { ...attempts, left: expect.any(Number) } })
-      expect(first.filter((one) => one !== 'unavailable' && 'raw' in one)).toEqual(Array(9).fill(read))
-      const second = await writes(written[0] ?? null, 10)
-      expect(second.filter((one) => one !== 'unavailable' && 'written' in one)).toHaveLength(1)
-      await kv.compareAndSet(`${site.prefix}left:odd`, undefined, 'not JSON', 60)
-      expect(await site.logins.readAttempts('odd')).toEqual({ raw: 'not JSON', attempts: undefined })
-    })
   })
 })

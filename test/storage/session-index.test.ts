@@ -127,20 +127,6 @@ describe.each(stores)('the session index in %s', (name, open) => {
     expect(await isRevoked({}, { wallMs: wallMs + DAY * 1000, steadyMs: steadyMs - DAY * 1000 })).toBe(true)
   })
 
-  test('a logout of all sessions also says until when device cookies are void', async () => {
-    const revokedAt = () => index.accountRevokedAt(shortHash('ada'))
-    expect(await revokedAt()).toBe(0)
-    await index.revokeSsoSession('s1')
-    expect(await revokedAt()).toBe(0)
-    await index.revokeAccount('ada')
-    expect(await revokedAt()).toBe(NOW)
-    clock.now = NOW + 180 * DAY - 2
-    expect(await revokedAt()).toBe(NOW)
-    clock.now = NOW + 5
-    await index.revokeAccount('ada')
-    expect([await revokedAt(), await index.accountRevokedAt(shortHash('grace'))]).toEqual([NOW + 5, 0])
-  })
-
   test('sessions that have ended are in neither index', async () => {
     for (const key of ['k1', 'k2', 'k1']) await added({ key })
     expect(await index.remove(entry({ key: 'k1' }))).toBe('done')

@@ -1,352 +1,287 @@
+import { randomUUID } from 'node:crypto'
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { AttemptResult } from '../../lib/decide/attempts'
-import { Counts } from '../../lib/storage/counts'
-import type { Kv } from '../../lib/storage/kv'
-import { MemoryKv } from '../../lib/storage/memory-kv'
-import { shortHash, storeUnavailable } from '../../lib/storage/site-store'
-import { Limits, type Refusal } from '../../lib/web/limits'
-import { tapped } from '../storage/failing-kv'
-import { siteOver } from '../storage/stores'
+import { Redis } from 'ioredis'
+import { RateLimiterRedis } from 'rate-limiter-flexible'
+import type { AttemptResult } from '../../lib/decide/login'
+import type { GuardedRedis } from '../../lib/storage/kv'
+import { openRedis } from '../../lib/storage/redis-connection'
+import { redisKv } from '../../lib/storage/redis-kv'
+import { Limits } from '../../lib/web/limits'
+import { useRedis } from '../support/redis'
+import { timed } from '../support/wait'
 
-/* User names under attack, with a store in memory: another request comes between any two commands of the first. */
+/* The limits over a real Redis, and in memory. */
 
-const clock = { now: 0 }
-let warned: string[] = []
-let platform: Platform
-beforeEach(() => {
-  clock.now = Date.now() / 1000
-  warned = []
-  platform = new Platform()
-})
-afterEach(() => jest.restoreAllMocks())
-const memory = () => new MemoryKv(() => clock.now * 1000)
-
+const server = useRedis()
+const NOW = Math.floor(Date.now() / 1000)
 const LIMIT = { attempts: 100, perSeconds: 60 }
-const by = (username: string, isRecognised = false, session = 's1', address = '192.0.2.7') => ({
-  address,
-  username,
-  account: isRecognised ? 'account-hash' : undefined,
-  session,
+const opened: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const kv of opened.splice(0)) await kv.close()
 })
-const unrecognised = by('ada')
-const owner = by('ada', true, 's9')
 
-const encryptionKeys = () => [Buffer.alloc(32, 7)]
-
-/** One process over a store. */
-function processOver(kv: Kv, limit: typeof LIMIT | false = LIMIT, rememberDevices = true) {
-  const log = { warn: (cause: string) => void warned.push(cause) } as never
-  const { logins: loginLocks, sessionIndex } = siteOver(kv, clock, '')
-  const counts = new Counts(kv, '', () => clock.now * 1000)
-  const config = { loginLimit: limit, rememberDevices, log, encryptionKeys, cookies: { device: 'd' } } as never
-  return new Limits({ config, loginLocks, counts, sessionIndex, now: () => clock.now })
+function connect(client = openRedis(server.url())): GuardedRedis {
+  const kv = redisKv(client, true)
+  opened.push(kv)
+  if (kv.redis === undefined) throw new Error('no Redis')
+  return kv.redis
 }
-type Process = ReturnType<typeof processOver>
 
-/** A platform that freezes at the fifth wrong password of an exact name. */
+/** The limits of one process. @param prefix processes with the same prefix are of one site */
+function limitsOver(
+  redis: GuardedRedis | undefined,
+  { loginLimit = LIMIT as typeof LIMIT | false, rememberDevices = true, prefix = randomUUID() as string } = {},
+) {
+  const keys = [Buffer.alloc(32, 7)]
+  const config = { prefix, loginLimit, rememberDevices, macKeys: () => keys, cookies: { device: 'd' } }
+  return new Limits(config as never, redis, () => NOW)
+}
+
+const requestFrom = (ip: string, cookie?: string) => {
+  const req = new IncomingMessage(new Socket())
+  return Object.assign(req, { ip, headers: cookie === undefined ? {} : { cookie } }) as never
+}
+const stranger = requestFrom('192.0.2.7')
+/** A browser that has logged in under this username. */
+function knownFor(limits: Limits, username: string, ip = '192.0.2.7') {
+  const res = new ServerResponse(new IncomingMessage(new Socket()))
+  limits.rememberDevice(stranger, res as never, username)
+  return requestFrom(ip, String(res.getHeader('set-cookie')).split(';')[0])
+}
+
+/** A platform that freezes an account at the fifth wrong password. */
 class Platform {
   left = 5
-  asked = 0
-  /** Runs one login as the site does. @returns what the browser is told */
-  async login(site: Process, tried: ReturnType<typeof by>, judge: () => AttemptResult | Promise<AttemptResult>) {
-    const admitted = await site.admitLogin(tried)
-    if ('reason' in admitted) return admitted.reason
-    const refusal = await admitted.begin()
-    const result = refusal === undefined ? await judge() : ({ outcome: 'not_judged' } as const)
-    await admitted.end(result)
-    return refusal === undefined ? result.outcome : refusal === 'unavailable' ? refusal : (refusal as Refusal).reason
-  }
   wrong = (): AttemptResult => {
-    this.asked += 1
     this.left -= 1
     return { outcome: 'wrong_password', left: this.left }
   }
-  suppressed = (): AttemptResult => ({ ...this.wrong(), outcome: 'wrong_password', left: undefined })
-  right = (): AttemptResult => {
-    this.asked += 1
-    return { outcome: 'success' }
-  }
+  /** Its response is lost, or has no number. */
+  silent = (): AttemptResult => ({ outcome: 'wrong_password', left: this.wrong() && undefined })
 }
+const success = (): AttemptResult => ({ outcome: 'success' })
 
-/** The first key that a command names. */
-const keyOf = ([first]: readonly unknown[]) =>
-  Array.isArray(first) ? String(first[0]?.key ?? first[0]) : String(first)
-const away = (kv: Kv, isAway: (key: string) => boolean) =>
-  tapped(kv, (_name, args) => (isAway(keyOf(args)) ? Promise.reject(storeUnavailable()) : undefined))
+/** One login, as the site runs it. @returns the reason of a refusal, or the outcome */
+async function tryLogin(limits: Limits, req: never, username: string, judge: () => AttemptResult) {
+  const admission = await limits.admit(req, username)
+  if (admission === 'unavailable') return admission
+  if ('reason' in admission) return admission.reason
+  await sleep(5)
+  const result = judge()
+  await admission.settle(result)
+  return result.outcome
+}
+const times = async <T>(count: number, run: (index: number) => Promise<T>) => {
+  const all: T[] = []
+  for (let index = 0; index < count; index += 1) all.push(await run(index))
+  return all
+}
+const atOnce = <T>(count: number, run: (index: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, index) => run(index)))
 
-test.each<[what: string, first: () => ReturnType<typeof by>, other: () => ReturnType<typeof by>, left: number]>([
-  ['two unrecognised browsers', () => unrecognised, () => by('ada', false, 's2'), 2],
-  ['an unrecognised and a recognised browser', () => unrecognised, () => owner, 1],
-  ['two recognised browsers', () => by('ada', true), () => owner, 1],
-])(
-  '[F3, F18] of %s at the last attempts of a name none freezes it, whenever the other comes',
-  async (...row) => {
-    const [, first, other, left] = row
-    let orders = 0
-    for (let isReached = true; isReached; orders += 1) {
-      const kv = memory()
-      platform = new Platform()
-      const elsewhere = processOver(kv)
-      const attack = (site: Process, tried: ReturnType<typeof by>) => platform.login(site, tried, platform.wrong)
-      for (let tries = 0; tries < 2; tries += 1) await attack(elsewhere, unrecognised)
-      let commands = 0
-      let meanwhile: Promise<unknown> | undefined
-      const interrupted = tapped(kv, async () => {
-        commands += 1
-        if (commands !== orders + 1) return
-        meanwhile = attack(elsewhere, other())
-        await Promise.race([meanwhile, sleep(30)]) // or it waits for the lock
-      })
-      await attack(processOver(interrupted), first())
-      await meanwhile
-      for (const tried of [unrecognised, owner, unrecognised]) await attack(elsewhere, tried)
-      expect([orders, platform.left >= 1, platform.left <= left]).toEqual([orders, true, true])
-      isReached = meanwhile !== undefined
-    }
-    expect(orders).toBeGreaterThan(3)
-  },
-  60_000,
-)
+describe.each<[where: string, open: () => GuardedRedis | undefined]>([
+  ['in Redis', () => connect()],
+  ['in memory', () => undefined],
+])('limits %s', (_where, open) => {
+  let platform: Platform
+  beforeEach(() => {
+    platform = new Platform()
+  })
 
-describe('[F3] an attack on a name', () => {
-  const attack = async (tries: number, rememberDevices = true) => {
-    const site = processOver(memory(), LIMIT, rememberDevices)
-    const said: string[] = []
-    for (let count = 0; count < tries; count += 1)
-      said.push(await platform.login(site, by('ada', false, `s${count}`, `192.0.2.${count % 200}`), platform.wrong))
-    return { site, said }
-  }
-
-  test('leaves two attempts, of which one is a recognised browser’s', async () => {
-    const { site, said } = await attack(20)
-    expect([platform.left, said.at(-1)]).toEqual([2, 'held'])
-    expect(await platform.login(site, owner, platform.right)).toBe('success')
-    expect(await platform.login(site, owner, platform.wrong)).toBe('wrong_password')
-    expect(await platform.login(site, owner, platform.wrong)).toBe('held')
-    expect(platform.left).toBe(1)
-  })
-  test('leaves one attempt where no browser is recognised', async () => {
-    await attack(20, false)
-    expect(platform.left).toBe(1)
-  })
-  test('and a success of a name that only looks alike does not improve what is left', async () => {
-    const { site } = await attack(20)
-    for (const name of ['\uff41\uff44\uff41', 'ADA', '\u00e0da', 'a\u200bda'])
-      await platform.login(site, by(name, true, name), platform.right)
-    expect(await platform.login(site, unrecognised, platform.wrong)).toBe('held')
-  })
-  test('is over after 15 minutes', async () => {
-    const { site } = await attack(20)
-    clock.now += 899
-    expect(await platform.login(site, unrecognised, platform.right)).toBe('held')
-    clock.now += 2
-    expect(await platform.login(site, unrecognised, platform.right)).toBe('success')
-  })
-  test('whose responses are lost is counted as well', async () => {
-    const site = processOver(memory())
-    for (let tries = 0; tries < 8; tries += 1) await platform.login(site, unrecognised, platform.suppressed)
-    expect(platform.left).toBe(2)
-  })
-})
-
-/** Each spelling is in test/decide/login-budgets.test.ts. */
-test('[F16] spellings of one name share its attempts', async () => {
-  const site = processOver(memory())
-  for (const letter of ['a', '\u00e0', 'a\u200b', 'a\u00ad', 'A', '\uff41', '\uff21', '\u0103'])
-    await platform.login(site, by(`gr${letter}ce`), platform.suppressed)
-  expect(platform.left).toBe(2)
-})
-
-describe('[F3] the attempt of a process that died', () => {
-  const hangs = (site: Process, session: string) =>
-    void platform.login(site, by('ada', false, session), () => new Promise(() => {}))
-
-  test('is taken over by its own form, and by no other form', async () => {
-    const site = processOver(memory())
-    hangs(site, 's1')
-    await sleep(20)
-    const other = platform.login(site, by('ada', false, 's2'), platform.right)
-    expect(await Promise.race([other, sleep(300)])).toBeUndefined()
-    expect(await platform.login(site, by('ada', false, 's1'), platform.right)).toBe('success')
-    expect(await other).toBe('success')
-  })
-  test('keeps others out for 12 s at most, and has cost one', async () => {
-    const site = processOver(memory())
-    for (const session of ['s1', 's2', 's3']) {
-      hangs(site, session)
-      await sleep(20)
-      clock.now += 12.5
-    }
-    expect(await platform.login(site, unrecognised, platform.right)).toBe('held')
-  })
-  test('makes others wait five seconds, and look less and less often', async () => {
-    jest.spyOn(Math, 'random').mockReturnValue(0.5)
-    const commands: string[] = []
-    const site = processOver(tapped(memory(), (name) => void commands.push(name)))
-    hangs(site, 's1')
-    await sleep(20)
-    const slept = jest.spyOn(
-      jest.requireActual<typeof import('node:timers/promises')>('node:timers/promises'),
-      'setTimeout',
+  test('[F3] of 40 wrong passwords of unrecognised browsers at once, three are sent, and a recognised browser may send one', async () => {
+    const limits = limitsOver(open())
+    const said = await atOnce(40, (index) =>
+      tryLogin(limits, requestFrom(`198.51.100.${index}`), 'ada', platform.silent),
     )
-    const begun = performance.now()
-    expect(await platform.login(site, by('ada', false, 's2'), platform.right)).toBe('turn')
-    expect(performance.now() - begun).toBeGreaterThan(4500)
-    const pauses = slept.mock.calls.map(([ms]) => Number(ms))
-    expect(pauses).toEqual(pauses.map((_ms, index) => expect.closeTo(Math.min(60 * 1.3 ** index, 375))))
-    const looks = commands.filter((name) => name === 'mget').length // 18, and fewer on a busy machine
-    expect([looks >= 2, looks <= 20]).toEqual([true, true])
+    expect([platform.left, said.filter((word) => word === 'held')]).toEqual([2, Array(37).fill('held')])
+    const known = knownFor(limits, 'ada')
+    expect(await tryLogin(limits, known, 'ada', platform.wrong)).toBe('wrong_password')
+    expect(await tryLogin(limits, known, 'ada', platform.wrong)).toBe('held')
+    expect(platform.left).toBe(1)
   })
-})
 
-describe('[F3] a Redis that is away', () => {
-  test('before Authenticate: nothing is asked', async () => {
-    const site = processOver(away(memory(), () => true))
-    expect(await platform.login(site, unrecognised, platform.wrong)).toBe('unavailable')
-    expect(platform.asked).toBe(0)
+  test('[F3] while an attack on a name goes on, a recognised browser logs in', async () => {
+    const limits = limitsOver(open())
+    await times(3, () => tryLogin(limits, stranger, 'ada', platform.wrong))
+    const known = knownFor(limits, 'ada')
+    const attack = atOnce(200, (index) => tryLogin(limits, requestFrom(`198.51.100.${index}`), 'ada', platform.wrong))
+    expect(await times(20, () => tryLogin(limits, known, 'ada', success))).toEqual(Array(20).fill('success'))
+    expect(new Set(await attack)).toEqual(new Set(['held']))
   })
-  test('after Authenticate: the attempt has cost one', async () => {
-    let isAway = false
-    const site = processOver(away(memory(), () => isAway))
-    for (let tries = 0; tries < 3; tries += 1) {
-      await platform.login(site, by('ada', false, `s${tries}`), () => {
-        isAway = true
-        return platform.wrong()
+
+  test.each<[left: number, unknown: string, known: string]>([
+    [3, 'success', 'success'],
+    [2, 'held', 'success'],
+    [1, 'held', 'held'],
+    [0, 'held', 'held'],
+  ])(
+    '[F3] the platform reports %i attempts left: an unrecognised browser gets %s, a known one %s',
+    async (left, ...said) => {
+      const limits = limitsOver(open())
+      await tryLogin(limits, stranger, 'ada', () => ({ outcome: 'wrong_password', left }))
+      const words = [stranger, knownFor(limits, 'ada')].map((req) => tryLogin(limits, req, 'ada', success))
+      expect(await Promise.all(words)).toEqual(said)
+    },
+  )
+
+  test.each<[what: string, isRecognised: boolean, reported: (number | undefined)[], left: number[]]>([
+    ['an unrecognised browser', false, [4, 3, 2], [2, 1, 0]],
+    ['an unrecognised browser whose account others have tried', false, [2], [0]],
+    ['a recognised browser', true, [4, 3, 2, 1], [3, 2, 1, 0]],
+    ['an unrecognised browser without numbers of the platform', false, [undefined, undefined, undefined], [2, 1, 0]],
+    ['an unrecognised browser at a platform that freezes late', false, [19, 18, 17], [2, 1, 0]],
+  ])(
+    'after each wrong password the site says how many it will let pass: %s',
+    async (_what, isRecognised, reported, left) => {
+      const limits = limitsOver(open())
+      const req = isRecognised ? knownFor(limits, 'ada') : stranger
+      const said = await times(reported.length, async (index) => {
+        const admission = await limits.admit(req, 'ada')
+        if (typeof admission === 'string' || 'reason' in admission) throw new Error('refused')
+        return admission.settle({ outcome: 'wrong_password', left: reported[index] })
       })
-      isAway = false
-      clock.now += 13
-    }
-    expect(await platform.login(site, unrecognised, platform.wrong)).toBe('held')
+      expect(said.map((one) => one?.attempts)).toEqual(left)
+      expect(said.map((one) => (one?.seconds ?? 0) > 0)).toEqual(left.map((one) => one === 0))
+      expect(await limits.admit(req, 'ada')).toEqual({ reason: 'held', seconds: said.at(-1)?.seconds })
+      expect(said.at(-1)?.seconds).toBeGreaterThan(890)
+    },
+  )
+
+  test('[F3] where no browsers are remembered, all have four attempts, and there is no cookie', async () => {
+    const limits = limitsOver(open(), { rememberDevices: false })
+    const said = await times(5, () => tryLogin(limits, stranger, 'ada', platform.silent))
+    expect([said, platform.left]).toEqual([[...Array(4).fill('wrong_password'), 'held'], 1])
+    const known = knownFor(limitsOver(undefined), 'ada')
+    expect(await tryLogin(limits, known, 'ada', success)).toBe('held')
+    expect(knownFor(limits, 'ada')).toMatchObject({ headers: { cookie: 'undefined' } })
+  })
+
+  test('[F16] spellings of one username share its attempts', async () => {
+    const limits = limitsOver(open())
+    for (const letter of ['a', '\u00e0', 'a\u200b', 'A', '\uff41'])
+      await tryLogin(limits, stranger, `gr${letter}ce`, platform.silent)
     expect(platform.left).toBe(2)
   })
-  test('for the counts alone: the process counts by itself', async () => {
-    const isOfCounts = (key: string) => key.startsWith('limit:')
-    const site = processOver(away(memory(), isOfCounts), { attempts: 3, perSeconds: 60 })
-    const said: string[] = []
-    for (let tries = 0; tries < 5; tries += 1)
-      said.push(await platform.login(site, unrecognised, () => ({ outcome: 'refused' })))
-    expect(said).toEqual(['refused', 'refused', 'refused', 'address_and_name', 'address_and_name'])
-    for (let tries = 0; tries < 40; tries += 1)
-      expect(await platform.login(site, by(`n${tries}`), platform.right)).toBe('success')
+
+  test.each<AttemptResult>([{ outcome: 'success' }, { outcome: 'not_judged' }])(
+    '[F4] an attempt with %j costs nothing',
+    async (result) => {
+      const limits = limitsOver(open(), { loginLimit: { attempts: 5, perSeconds: 60 } })
+      const said = await times(40, (index) => tryLogin(limits, stranger, `name-${index % 3}`, () => result))
+      expect(new Set(said)).toEqual(new Set([result.outcome]))
+    },
+  )
+
+  test('a frozen account costs its address an attempt, and its name none', async () => {
+    const limits = limitsOver(open(), { loginLimit: { attempts: 5, perSeconds: 60 } })
+    const refused = () => tryLogin(limits, stranger, 'ada', () => ({ outcome: 'refused' }))
+    expect(await times(6, refused)).toEqual([...Array(5).fill('refused'), 'address_and_name'])
+    expect(await tryLogin(limits, requestFrom('192.0.2.8'), 'ada', success)).toBe('success')
   })
-  test('for the name alone: a recognised browser has its attempts beside its account', async () => {
-    const site = processOver(away(memory(), (key) => /^left:(?!\{account-hash\}.)/.test(key)))
-    const said: string[] = []
-    for (let tries = 0; tries < 5; tries += 1) said.push(await platform.login(site, owner, platform.wrong))
-    expect([said, platform.left]).toEqual([[...Array(4).fill('wrong_password'), 'held'], 1])
+
+  test('[F4] an address has five times the attempts of a name; a recognised browser there is counted by itself', async () => {
+    const limits = limitsOver(open(), { loginLimit: { attempts: 4, perSeconds: 60 } })
+    const spray = (index: number, ip = '192.0.2.7') =>
+      tryLogin(limits, requestFrom(ip), `name-${index}`, () => ({ outcome: 'refused' }))
+    expect(await times(21, spray)).toEqual([...Array(20).fill('refused'), 'address'])
+    expect(await tryLogin(limits, knownFor(limits, 'ada'), 'ada', success)).toBe('success')
+    expect(await tryLogin(limits, knownFor(limits, 'grace'), 'ada', success)).toBe('address')
+    expect(await spray(0, '192.0.2.8')).toBe('refused')
   })
-  test('for the name alone: an unrecognised browser has no other place', async () => {
-    const site = processOver(away(memory(), (key) => /^left:(?!\{)/.test(key)))
-    expect(await platform.login(site, unrecognised, platform.wrong)).toBe('unavailable')
+
+  test('[F4] all addresses of an IPv6 /56 are one', async () => {
+    const limits = limitsOver(open(), { loginLimit: { attempts: 1, perSeconds: 60 } })
+    const from = (ip: string) => tryLogin(limits, requestFrom(ip), 'ada', () => ({ outcome: 'refused' }))
+    const said = [await from('2001:db8:0:700::1'), await from('2001:db8:0:7ff::2'), await from('2001:db8:0:800::1')]
+    expect(said).toEqual(['refused', 'address_and_name', 'refused'])
+  })
+
+  test('[F19] what is given back after its window enlarges no later window', async () => {
+    const limits = limitsOver(open(), { loginLimit: { attempts: 1, perSeconds: 2 } })
+    const early = await times(5, (index) => limits.admit(stranger, `early-${index}`))
+    await sleep(2100)
+    await times(5, (index) => tryLogin(limits, stranger, `late-${index}`, () => ({ outcome: 'refused' })))
+    for (const one of early) if (typeof one !== 'string' && 'settle' in one) await one.settle(success())
+    expect(await tryLogin(limits, stranger, 'ada', success)).toBe('address')
+  })
+
+  test('[S8] an address begins 600 sessions a minute, one of the own network any number', async () => {
+    const limits = limitsOver(open())
+    const refused = await atOnce(601, () => limits.isLandingRefused('2001:db8:0:700::1'))
+    expect(refused.filter((isRefused) => isRefused)).toHaveLength(1)
+    expect(await limits.isLandingRefused('2001:db8:0:7ff::9')).toBe(true)
+    expect(await limits.isLandingRefused('2001:db8:0:800::1')).toBe(false)
+    expect(new Set(await atOnce(700, () => limits.isLandingRefused('10.0.0.1')))).toEqual(new Set([false]))
+  })
+
+  test('without a limit, nothing is counted', async () => {
+    const limits = limitsOver(open(), { loginLimit: false })
+    const said = await times(30, () => tryLogin(limits, stranger, 'ada', platform.wrong))
+    expect(new Set(said)).toEqual(new Set(['wrong_password']))
   })
 })
 
-test.each([
-  ['others always come first', 8],
-  ['Redis is away', 1],
-])('if %s, the end of an attempt is written %i times', async (_what, times) => {
-  const kv = memory()
-  let writes = 0
-  const store = tapped(kv, async (name, args) => {
-    if (name !== 'compareAndSet' || platform.asked === 0) return
-    writes += 1
-    if (times === 1) throw storeUnavailable()
-    const key = keyOf(args)
-    const [raw = null] = await kv.mget([key])
-    await kv.compareAndSet(key, raw, `${raw} `, 60)
+test('[F3] all processes of a site count together', async () => {
+  const platform = new Platform()
+  const processes = [1, 2, 3, 4].map(() => limitsOver(connect(), { prefix: 'together:' }))
+  await Promise.all(processes.map((limits) => times(5, () => tryLogin(limits, stranger, 'ada', platform.silent))))
+  expect(platform.left).toBe(2)
+  const keys = await server.commands().keys('together:*')
+  expect(keys.map((key) => key.replace(/[\w-]{43}$/, '')).sort()).toEqual([
+    'together:limit:address:',
+    'together:limit:guard:',
+    'together:limit:name:',
+  ])
+})
+
+describe('a Redis that does not answer', () => {
+  test.each<[what: string, away: () => unknown]>([
+    ['is silent', () => server.hang()],
+    ['refuses writes', () => server.refuseWrites()],
+  ])('because it %s: no login is admitted, within 350 ms, and landings are counted by the process', async (...row) => {
+    const [, away] = row
+    const limits = limitsOver(connect())
+    expect(await tryLogin(limits, stranger, 'ada', success)).toBe('success')
+    await away()
+    const [answers, ms] = await timed(() => atOnce(3, () => limits.admit(stranger, 'ada')))
+    expect(answers).toEqual(Array(3).fill('unavailable'))
+    expect(ms).toBeLessThan(2 * 350)
+    const refused = await atOnce(601, () => limits.isLandingRefused('203.0.113.7'))
+    expect(refused.filter((isRefused) => isRefused)).toHaveLength(1)
   })
-  expect(await platform.login(processOver(store), unrecognised, platform.wrong)).toBe('wrong_password')
-  expect(writes).toBe(times)
-})
 
-/** Logs in on a site, and sends the cookie back. */
-function remembered(site: Process) {
-  const req = new IncomingMessage(new Socket())
-  const res = new ServerResponse(req)
-  site.rememberDevice(req as never, res as never, 'ada', 'account-ada')
-  const [cookie] = String(res.getHeader('set-cookie') ?? '').split(';')
-  req.headers.cookie = cookie
-  return { cookie, account: (asked = site) => asked.recognisedAccount(req as never, 'ada') }
-}
-
-test.each([
-  [-1, shortHash('account-ada')],
-  [0, undefined],
-  [1, undefined],
-])('[F18] %i s after a login all sessions are logged out: its device cookie is for %p', async (after, account) => {
-  const [kv, issued] = [memory(), Math.floor(clock.now)]
-  clock.now = issued
-  const device = remembered(processOver(kv))
-  expect(await device.account()).toBe(shortHash('account-ada'))
-  clock.now = issued + after
-  await siteOver(kv, clock, '').sessionIndex.revokeAccount('account-ada')
-  expect(await device.account()).toBe(account)
-})
-
-test('where no devices are remembered, a login sets no cookie, and an earlier cookie is not read', async () => {
-  const site = processOver(memory(), LIMIT, false)
-  expect(remembered(site).cookie).toBe('')
-  expect(await remembered(processOver(memory())).account(site)).toBeUndefined()
-})
-
-test.each<AttemptResult>([{ outcome: 'success' }, { outcome: 'not_judged' }])(
-  '[F4] a login that was %j costs no attempt',
-  async (result) => {
-    const site = processOver(memory(), { attempts: 10, perSeconds: 60 })
-    for (let tries = 0; tries < 300; tries += 1)
-      expect(await platform.login(site, by(`n${tries % 4}`, tries % 8 > 3), () => result)).toBe(result.outcome)
-  },
-)
-
-test('[F4] one account logs in a hundred times a minute at most, on whatever browsers', async () => {
-  const site = processOver(memory(), { attempts: 10, perSeconds: 60 })
-  const said = new Map<string, number>()
-  for (let tries = 0; tries < 200; tries += 1) {
-    const tried = by('ada', tries % 2 === 0, 's1', `198.${tries}.100.7`)
-    const word = await platform.login(site, tried, platform.right)
-    said.set(word, (said.get(word) ?? 0) + 1)
-  }
-  expect(Object.fromEntries(said)).toEqual({ success: 100, name: 100 })
-})
-
-test('[F20] a limit that a network or the site has reached is logged by its cause', async () => {
-  const site = processOver(memory(), { attempts: 1, perSeconds: 60 })
-  const wrongFrom = (index: number, address: string) =>
-    platform.login(site, by(`n${index}`, false, 's1', address), () => ({ outcome: 'wrong_password', left: 99 }))
-  for (let index = 0; index < 30; index += 1) await wrongFrom(index, `2001:db8:77:ab${10 + index}::1`)
-  expect(new Set(warned)).toEqual(new Set(['limit:network']))
-  for (let index = 0; index < 400; index += 1) await wrongFrom(index, `198.${index % 200}.100.7`)
-  expect(new Set(warned)).toEqual(new Set(['limit:network', 'limit:site']))
-})
-
-test('an address without attempts left makes no new key', async () => {
-  const keys = new Set<string>()
-  let isSpent = false
-  const store = tapped(memory(), (name, args) => {
-    if (isSpent && name !== 'addToCounts') keys.add(keyOf(args))
+  test('after Authenticate: the attempt stays counted', async () => {
+    const platform = new Platform()
+    const limits = limitsOver(connect())
+    await times(3, async (index) => {
+      const said = await tryLogin(limits, requestFrom(`192.0.2.${index}`), 'ada', () => {
+        server.hang()
+        return platform.silent()
+      })
+      server.resume()
+      while ((await limits.admit(stranger, 'someone else')) === 'unavailable') await sleep(100)
+      return said
+    })
+    expect(await tryLogin(limits, stranger, 'ada', success)).toBe('held')
   })
-  const site = processOver(store, { attempts: 1, perSeconds: 60 })
-  const guess = (index: number) =>
-    platform.login(site, by(`n${index}`), () => ({ outcome: 'wrong_password', left: 99 }))
-  for (let index = 0; index < 5; index += 1) await guess(index)
-  isSpent = true
-  for (let index = 5; index < 50; index += 1) expect(await guess(index)).toBe('address')
-  expect([...keys, ...warned]).toEqual([])
+
+  test('with a client that queues nothing: no login is admitted, at once', async () => {
+    const client = new Redis('redis://127.0.0.1:1', { enableOfflineQueue: false, lazyConnect: true })
+    client.on('error', () => {})
+    const [answer, ms] = await timed(async () => limitsOver(connect(client)).admit(stranger, 'ada'))
+    expect(answer).toBe('unavailable')
+    expect(ms).toBeLessThan(350)
+    client.disconnect()
+  })
 })
 
-test.each<[who: string, tried: ReturnType<typeof by>, commands: readonly string[]]>([
-  ['an unrecognised browser', unrecognised, ['addToCounts', 'compareAndSet', 'compareAndSet', 'takeFromCounts']],
-  ['a recognised browser', owner, ['compareAndSet', 'compareAndSet']],
-])('a login costs %s few commands', async (_who, tried, commands) => {
-  const seen: string[] = []
-  const store = tapped(memory(), (name) => void seen.push(name))
-  await platform.login(processOver(store), tried, platform.right)
-  expect(seen).toEqual(commands)
-})
-
-test('without a limit, nothing is counted', async () => {
-  const store = away(memory(), () => true)
-  expect(await platform.login(processOver(store, false), unrecognised, platform.wrong)).toBe('wrong_password')
+test('a site may use rate-limiter-flexible with the same client and its own script', async () => {
+  const { client } = connect()
+  const options = { storeClient: client, points: 1, duration: 60, customIncrTtlLuaScript: 'return {7, 7000}' }
+  const own = new RateLimiterRedis({ ...options, keyPrefix: 'own' })
+  const limits = limitsOver({ client, run: (_key, command) => command() })
+  expect(await own.penalty('x')).toMatchObject({ consumedPoints: 7 })
+  expect(await tryLogin(limits, stranger, 'ada', success)).toBe('success')
 })

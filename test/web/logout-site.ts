@@ -73,7 +73,7 @@ export async function openLogoutSite(open: (clock: TestClock) => Kv) {
       const used = await stored.sessionIndex.useToken(Buffer.from(String(Math.random())), shortHash(sid))
       return used !== 'unavailable' && used.isSsoSessionRevoked
     },
-    isAccountRevoked: async () => (await stored.sessionIndex.accountRevokedAt(shortHash(ACCOUNT))) !== 0,
+    isAccountRevoked: async () => (await kv.mget([`${stored.prefix}all:{${shortHash(ACCOUNT)}}`]))[0] !== null,
     calls: () =>
       server.seen.map(({ url, body }) => {
         const { sid, aid, ipa, uas } = claimsOf(body)

@@ -70,14 +70,11 @@ const logIn = async (browser: Browser) => {
 }
 const isLoggedIn = async (browser: Browser) => (await browser.fetchJson(`${setup.morning.url}/account`)).status === 200
 
-/** The attempts at the user name, as stored. */
-async function attempts(): Promise<unknown> {
-  const [name] = await setup.redis.keys(`${setup.morning.prefix}left:*`)
-  if (name === undefined) return undefined
-  const { left, wrong, wrongRecognised, logins, lock } = JSON.parse(String(await setup.redis.get(name)))
-  return { left, wrong: wrong + wrongRecognised, logins, isLocked: lock !== undefined }
+/** The attempts at the username that are counted by the guard. */
+async function attempts(): Promise<number> {
+  const [name] = await setup.redis.keys(`${setup.morning.prefix}limit:guard:*`)
+  return name === undefined ? 0 : Number(await setup.redis.get(name))
 }
-const counted = (wrong: number, logins: number, left?: number) => ({ left, wrong, logins, isLocked: false })
 
 describe('a process died during a login', () => {
   test('that succeeded: the next submit is logged in without another Authenticate', async () => {
@@ -87,7 +84,7 @@ describe('a process died during a login', () => {
     const before = setup.countCalls('authenticate')
     expect(await logIn(browser)).toEqual([200, undefined])
     expect([setup.countCalls('authenticate') - before, await isLoggedIn(browser)]).toEqual([0, true])
-    expect([await attempts(), browser.cookie('sso2.d')]).toEqual([counted(0, 1), undefined])
+    expect([await attempts(), browser.cookie('sso2.d')]).toEqual([0, undefined])
   })
 
   test('before Authenticate: the next submit sends it', async () => {
@@ -95,7 +92,7 @@ describe('a process died during a login', () => {
     await leaveForm(browser)
     expect(await logIn(browser)).toEqual([200, undefined])
     expect([setup.countCalls('authenticate'), await isLoggedIn(browser)]).toEqual([1, true])
-    expect(await attempts()).toEqual(counted(0, 1))
+    expect(await attempts()).toBe(0)
   })
 
   test.each([
@@ -109,7 +106,7 @@ describe('a process died during a login', () => {
     const before = setup.countCalls('authenticate')
     const { id } = setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'status', code: 503 })
     expect(await logIn(browser)).toEqual([503, 'unavailable'])
-    expect([setup.countCalls('authenticate') - before, await attempts()]).toEqual([0, counted(0, 0)])
+    expect([setup.countCalls('authenticate') - before, await attempts()]).toEqual([0, 0])
     setup.emulator.faults.clear(id)
     expect(await isLoggedIn(browser)).toBe(hasSucceeded)
   })
@@ -144,7 +141,7 @@ describe('a process died during a login', () => {
     await leaveForm(browser)
     setup.emulator.terminate(await sidOf(browser))
     expect(await logIn(browser)).toEqual([401, 'session_ended'])
-    expect([setup.countCalls('authenticate'), await attempts()]).toEqual([0, counted(0, 0)])
+    expect([setup.countCalls('authenticate'), await attempts()]).toEqual([0, 0])
     await browser.visit(`${setup.morning.url}/`)
     expect(await logIn(browser)).toEqual([200, undefined])
   })
@@ -159,12 +156,12 @@ describe('a process died during a login', () => {
 })
 
 describe('the response to Authenticate is lost', () => {
-  test('after a success: the attempt counts as a login, but the browser is not recognised: the password was not judged', async () => {
+  test('after a success: no attempt is counted, but the browser is not known: the password was not judged', async () => {
     const browser = await visitor(setup)
     setup.emulator.faults.add({ operation: 'authenticate', kind: 'drop_after_commit', times: 1 })
     expect(await logIn(browser)).toEqual([200, undefined])
     expect([setup.countCalls('authenticate'), await isLoggedIn(browser)]).toEqual([1, true])
-    expect([await attempts(), browser.cookie('sso2.d')]).toEqual([counted(0, 1), undefined])
+    expect([await attempts(), browser.cookie('sso2.d')]).toEqual([0, undefined])
     expect(await logIn(browser)).toEqual([200, undefined])
     expect(browser.cookie('sso2.d')).toEqual(expect.any(String))
   })
@@ -174,7 +171,7 @@ describe('the response to Authenticate is lost', () => {
     setup.emulator.faults.add({ operation: 'authenticate', kind: 'garbage', times: 1 })
     expect(await logIn(browser)).toEqual([503, 'unavailable'])
     expect([setup.countCalls('authenticate'), await isLoggedIn(browser)]).toEqual([1, false])
-    expect([setup.countCalls('sessionstatus'), await attempts()]).toEqual([1, counted(1, 0, 4)])
+    expect([setup.countCalls('sessionstatus'), await attempts()]).toEqual([1, 1])
   })
 
   test('and the user of an earlier login is not known yet: Session Status does not tell, so nobody is let in', async () => {
@@ -194,7 +191,7 @@ describe('the response to Authenticate is lost', () => {
     const browser = await visitor(setup)
     setup.emulator.faults.add({ operation: 'authenticate', kind: 'status', code: 503 })
     expect(await logIn(browser)).toEqual([503, 'unavailable'])
-    expect([setup.countCalls('authenticate'), await attempts()]).toEqual([1, counted(0, 0)])
+    expect([setup.countCalls('authenticate'), await attempts()]).toEqual([1, 0])
   })
 })
 

@@ -1,6 +1,6 @@
 /** Logs a user in: limits, a status check if the record is stale, one Authenticate, its outcome. The password is not stored. Threats F3 to F9. */
-import type { AttemptResult } from '../../decide/attempts'
 import {
+  type AttemptResult,
   attemptResultOf,
   decideAbandonedLogin,
   decideLogin,
@@ -18,8 +18,8 @@ import type { SessionToken } from '../../protocol/session-token'
 import type { LoginStart } from '../../storage/session-index'
 import { shortHash } from '../../storage/site-store'
 import { publish } from '../hooks'
-import { deviceOf, limitedAddress } from '../http/request-facts'
-import type { AdmittedLogin, LoginAttempt, Refusal } from '../limits'
+import { deviceOf } from '../http/request-facts'
+import type { Admission, Refusal } from '../limits'
 import { browserName, dropLogoutCookie, type RequestContext } from '../request-context'
 import { exchangeTicketForUser } from './exchange-ticket'
 import { digestOf, joinFinished, type LoginLock, runExclusive } from './login-single-flight'
@@ -81,8 +81,7 @@ async function startOrJoinLogin(context: RequestContext, credentials: Input): Pr
   const facts = { isStoreAvailable: stored.hasBeenRead, isSsoAvailable: site.identifyHealth.isAvailable }
   const error = decideLoginStart({ ...facts, hasRecord: stored.value !== undefined })
   if (error !== undefined || key === undefined) return failedLogin(error ?? 'session_ended')
-  const tried = { username, account: site.limits.recognisedAccount(context.req, username), session: key }
-  return runExclusive(context, { key, ...submit }, (lock) => runLogin(context, tried, { username, password }, lock))
+  return runExclusive(context, { key, ...submit }, (lock) => runLogin(context, { username, password }, lock))
 }
 
 /**
@@ -95,16 +94,8 @@ export async function dropSessionOfOtherBrowser(context: RequestContext): Promis
     stored.forget()
 }
 
-/** The facts for the limits. The browser is recognised while the lock is acquired. */
-type Tried = Omit<LoginAttempt, 'account' | 'address'> & { readonly account: Promise<string | undefined> }
-
-function runLogin(
-  context: RequestContext,
-  tried: Tried,
-  credentials: Credentials,
-  lock: LoginLock,
-): Promise<LoginResult> {
-  return attemptLogin(context, tried, credentials, lock).catch((error: unknown): LoginResult => {
+function runLogin(context: RequestContext, credentials: Credentials, lock: LoginLock): Promise<LoginResult> {
+  return attemptLogin(context, credentials, lock).catch((error: unknown): LoginResult => {
     const failure = { step: 'authenticate', error, isHookOfSite: false } as const
     context.site.config.log.failed('login', failure, [credentials.password, context.stored.secrets?.sid])
     return failedLogin('unavailable')
@@ -113,28 +104,16 @@ function runLogin(
 
 function refusedLogin({ reason, seconds }: Refusal): LoginResult {
   publish('login', { operation: 'limit', outcome: 'limited', durationMs: 0, reason })
-  return { ok: false, error: 'too_many_attempts', retryAfterSeconds: Math.max(1, Math.ceil(seconds)) }
+  return { ok: false, error: 'too_many_attempts', retryAfterSeconds: seconds }
 }
 
-/** Checks the limits first, then a stale session. Both steps are independent of the password. */
-async function attemptLogin(
-  context: RequestContext,
-  tried: Tried,
-  credentials: Credentials,
-  lock: LoginLock,
-): Promise<LoginResult> {
-  const address = limitedAddress(context.req, context.site.config)
-  const admitted = await context.site.limits.admitLogin({ ...tried, address, account: await tried.account })
-  if ('reason' in admitted) return refusedLogin(admitted)
-  const sent = await sendLogin(context, credentials, lock, admitted)
-  if (!('attempt' in sent)) {
-    await admitted.end(UNJUDGED_ATTEMPT)
-    return sent
-  }
-  const { decision, attempt, isAnswered, start } = sent
-  const [result] = await Promise.all([applyLoginDecision(context, decision, start), admitted.end(attempt)])
+async function attemptLogin(context: RequestContext, credentials: Credentials, lock: LoginLock): Promise<LoginResult> {
+  const sent = await sendLogin(context, credentials, lock)
+  if (!('attempt' in sent)) return sent
+  const { decision, attempt, admission, start } = sent
+  const [result] = await Promise.all([applyLoginDecision(context, decision, start), admission?.settle(attempt)])
   const { req, res, site } = context
-  if (result.ok && isAnswered) site.limits.rememberDevice(req, res, tried.username, result.user.accountId)
+  if (result.ok && sent.isAnswered) site.limits.rememberDevice(req, res, credentials.username)
   return result
 }
 
@@ -148,17 +127,18 @@ interface AttemptedLogin {
 }
 interface SentLogin extends AttemptedLogin {
   readonly start: LoginStart
+  /** `undefined` if no Authenticate was sent. */
+  readonly admission?: Admission
 }
 
 /**
- * Sends the login to the SSO system. Interface: "POST {sso_url}/sessionstatus", "POST {sso_url}/authenticate".
+ * Sends the login to the SSO system, after a status check if the record is stale. Interface: "POST {sso_url}/sessionstatus", "POST {sso_url}/authenticate".
  * @returns a result if no Authenticate was sent
  */
 async function sendLogin(
   context: RequestContext,
   credentials: Credentials,
   lock: LoginLock,
-  admitted: AdmittedLogin,
 ): Promise<SentLogin | LoginResult> {
   const { site, stored } = context
   const couldHaveBeenIn = couldBeLoggedIn(stored.value)
@@ -167,13 +147,16 @@ async function sendLogin(
   const start = site.sessionIndex.startNow()
   const { secrets } = stored
   if (!secrets) return failedLogin('session_ended')
-  const known = lock.isSuccessor ? await continueLostLogin(context, secrets.sid, couldBeIn, admitted) : undefined
+  const known = lock.isSuccessor ? await continueLostLogin(context, secrets.sid, couldBeIn) : undefined
   if (known) return { ...known, start }
-  const refusal = await admitted.begin() // last, because the steps before may have taken long
-  if (refusal === 'unavailable') return failedLogin(refusal)
-  if (refusal) return refusedLogin(refusal)
-  if (!(await lock.isHeld())) return failedLogin('busy')
-  return { ...(await callAuthenticate(context, secrets.sid, credentials)), start }
+  const admission = await site.limits.admit(context.req, credentials.username) // last, because the steps before may have taken long
+  if (admission === 'unavailable') return failedLogin(admission)
+  if ('reason' in admission) return refusedLogin(admission)
+  if (!(await lock.isHeld())) {
+    await admission.settle(UNJUDGED_ATTEMPT)
+    return failedLogin('busy')
+  }
+  return { ...(await callAuthenticate(context, secrets.sid, credentials)), start, admission }
 }
 
 /**
@@ -185,13 +168,9 @@ async function continueLostLogin(
   context: RequestContext,
   sid: string,
   couldBeIn: boolean,
-  admitted: AdmittedLogin,
 ): Promise<AttemptedLogin | undefined> {
   const decision = decideAbandonedLogin(await checkLostLogin(context, sid, couldBeIn))
-  if (decision === undefined) return undefined
-  await admitted.begin() // takes over the lock of the dead process, to end the lock
-  const attempt = decision.action === 'sign_in' ? ({ outcome: 'success' } as const) : UNJUDGED_ATTEMPT
-  return { decision, attempt, isAnswered: false }
+  return decision && { decision, attempt: UNJUDGED_ATTEMPT, isAnswered: false }
 }
 
 /**
