@@ -119,15 +119,17 @@ export function decideAbandonedLogin(answer: SessionToken | undefined): LoginDec
   return decideLostLogin(answer)
 }
 
-/** Returns the reason why a login may not begin. A visitor without a session cannot get a session while the SSO system does not answer. */
+/** Returns the reason why a login may not begin. A visitor without a session cannot get a session while the SSO system or Redis does not answer. */
 export function decideLoginStart(facts: {
   readonly isStoreAvailable: boolean
   readonly isSsoAvailable: boolean
   readonly hasRecord: boolean
+  /** Did Redis not store the landing of this browser? */
+  readonly isLandingUnstored: boolean
 }): LoginError | undefined {
   if (!facts.isStoreAvailable) return 'unavailable'
   if (facts.hasRecord) return undefined
-  return facts.isSsoAvailable ? 'session_ended' : 'unavailable'
+  return facts.isSsoAvailable && !facts.isLandingUnstored ? 'session_ended' : 'unavailable'
 }
 
 /** Errors of a wrong password or one-time password. */

@@ -6,7 +6,7 @@ import { blockReason, pageKey, type RedirectCount, readRedirectCount } from '../
 import type { DegradedReason, StatusChecksAtStart } from '../decide/request-decision'
 import { flowParameterOf, MAX_RETURN_LENGTH, withoutFlowParameter } from '../decide/return-to'
 import { shortHash } from '../storage/site-store'
-import { isMountedAt, readCookie, requestAddress } from './http/request-facts'
+import { cookiesUnder, isMountedAt, readCookie, requestAddress } from './http/request-facts'
 import { dropCookie, setCookie } from './http/response-headers'
 import type { Site } from './site'
 import { StoredRecord } from './stored-record'
@@ -108,6 +108,13 @@ export function redirectCountFor(context: RequestContext, page: string): Redirec
   if (!mayHaveRedirectCounts(context)) return undefined
   const { site, req } = context
   return readRedirectCount(readCookie(req, redirectCountCookie(site, page)), site.now())
+}
+
+/** Has Redis just failed to store a landing of this browser, on a master that still fails? Then another redirect would not bring a session. */
+export function isLandingUnstored({ site: { config, records, now }, req }: RequestContext): boolean {
+  if (records.failure === undefined) return false
+  const counts = [...cookiesUnder(req, config.cookies.loop).values()]
+  return counts.some((value) => readRedirectCount(value, now())?.cause === 'a')
 }
 
 /** Returns the name of the cookie that counts the Identify redirects of a page. */

@@ -76,7 +76,15 @@ test.each<[store: boolean, sso: boolean, record: boolean, error: LoginError | un
   [false, false, true, 'unavailable'],
   [false, false, false, 'unavailable'],
 ])('a login with store %s, SSO2 %s and a record %s begins, or ends with %s', (store, sso, hasRecord, error) => {
-  expect(decideLoginStart({ isStoreAvailable: store, isSsoAvailable: sso, hasRecord })).toBe(error)
+  expect(decideLoginStart({ isStoreAvailable: store, isSsoAvailable: sso, hasRecord, isLandingUnstored: false })).toBe(
+    error,
+  )
+})
+
+test('a login whose landing Redis did not store is unavailable, and one with a session goes on', () => {
+  const start = (hasRecord: boolean) =>
+    decideLoginStart({ isStoreAvailable: true, isSsoAvailable: true, hasRecord, isLandingUnstored: true })
+  expect([start(false), start(true)]).toEqual(['unavailable', undefined])
 })
 
 test.each<[err: SessionToken['err'], raa: number | undefined, result: AttemptResult]>([

@@ -243,7 +243,7 @@ describe('Redis', () => {
     const at = await start({ options: { redis: url } })
     at.redis.on('error', () => {}) // the test's own client has the same address
     await eventually(async () => lines.length > 0)
-    expect(lines[0]).toMatch(/\((WRONGPASS|NOAUTH)\).*username and password/)
+    expect(lines[0]).toMatch(/\((AUTH refused: WRONGPASS|reads refused: NOAUTH)\).*username and password/)
     expect(lines.join()).not.toContain('another-password')
     await at.close()
     setup = undefined

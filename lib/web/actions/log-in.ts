@@ -20,7 +20,7 @@ import { shortHash } from '../../storage/site-store'
 import { publish } from '../hooks'
 import { deviceOf } from '../http/request-facts'
 import type { Admission, Refusal } from '../limits'
-import { browserName, dropLogoutCookie, type RequestContext } from '../request-context'
+import { browserName, dropLogoutCookie, isLandingUnstored, type RequestContext } from '../request-context'
 import { exchangeTicketForUser } from './exchange-ticket'
 import { digestOf, joinFinished, type LoginLock, runExclusive } from './login-single-flight'
 import { endWithSsoSession, resolveUser } from './resolve-user'
@@ -78,8 +78,12 @@ async function startOrJoinLogin(context: RequestContext, credentials: Input): Pr
     if (shared) return shared
   }
   await dropSessionOfOtherBrowser(context)
-  const facts = { isStoreAvailable: stored.hasBeenRead, isSsoAvailable: site.identifyHealth.isAvailable }
-  const error = decideLoginStart({ ...facts, hasRecord: stored.value !== undefined })
+  const error = decideLoginStart({
+    isStoreAvailable: stored.hasBeenRead,
+    isSsoAvailable: site.identifyHealth.isAvailable,
+    hasRecord: stored.value !== undefined,
+    isLandingUnstored: isLandingUnstored(context),
+  })
   if (error !== undefined || key === undefined) return failedLogin(error ?? 'session_ended')
   return runExclusive(context, { key, ...submit }, (lock) => runLogin(context, { username, password }, lock))
 }
