@@ -33,7 +33,7 @@ import { moveSession, removeFromIndex } from './web/actions/sign-in'
 import { type Guard, identifyGuard, type RequireLoginOptions, requireLogin } from './web/guards'
 import { health } from './web/health'
 import { guardedShouldIdentify } from './web/hooks'
-import { isNavigationByPerson, returnToOf } from './web/http/request-facts'
+import { isForPageOfPerson, returnToOf } from './web/http/request-facts'
 import { Limits } from './web/limits'
 import { builtInPages } from './web/pages/views'
 import { middleware, router } from './web/router'
@@ -177,7 +177,7 @@ function makeSite(config: Config, options: Sso2Options, endpoint: TokenEndpoint,
     loadUser: options.loadUser ?? defaultLoadUser(config.userPath),
     customLoginHooks: new Set((['exchangeTicket', 'loadUser'] as const).filter((hook) => options[hook] !== undefined)),
     loginDependencies: makeLoginDependencies(config, endpoint, options),
-    shouldIdentify: options.shouldIdentify ? guardedShouldIdentify(options.shouldIdentify) : isNavigationByPerson,
+    shouldIdentify: options.shouldIdentify ? guardedShouldIdentify(options.shouldIdentify) : isForPageOfPerson,
     onLogin: options.onLogin,
     onLogout: options.onLogout,
     views: options.views ?? {},

@@ -35,6 +35,13 @@ export const LOG_LINES = {
     users: 'Users get pages without login (degraded: cookies_blocked)',
     check: 'that browsers reach the site at siteUrl (SSO2_SITE_URL), with https if it says so',
   },
+  crossSitePost: {
+    heading: 'A form of another site begins no session',
+    happened: 'A handler wrote to req.session on a POST of another site, for which browsers send no session cookie',
+    users: 'The data of that request are not kept, and the session of the browser stays',
+    check:
+      'that the handler keeps its result by an order number, and redirects to a page that reads it (docs/recipes.md)',
+  },
   destroyIsNoLogout: {
     heading: 'destroy() ended a login',
     happened: 'req.session.destroy() has ended a login on this site only',

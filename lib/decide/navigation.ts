@@ -1,12 +1,21 @@
-/** Classifies requests: document navigations, which can follow a redirect through Identify, and same-origin POSTs. Pure. Threats F1, R9. */
+/**
+ * Classifies requests: page loads, which can follow a redirect through Identify; readers of a refusal; crawlers; POSTs of other sites.
+ * Pure. Threats F1, R9.
+ */
 
 /** Method and headers of a request, as Node gives them. */
 export interface RequestShape {
   readonly method: string
-  readonly accept: string | undefined
-  readonly secFetchDest: string | undefined
+  readonly accept?: string | undefined
+  readonly secFetchMode?: string | undefined
+  readonly secFetchDest?: string | undefined
+  readonly secFetchSite?: string | undefined
   /** `Sec-Purpose`, or the older `Purpose` and `X-Moz`. */
-  readonly purpose: string | undefined
+  readonly purpose?: string | undefined
+  /** Has htmx sent the request (`HX-Request`)? */
+  readonly isOfHtmx?: boolean
+  /** Has a frame of Turbo sent the request (`Turbo-Frame`)? */
+  readonly isOfTurboFrame?: boolean
 }
 
 /** Is the request a prefetch or prerender, which must consume nothing? */
@@ -14,14 +23,71 @@ export function isPrefetch({ purpose }: Pick<RequestShape, 'purpose'>): boolean 
   return purpose !== undefined && /prefetch|prerender|preview/i.test(purpose)
 }
 
+const FRAMES: ReadonlySet<string | undefined> = new Set(['iframe', 'frame', 'embed', 'object'])
+
+/** Returns where the browser shows the answer. `undefined`: the request is no navigation. A service worker passes a navigation on as `empty`. */
+function destinationOf(shape: RequestShape): 'document' | 'frame' | undefined {
+  const { secFetchMode: mode, secFetchDest: dest } = shape
+  if (mode !== undefined && mode !== 'navigate') return undefined
+  if (dest === undefined) return acceptsPage(shape.accept) ? 'document' : undefined
+  if (dest === 'document' || (dest === 'empty' && mode === 'navigate')) return 'document'
+  return FRAMES.has(dest) ? 'frame' : undefined
+}
+
+/** Does `Accept` list HTML by name, and no JSON before it? `*` is what programs send. */
+export function acceptsPage(accept = ''): boolean {
+  const types = accept.split(',').map((entry) => entry.replace(/;.*/s, '').trim().toLowerCase())
+  const json = types.findIndex((type) => /[/+]json$/.test(type))
+  const html = types.indexOf('text/html')
+  return html >= 0 && (json < 0 || html < json)
+}
+
+/** Is the request the GET of a top-level page, or its prefetch? Chromium sends `<link rel="prefetch">` as no navigation, but accepts HTML. */
+export function isPageRequest(shape: RequestShape): boolean {
+  if (shape.method !== 'GET') return false
+  const isHint = isPrefetch(shape) && shape.secFetchMode === 'no-cors' && shape.secFetchDest === 'empty'
+  return destinationOf(shape) === 'document' || (isHint && acceptsPage(shape.accept))
+}
+
 /**
- * Is the request a navigation of a top-level document, but not a prefetch?
- * A navigation is a GET with `Sec-Fetch-Dest: document`. Without the header, `Accept` must begin with `text/html`.
+ * Who reads the answer to a request that is refused. `page`: a page load. `form`: a person has sent a form. `frame`: a page of the site in a
+ * frame. `htmx`, `turbo_frame`: a library puts the answer into the page. `script`: everything else.
  */
-export function isDocumentNavigation(shape: RequestShape): boolean {
-  if (shape.method !== 'GET' || isPrefetch(shape)) return false
-  if (shape.secFetchDest !== undefined) return shape.secFetchDest === 'document'
-  return /^\s*text\/html/i.test(shape.accept ?? '')
+export type Reader = 'page' | 'form' | 'frame' | 'htmx' | 'turbo_frame' | 'script'
+
+/** Says who reads the answer. A form that Turbo sends is shown as a page. */
+export function readerOf(shape: RequestShape): Reader {
+  if (shape.isOfHtmx) return 'htmx'
+  if (shape.isOfTurboFrame) return 'turbo_frame'
+  const destination = destinationOf(shape)
+  if (destination === 'frame') return /^same-/.test(shape.secFetchSite ?? '') ? 'frame' : 'script'
+  if (shape.method === 'GET') return destination === 'document' && !isPrefetch(shape) ? 'page' : 'script'
+  const isForm = shape.method === 'POST' && destination === 'document'
+  return isForm || shape.accept?.includes('text/vnd.turbo-stream.html') ? 'form' : 'script'
+}
+
+/**
+ * How crawlers, link previews and programs announce themselves. Common words are left out (news, reader, monitor): newspapers' own apps have
+ * such names. CUBOT is a telephone.
+ */
+const ANNOUNCEMENT = new RegExp(
+  [
+    /(?<!cu)bots?(?![a-z])|crawl|spider|slurp|scraper|\+https?:|compatible;(?! (?:MSIE|Konqueror))/,
+    /externalhit|meta-external|lighthouse|google(?:other|-inspectiontool| favicon| web preview)|bingpreview/,
+    /^(?:google|mediapartners-google|feedfetcher)/,
+    /^(?:curl|wget|python|go-http-client|java|apache-httpclient|axios|node|okhttp|libwww|lwp|whatsapp|scrapy)\b[/-]?/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'i',
+)
+
+/** Does a crawler or program announce itself? */
+export const isAnnouncedCrawler = (userAgent: string | undefined): boolean => ANNOUNCEMENT.test(userAgent ?? '')
+
+interface Sender {
+  readonly secFetchSite: string | undefined
+  readonly origin: string | undefined
 }
 
 /**
@@ -29,10 +95,17 @@ export function isDocumentNavigation(shape: RequestShape): boolean {
  * Without the header, `Origin` must be the site's. A request without both headers is refused.
  * @param siteOrigin from configuration, never from the Host header
  */
-export function isSameOriginPost(
-  headers: { readonly secFetchSite: string | undefined; readonly origin: string | undefined },
-  siteOrigin: string,
-): boolean {
-  if (headers.secFetchSite !== undefined) return headers.secFetchSite === 'same-origin'
-  return headers.origin === siteOrigin
+export function isSameOriginPost({ secFetchSite, origin }: Sender, siteOrigin: string): boolean {
+  if (secFetchSite !== undefined) return secFetchSite === 'same-origin'
+  return origin === siteOrigin
+}
+
+/**
+ * Does a browser send this POST for a page of another site? Then the browser keeps `SameSite=Lax` cookies back, so a request without our
+ * cookie may come from a browser with a session. A request without both headers is of no browser.
+ */
+export function isCrossSitePost({ secFetchSite, origin, method }: Sender & { method: string }, siteOrigin: string) {
+  if (method !== 'POST') return false
+  if (secFetchSite !== undefined) return secFetchSite === 'cross-site'
+  return origin !== undefined && origin !== siteOrigin
 }

@@ -56,8 +56,10 @@ export interface RequestFacts {
   readonly isSsoAvailable: boolean
   /** Does Identify fail, although the other operations may work? */
   readonly isIdentifyBroken: boolean
-  /** May the request be redirected? Only a navigation by a person may be redirected, on a page that identifies. */
+  /** May the request be redirected? Only a request of a person for a page may be redirected, where the site identifies. */
   readonly mayIdentify: boolean
+  /** Does the browser load the page in advance? A redirect would consume something, and a page without user would be shown after the click. */
+  readonly isPrefetch: boolean
   /** Reason of the loop guard or the marker of a browser without cookies to serve the page now. */
   readonly blocked: DegradedReason | undefined
   readonly logoutCookie: LogoutCookieState
@@ -84,6 +86,7 @@ type IdentifyReason = 'no_session' | 'access_expired' | 'signed_out'
 export type RequestDecision =
   | ({ readonly action: 'show' } & Identity)
   | { readonly action: 'identify'; readonly reason: IdentifyReason }
+  | { readonly action: 'refuse_prefetch' }
   | { readonly action: 'end_session'; readonly reason: 'absolute_limit' }
   | { readonly action: 'check_status'; readonly record: SsoRecord; readonly reason: 'stale' | 'fresh' }
   | { readonly action: 'wait_for_check' }
@@ -118,8 +121,11 @@ const canIdentify = ({ isSsoAvailable, isIdentifyBroken }: RequestFacts) => isSs
 function decideUnknownVisitor(facts: RequestFacts, reason: IdentifyReason): RequestDecision {
   if (facts.blocked) return anonymous(facts.blocked)
   if (!facts.mayIdentify) return anonymous(undefined)
-  return canIdentify(facts) ? { action: 'identify', reason } : anonymous('sso_unavailable')
+  return canIdentify(facts) ? identify(facts, reason) : anonymous('sso_unavailable')
 }
+
+const identify = ({ isPrefetch }: RequestFacts, reason: IdentifyReason): RequestDecision =>
+  isPrefetch ? { action: 'refuse_prefetch' } : { action: 'identify', reason }
 
 /**
  * Decides a request of a browser that has logged out. The browser is not redirected to Identify until the logout is confirmed.
@@ -130,7 +136,7 @@ function decideLoggedOut(facts: RequestFacts): RequestDecision {
   if (facts.logoutCookie === 'retry_if_anonymous') return { action: 'retry_logout' }
   if (facts.logoutCookie === 'pending' || !facts.isLoginPage) return anonymous('logout_pending')
   const decision = decideUnknownVisitor(facts, 'signed_out')
-  return decision.action === 'identify' ? decision : anonymous('logout_pending')
+  return decision.action === 'show' ? anonymous('logout_pending') : decision
 }
 
 function decideFresh(
@@ -154,7 +160,7 @@ function decideFresh(
 
 function decideKnown(facts: RequestFacts, record: SsoRecord, timeLimits: TimeLimits): RequestDecision {
   if (!isStale(record, facts.now, timeLimits.recheckSeconds))
-    return needsNewAccess(facts, record) ? { action: 'identify', reason: 'access_expired' } : showRecord(record)
+    return needsNewAccess(facts, record) ? identify(facts, 'access_expired') : showRecord(record)
   if (!facts.isSsoAvailable) return showStaleRecord(facts, record, timeLimits)
   if (isBeingChecked(facts, record, timeLimits)) return decideWhileChecked(facts, record, timeLimits)
   if (isPaused(facts, record, timeLimits)) return showStaleRecord(facts, record, timeLimits)

@@ -10,9 +10,9 @@ import { Sso2SetupError } from '../errors'
 import { sendToIdentify, setRedirectCount } from './actions/identify'
 import { type ResolveOptions, resolveUser } from './actions/resolve-user'
 import { HOOKS_MS, runHook } from './hooks'
-import { isNavigation, loginUrl } from './http/request-facts'
+import { isForPage, isPageLoad, loginUrl } from './http/request-facts'
 import { forbidSharedCaches, forwardError, redirect } from './http/response-headers'
-import { reasonCode, sendJson, sendProblem } from './pages/answers'
+import { reasonCode, sendLoginRequired, sendProblem } from './pages/answers'
 import { pageAddress, redirectCountFor } from './request-context'
 import type { Site } from './site'
 import { type IdentityHolder, identityHolderOf } from './sso2-request'
@@ -23,7 +23,18 @@ export interface RequireLoginOptions {
   readonly fresh?: boolean | undefined
   /** Decides whether a logged-in user may see the page. If not: 403, as page or JSON. An error goes to the error handler. Default: every user. */
   readonly allow?: ((user: User, req: Request) => boolean | Promise<boolean>) | undefined
+  /** Answers a request that may not pass, in place of the package. An error goes to the error handler. Default: redirect, page or JSON. */
+  readonly onDenied?: ((req: Request, res: Response, reason: DenialReason) => void | Promise<void>) | undefined
 }
+
+/**
+ * Why a guard lets a request not pass. `login_required`: no user. `not_allowed`: `allow` refused the user. `unverified`: the status could not
+ * be checked.
+ */
+export type DenialReason = 'login_required' | 'not_allowed' | 'unverified'
+
+/** Answers a denied request: `onDenied` of the site, or the answer of the package. */
+type Deny = (reason: DenialReason, answer: () => Promise<void> | void) => Promise<void> | void
 
 /**
  * A guard for routes. `first` and `second` are request and response. Under `app.ws()` of express-ws they are socket and request.
@@ -32,25 +43,28 @@ export interface RequireLoginOptions {
 export type Guard = (first: object, second: object, next: NextFunction) => void
 
 /**
- * Lets logged-in users pass. No shared cache may keep the page, and browsers may keep the page only if the site says so. Other navigations are
- * redirected to the login page and return after the login. Any other request gets 401 JSON.
+ * Lets logged-in users pass. No shared cache may keep the page, and browsers may keep the page only if the site says so. Page loads are
+ * redirected to the login page and return after the login. Any other request gets 401, as its reader needs it (pages/answers.ts).
  */
 export function requireLogin(site: Site, options: RequireLoginOptions = {}): Guard {
-  const { fresh = false, allow } = checkedOptions(options)
+  const { fresh = false, allow, onDenied } = checkedOptions(options)
   return guarded(async (req, res, next) => {
     const holder = identityHolderOf(req)
     const { context } = holder
     if (context.site !== site)
       throw new Sso2SetupError('This requireLogin() belongs to another sso2() than the one mounted here')
+    const deny: Deny = (reason, answer) => (onDenied ? onDenied(req, res, reason) : answer())
     const mustCheck = userOfLogin(holder.identity) !== undefined && (fresh || isAccessTokenRefused(holder.identity))
     const since = fresh ? context.statusChecksAtStart : undefined
     if (mustCheck && !(await resolveAgain(holder, { identify: 'always', fresh: since }))) return
-    if (mustCheck && !isVerified(holder.identity)) return sendProblem(site, req, res, 503, 'page_unavailable')
-    if (!userOfLogin(holder.identity) && isNavigation(req) && !(await identifyBeforeLoginPage(holder))) return
+    forbidSharedCaches(res) // also for the answer of `onDenied`, and for the error page, if `allow` fails
+    if (mustCheck && !isVerified(holder.identity))
+      return deny('unverified', () => sendProblem(site, req, res, 503, 'page_unavailable'))
+    if (!userOfLogin(holder.identity) && isForPage(req) && !(await identifyBeforeLoginPage(holder))) return
     const user = userOfLogin(holder.identity)
-    if (!user) return isNavigation(req) ? redirectToLogin(holder) : sendLoginRequired(holder)
-    forbidSharedCaches(res) // also for the error page, if `allow` fails
-    if (allow && !(await isAllowed(allow, user, req))) return sendProblem(site, req, res, 403, 'not_allowed')
+    if (!user) return isPageLoad(req) ? redirectToLogin(holder, deny) : deny('login_required', () => refuse(holder))
+    if (allow && !(await isAllowed(allow, user, req)))
+      return deny('not_allowed', () => sendProblem(site, req, res, 403, 'not_allowed'))
     next()
   })
 }
@@ -63,6 +77,7 @@ interface OptionRow {
 const OPTIONS: { readonly [name in keyof RequireLoginOptions]-?: OptionRow } = {
   fresh: { isValid: (value) => typeof value === 'boolean', expected: 'true or false' },
   allow: { isValid: (value) => typeof value === 'function', expected: 'a function' },
+  onDenied: { isValid: (value) => typeof value === 'function', expected: 'a function' },
 }
 const OPTION_ROWS: ReadonlyMap<string, OptionRow> = new Map(Object.entries(OPTIONS))
 const OPTION_NAMES = [...OPTION_ROWS.keys()].join(', ')
@@ -94,13 +109,16 @@ async function isAllowed(allow: NonNullable<RequireLoginOptions['allow']>, user:
   return answer === true
 }
 
-/** Responds to a script. After the login, the user returns to the page that runs the script. */
-function sendLoginRequired(holder: IdentityHolder): void {
+/**
+ * Refuses a request that is no page load. After the login, the user returns to the page that sent the request: the API's own answer would be
+ * no page. A link that htmx follows in place of the browser leads to its own page.
+ */
+function refuse(holder: IdentityHolder): Promise<void> {
   const { req, res, site } = holder.context
-  const { loginPage, returnPolicy } = site.config
-  const page = validateReferer(req.headers.referer, returnPolicy) ?? returnPage(holder)
-  const more = loginPage === undefined ? {} : { loginUrl: loginUrl(loginPage, page) }
-  sendJson(res, 401, { error: 'login_required', ...more })
+  const { loginPage, returnPolicy, siteUrl } = site.config
+  const isLink = req.method === 'GET' && req.headers['hx-boosted'] === 'true'
+  const page = isLink ? returnPage(holder) : (validateReferer(req.headers.referer, returnPolicy) ?? `${siteUrl}/`)
+  return sendLoginRequired(site, req, res, loginPage && loginUrl(loginPage, page))
 }
 
 const returnPage = ({ context }: IdentityHolder) => pageAddress(context) ?? `${context.site.config.siteUrl}/`
@@ -122,7 +140,7 @@ async function identifyBeforeLoginPage(holder: IdentityHolder): Promise<boolean>
 }
 
 /** Redirects a browser without a login to the login page. */
-function redirectToLogin(holder: IdentityHolder): Promise<void> | void {
+function redirectToLogin(holder: IdentityHolder, deny: Deny): Promise<void> | void {
   const { context, identity } = holder
   const { site, req, res } = context
   const { loginPage, returnPolicy } = site.config
@@ -143,17 +161,21 @@ function redirectToLogin(holder: IdentityHolder): Promise<void> | void {
       throw new Sso2SetupError(
         'A requireLogin() guards the login page (routes.login), so users could not reach that page',
       )
-    case 'show_problem':
-      return sendProblem(site, req, res, 503, reasonCode(decision.reason, 'page_unavailable'))
-    case 'require_login':
-      return sendProblem(site, req, res, 401, 'login_required')
     case 'identify':
       return sendToIdentify(context, page, 'login_elsewhere')
+    case 'show_problem': {
+      const code = reasonCode(decision.reason, 'page_unavailable')
+      return deny('unverified', () => sendProblem(site, req, res, 503, code))
+    }
+    case 'require_login':
+      return deny('login_required', () => sendLoginRequired(site, req, res))
     case 'count_and_redirect':
-      setRedirectCount(context, page, countRedirect(redirects, site.now()))
-      return redirect(res, loginUrl(loginPage ?? '', page), 302)
     case 'redirect':
-      return redirect(res, loginUrl(loginPage ?? '', page), 302)
+      return deny('login_required', () => {
+        if (decision.action === 'count_and_redirect')
+          setRedirectCount(context, page, countRedirect(redirects, site.now()))
+        redirect(res, loginUrl(loginPage ?? '', page), 302)
+      })
   }
 }
 

@@ -130,6 +130,8 @@ export interface ProblemContext extends PageContext {
   readonly message: string
   /** Address of the site's front page. */
   readonly homeUrl: string
+  /** Address of the login page, where the request needs a login: for a link in a new tab, because a form may have been sent. */
+  readonly loginUrl: string | undefined
 }
 
 /** Context of each view, by the name of the view. */

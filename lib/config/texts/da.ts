@@ -44,6 +44,8 @@ export const DA: AllTexts = {
     'Det er ikke muligt at logge ind lige nu. Prøv igen om lidt. Det skyldes ikke dit brugernavn eller din adgangskode.',
   page_unavailable: 'Siden kan ikke vises lige nu. Prøv igen om lidt.',
   login_required: 'Du skal logge ind for at se denne side.',
+  login_required_form:
+    'Du er ikke længere logget ind, så intet blev gemt. Behold din tekst: log ind i en ny fane, kom tilbage til denne fane, gå én side tilbage, og send formularen igen.',
   not_allowed: 'Din konto har ikke adgang til denne side.',
   logout_unavailable: 'Det er ikke muligt at logge ud lige nu. Prøv igen om lidt.',
   busy: 'Et andet login er i gang i denne browser. Prøv igen om et øjeblik.',

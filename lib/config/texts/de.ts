@@ -49,6 +49,8 @@ export const DE: AllTexts = {
     'Die Anmeldung ist zurzeit nicht möglich. Bitte versuchen Sie es in Kürze erneut. Das liegt nicht an Ihrem Benutzernamen oder Passwort.',
   page_unavailable: 'Diese Seite kann zurzeit nicht angezeigt werden. Bitte versuchen Sie es in Kürze erneut.',
   login_required: 'Bitte melden Sie sich an, um diese Seite zu sehen.',
+  login_required_form:
+    'Sie sind nicht mehr angemeldet, deshalb wurde nichts gespeichert. So behalten Sie Ihren Text: Melden Sie sich in einem neuen Tab an, kommen Sie in diesen Tab zurück, gehen Sie eine Seite zurück und senden Sie das Formular noch einmal.',
   not_allowed: 'Ihr Konto hat keinen Zugriff auf diese Seite.',
   logout_unavailable: 'Die Abmeldung ist zurzeit nicht möglich. Bitte versuchen Sie es in Kürze erneut.',
   busy: 'In diesem Browser läuft bereits eine andere Anmeldung. Bitte versuchen Sie es gleich noch einmal.',

@@ -46,6 +46,8 @@ export const EN = {
     'Logging in does not work at the moment. Please try again shortly. This has nothing to do with your username or password.',
   page_unavailable: 'This page cannot be shown at the moment. Please try again shortly.',
   login_required: 'You need to log in to see this page.',
+  login_required_form:
+    'You are not logged in any more, so nothing was saved. To keep your text: log in in a new tab, come back to this tab, go back one page, and send the form again.',
   not_allowed: 'Your account does not have access to this page.',
   logout_unavailable: 'Logging out does not work at the moment. Please try again shortly.',
   busy: 'Another login is under way in this browser. Please try again in a moment.',

@@ -48,6 +48,8 @@ export const FI: AllTexts = {
     'Kirjautuminen ei onnistu juuri nyt. Yritä hetken kuluttua uudelleen. Syynä ei ole käyttäjätunnuksesi tai salasanasi.',
   page_unavailable: 'Sivua ei voida näyttää juuri nyt. Yritä hetken kuluttua uudelleen.',
   login_required: 'Sinun täytyy kirjautua sisään nähdäksesi tämän sivun.',
+  login_required_form:
+    'Et ole enää kirjautuneena sisään, joten mitään ei tallennettu. Säilytä tekstisi näin: kirjaudu sisään uudessa välilehdessä, palaa tähän välilehteen, siirry yksi sivu taaksepäin ja lähetä lomake uudelleen.',
   not_allowed: 'Tililläsi ei ole pääsyä tälle sivulle.',
   logout_unavailable: 'Uloskirjautuminen ei onnistu juuri nyt. Yritä hetken kuluttua uudelleen.',
   busy: 'Tässä selaimessa on jo toinen kirjautuminen kesken. Yritä hetken kuluttua uudelleen.',

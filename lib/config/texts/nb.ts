@@ -44,6 +44,8 @@ export const NB: AllTexts = {
     'Det er ikke mulig å logge inn akkurat nå. Prøv igjen om litt. Dette skyldes ikke brukernavnet eller passordet ditt.',
   page_unavailable: 'Siden kan ikke vises akkurat nå. Prøv igjen om litt.',
   login_required: 'Du må logge inn for å se denne siden.',
+  login_required_form:
+    'Du er ikke lenger innlogget, så ingenting ble lagret. For å beholde teksten: logg inn i en ny fane, kom tilbake til denne fanen, gå én side tilbake og send skjemaet på nytt.',
   not_allowed: 'Kontoen din har ikke tilgang til denne siden.',
   logout_unavailable: 'Det er ikke mulig å logge ut akkurat nå. Prøv igjen om litt.',
   busy: 'En annen innlogging pågår i denne nettleseren. Prøv igjen om et øyeblikk.',

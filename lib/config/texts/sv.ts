@@ -44,6 +44,8 @@ export const SV: AllTexts = {
     'Det går inte att logga in just nu. Försök igen om en stund. Felet beror inte på ditt användarnamn eller lösenord.',
   page_unavailable: 'Sidan kan inte visas just nu. Försök igen om en stund.',
   login_required: 'Du behöver logga in för att se den här sidan.',
+  login_required_form:
+    'Du är inte längre inloggad, så inget sparades. För att behålla din text: logga in i en ny flik, kom tillbaka till den här fliken, gå tillbaka en sida och skicka formuläret igen.',
   not_allowed: 'Ditt konto har inte tillgång till den här sidan.',
   logout_unavailable: 'Det går inte att logga ut just nu. Försök igen om en stund.',
   busy: 'En annan inloggning pågår i den här webbläsaren. Försök igen om en liten stund.',

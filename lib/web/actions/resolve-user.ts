@@ -30,7 +30,8 @@ import type { SessionToken } from '../../protocol/session-token'
 import type { LoginStart } from '../../storage/session-index'
 import { shortHash } from '../../storage/site-store'
 import { publish } from '../hooks'
-import { deviceOf, isNavigation } from '../http/request-facts'
+import { deviceOf, isForPage, isPageLoad, isPrefetchRequest } from '../http/request-facts'
+import { sendProblem } from '../pages/answers'
 import { blockOf, pageAddress, type RequestContext } from '../request-context'
 import type { StoredRecord } from '../stored-record'
 import { exchangeTicketForUser } from './exchange-ticket'
@@ -131,6 +132,9 @@ function factsOf(
     get mayIdentify() {
       return mayIdentify(context, options)
     },
+    get isPrefetch() {
+      return isPrefetchRequest(context.req)
+    },
     get blocked() {
       return blockOf(context)
     },
@@ -140,12 +144,13 @@ function factsOf(
   }
 }
 
-function mayIdentify(context: RequestContext, { identify }: ResolveOptions): boolean {
+/** Whoever opens the login page is a person. */
+function mayIdentify(context: RequestContext, { identify, isLoginPage }: ResolveOptions): boolean {
   const { site, req } = context
   if (isMisroutedLanding(context)) return false
   if (identify === 'never' || (identify === 'if_configured' && site.config.identify !== 'always')) return false
-  if (pageAddress(context) !== undefined) return site.shouldIdentify(req)
-  if (isNavigation(req)) site.config.log.info('visit:address', LOG_LINES.longAddress)
+  if (pageAddress(context) !== undefined) return isLoginPage ? isForPage(req) : site.shouldIdentify(req)
+  if (isPageLoad(req)) site.config.log.info('visit:address', LOG_LINES.longAddress)
   return false
 }
 
@@ -157,6 +162,9 @@ async function applyDecision(
   switch (decision.action) {
     case 'identify':
       sendToIdentify(context, pageAddress(context) ?? '', decision.reason)
+      return 'answered'
+    case 'refuse_prefetch':
+      await sendProblem(context.site, context.req, context.res, 503, 'prefetch')
       return 'answered'
     case 'end_session':
       return endRecord(context, context.stored.value?.sidHash ?? '')

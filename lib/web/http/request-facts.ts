@@ -5,10 +5,17 @@
  */
 import { isIP } from 'node:net'
 import type { Request } from 'express'
-import { createIsbotFromList, list } from 'isbot'
 import type { Config } from '../../config'
 import { LOG_LINES } from '../../decide/log-lines'
-import { isDocumentNavigation, isPrefetch, type RequestShape } from '../../decide/navigation'
+import {
+  acceptsPage,
+  isAnnouncedCrawler,
+  isPageRequest,
+  isPrefetch,
+  type Reader,
+  type RequestShape,
+  readerOf,
+} from '../../decide/navigation'
 import { MAX_CARRIED_LENGTH, validateReturnTo, withoutFlowParameter } from '../../decide/return-to'
 import type { Device } from '../../protocol/claims'
 
@@ -20,30 +27,34 @@ function headerValue(req: Request, name: string): string | undefined {
 }
 
 function shapeOf(req: Request): RequestShape {
-  const purpose = [headerValue(req, 'sec-purpose'), headerValue(req, 'purpose'), headerValue(req, 'x-moz')]
-    .filter(Boolean)
-    .join(' ')
+  const value = (name: string) => headerValue(req, name)
+  const purpose = [value('sec-purpose'), value('purpose'), value('x-moz')].filter(Boolean).join(' ')
   return {
     method: req.method,
-    accept: headerValue(req, 'accept'),
-    secFetchDest: headerValue(req, 'sec-fetch-dest'),
+    accept: value('accept'),
+    secFetchMode: value('sec-fetch-mode'),
+    secFetchDest: value('sec-fetch-dest'),
+    secFetchSite: value('sec-fetch-site'),
     purpose: purpose || undefined,
+    isOfHtmx: value('hx-request') === 'true',
+    isOfTurboFrame: value('turbo-frame') !== undefined,
   }
 }
 
 /** Is this request a prefetch? */
 export const isPrefetchRequest = (req: Request): boolean => isPrefetch(shapeOf(req))
-/** Is this request a navigation of a top-level document? */
-export const isNavigation = (req: Request): boolean => isDocumentNavigation(shapeOf(req))
+/** Does this request ask for a top-level page, now or in advance? */
+export const isForPage = (req: Request): boolean => isPageRequest(shapeOf(req))
+/** Who reads the answer to this request, if it is refused? */
+export const readerOfRequest = (req: Request): Reader => readerOf(shapeOf(req))
+/** Is this request a page load? */
+export const isPageLoad = (req: Request): boolean => readerOfRequest(req) === 'page'
+/** Does the request list HTML in `Accept`? */
+export const acceptsHtml = (req: Request): boolean => acceptsPage(headerValue(req, 'accept'))
 
-/** Browsers that tests control. The list of bots contains these browsers, but they keep cookies and log in as people do. */
-const DRIVEN: ReadonlySet<string> = new Set(['headless', 'cypress/', 'playwright', 'selenium', 'phantomjs'])
-const isBot = createIsbotFromList(list.filter((pattern) => !DRIVEN.has(pattern)))
-
-/** The default of `shouldIdentify`: a navigation, not by a known bot. */
-export function isNavigationByPerson(req: Request): boolean {
-  return isNavigation(req) && !isBot(req.headers['user-agent'])
-}
+/** The default of `shouldIdentify`: a request for a page, not by a crawler that announces itself. */
+export const isForPageOfPerson = (req: Request): boolean =>
+  isForPage(req) && !isAnnouncedCrawler(headerValue(req, 'user-agent'))
 
 const isBlank = (sign: string | undefined) => sign === ' ' || sign === '\t'
 
@@ -151,10 +162,18 @@ export function returnToOf(config: Config, value: unknown): string {
   return withoutFlowParameter(validateReturnTo(value, config.returnPolicy) ?? `${config.siteUrl}/`)
 }
 
-/** Returns the address of the login page with a return address. @param loginPage absolute address of the page, built-in or custom */
+/**
+ * Returns the address of the login page with a return address. A page of the same origin is named by its path.
+ * @param loginPage absolute address of the page, built-in or custom
+ */
 export function loginUrl(loginPage: string, returnTo: string, notice?: 'session_ended'): string {
   const [head = '', ...fragment] = loginPage.split('#')
   const more = notice ? `&notice=${notice}` : ''
-  const query = `${head.includes('?') ? '&' : '?'}return_to=${encodeURIComponent(returnTo)}${more}`
+  const page = pathFrom(new URL(loginPage).origin, returnTo)
+  const query = `${head.includes('?') ? '&' : '?'}return_to=${encodeURIComponent(page)}${more}`
   return [head + query, ...fragment].join('#')
 }
+
+/** Returns the path of an address of this origin. Other addresses, and a path that a browser takes for another host, stay as they are. */
+const pathFrom = (origin: string, address: string) =>
+  address.startsWith(`${origin}/`) && !address.startsWith(`${origin}//`) ? address.slice(origin.length) : address

@@ -11,11 +11,13 @@ import type { TextCode } from '../../config/texts/en'
 import { LOG_LINES } from '../../decide/log-lines'
 import type { DegradedReason } from '../../decide/request-decision'
 import { HOOKS_MS, runHook } from '../hooks'
+import { acceptsHtml, readerOfRequest } from '../http/request-facts'
 import { setNoStore, setTokenHeaders } from '../http/response-headers'
 import type { Site, ViewContexts } from '../site'
 import { localizedText } from './html'
+import { fragment } from './views'
 
-/** Does the client want JSON rather than a page? */
+/** Does a client of the login or logout route want JSON rather than a page or redirect? */
 export function wantsJson(req: Request): boolean {
   return req.is('application/json') === 'application/json' || req.accepts(['html', 'json']) === 'json'
 }
@@ -25,13 +27,17 @@ export function wantsJson(req: Request): boolean {
  * has already set the stricter `no-referrer`.
  * @param policy default: the header that the site has set stays
  */
-function setPageHeaders(res: Response, policy: string | undefined): void {
+function setPageHeaders(res: Response, policy: string | undefined, framing: Framing): void {
   setNoStore(res)
   if (!res.hasHeader('referrer-policy')) res.setHeader('referrer-policy', 'same-origin')
-  if (policy !== undefined) res.setHeader('content-security-policy', policy)
+  if (policy !== undefined) res.setHeader('content-security-policy', framing === 'DENY' ? policy : framed(policy))
   res.setHeader('x-content-type-options', 'nosniff')
-  res.setHeader('x-frame-options', 'DENY')
+  res.setHeader('x-frame-options', framing)
 }
+
+/** May a page of the site show the page in a frame? A form never, because another page could lie over its buttons. */
+type Framing = 'DENY' | 'SAMEORIGIN'
+const framed = (policy: string) => policy.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
 
 /** Returns the policy of custom views. @throws {TypeError} if the site's function returned no policy */
 async function viewPolicy({ config: { contentSecurityPolicy } }: Site, nonce: string): Promise<string | undefined> {
@@ -55,14 +61,15 @@ export async function sendPage<Name extends keyof ViewContexts>(
   status: number,
   name: Name,
   values: ViewContext<Name>,
+  framing: Framing = 'DENY',
 ): Promise<void> {
   const customView = site.views[name]
-  if (!customView) return sendBuiltIn(site, res, status, name, values)
+  if (!customView) return sendBuiltIn(site, res, status, name, values, framing)
   const nonce = randomBytes(16).toString('base64url')
   const context = { ...values, nonce } as ViewContexts[Name]
   const make = async () => [await viewPolicy(site, nonce), await site.views[name]?.(context)] as const
   const [policy, text] = await runHook('views', AbortSignal.timeout(HOOKS_MS), make)
-  setPageHeaders(res, policy)
+  setPageHeaders(res, policy, framing)
   res.status(status).type('html').send(text)
 }
 
@@ -73,9 +80,10 @@ async function sendBuiltIn<Name extends keyof ViewContexts>(
   status: number,
   name: Name,
   values: ViewContext<Name>,
+  framing: Framing,
 ): Promise<void> {
   const text = await builtIn.views[name]({ ...values, nonce: '' } as ViewContexts[Name])
-  setPageHeaders(res, builtIn.policy)
+  setPageHeaders(res, builtIn.policy, framing)
   res.status(status).type('html').send(text)
 }
 
@@ -105,8 +113,8 @@ export function setRetryAfter(res: Response, code: TextCode, seconds: number | u
 export const reasonCode = (reason: DegradedReason, otherwise: TextCode): TextCode =>
   isTextCode(reason) ? reason : otherwise
 
-/** Sends an error as JSON or as a page. If the custom view fails, the built-in page is sent. Threat O17. @param text of the page */
-export async function sendProblem(
+/** Sends the error of a refused request. @param text of the page */
+export function sendProblem(
   site: Site,
   req: Request,
   res: Response,
@@ -114,14 +122,48 @@ export async function sendProblem(
   code: TextCode,
   text: TextCode = code,
 ): Promise<void> {
-  setRetryAfter(res, code)
-  if (wantsJson(req)) return sendJson(res, status, { error: code })
+  return sendRefusal(site, req, res, { status, code, text, loginUrl: undefined })
+}
+
+/** Sends 401 to a request that needs a login. @param loginUrl address of the login page, if there is one */
+export async function sendLoginRequired(site: Site, req: Request, res: Response, loginUrl?: string): Promise<void> {
+  const reader = readerOfRequest(req)
+  if (loginUrl !== undefined && reader === 'htmx') res.setHeader('hx-redirect', loginUrl)
+  if (loginUrl !== undefined && reader === 'turbo_frame') res.setHeader('turbo-location', loginUrl)
+  const text = reader === 'form' ? 'login_required_form' : 'login_required'
+  if (reader === 'script') return sendJson(res, 401, { error: 'login_required', loginUrl })
+  return sendRefusal(site, req, res, { status: 401, code: 'login_required', text, loginUrl })
+}
+
+interface Refusal {
+  readonly status: number
+  readonly code: TextCode
+  /** Text of the page. */
+  readonly text: TextCode
+  readonly loginUrl: string | undefined
+}
+
+/** Sends a refusal as its reader needs it: page, part of a page, or JSON. If the custom view fails, the built-in page is sent. Threat O17. */
+async function sendRefusal(site: Site, req: Request, res: Response, refusal: Refusal): Promise<void> {
+  const { status, code, text, loginUrl } = refusal
   const { texts, siteUrl } = site.config
-  const problem = { status, code, message: localizedText(texts, text), homeUrl: `${siteUrl}/` }
+  setRetryAfter(res, code)
+  const reader = readerOfRequest(req)
+  if (reader === 'script' && !acceptsHtml(req)) return sendJson(res, status, { error: code })
+  const problem = { status, code, message: localizedText(texts, text), homeUrl: `${siteUrl}/`, loginUrl }
+  if (reader === 'htmx' || reader === 'turbo_frame') {
+    setNoStore(res)
+    res
+      .status(status)
+      .type('html')
+      .send(fragment(texts, problem, req.headers['turbo-frame']))
+    return
+  }
+  const framing = reader === 'frame' ? 'SAMEORIGIN' : 'DENY'
   try {
-    await sendPage(site, res, status, 'problem', problem)
+    await sendPage(site, res, status, 'problem', problem, framing)
   } catch (error) {
     site.config.log.broken('views:problem', LOG_LINES.viewFailed, error)
-    await sendBuiltIn(site, res, status, 'problem', problem)
+    await sendBuiltIn(site, res, status, 'problem', problem, framing)
   }
 }

@@ -1,6 +1,6 @@
 /** The HTML of the built-in pages, in the language and look of the site. */
 import type { Config } from '../../config'
-import type { TextCode } from '../../config/texts/en'
+import type { AllTexts, TextCode } from '../../config/texts/en'
 import type { BuiltInPages, ConfirmLogoutContext, LoginContext, ProblemContext, Views } from '../site'
 import { Html, html, localizedText } from './html'
 import { contentSecurityPolicy, DEFAULT_COLOR, styleIn } from './style'
@@ -115,15 +115,29 @@ ${backLink(page, returnTo)}`,
   )
 }
 
-function problemPage(page: Page, { message, homeUrl }: ProblemContext): string {
+function problemPage(page: Page, { message, homeUrl, loginUrl }: ProblemContext): string {
   const { text } = page
   return whole(
     page,
     text('problem_title'),
     html`<h1>${text('problem_title')}</h1>
 <p>${message}</p>
-<p class="links"><a href="${homeUrl}">${text('home')}</a></p>`,
+<p class="links">${loginLink(loginUrl, text('login_title')) ?? html`<a href="${homeUrl}">${text('home')}</a>`}</p>`,
   )
+}
+
+/** The link opens a new tab, so that the page with a form, or with the frame, stays as it is. */
+const loginLink = (address: string | undefined, text: string) =>
+  address === undefined ? undefined : html`<a href="${address}" target="_blank" rel="noopener">${text}</a>`
+
+/** The part of a page that htmx or Turbo puts in place of its own. @param frameId of the `<turbo-frame>` that waits for it */
+export function fragment(
+  texts: AllTexts,
+  { message, loginUrl }: Pick<ProblemContext, 'message' | 'loginUrl'>,
+  frameId: string | string[] | undefined,
+): string {
+  const content = html`<p role="alert">${message} ${loginLink(loginUrl, localizedText(texts, 'login_title'))}</p>`
+  return (frameId === undefined ? content : html`<turbo-frame id="${frameId}">${content}</turbo-frame>`).text
 }
 
 /** Makes views and policy of the built-in pages, once for each site. */

@@ -6,7 +6,7 @@ import { validateReferer } from '../../decide/return-to'
 import { dropRedirectCountWhenServed, sendToIdentify } from '../actions/identify'
 import { dropSessionOfOtherBrowser, logIn } from '../actions/log-in'
 import { resolveUser } from '../actions/resolve-user'
-import { isNavigation, loginUrl, queryParameters, returnToOf } from '../http/request-facts'
+import { isForPage, isPageLoad, loginUrl, queryParameters, returnToOf } from '../http/request-facts'
 import { redirect } from '../http/response-headers'
 import { reasonCode, sendJson, sendPage, sendProblem, setRetryAfter, wantsJson } from '../pages/answers'
 import { localizedText } from '../pages/html'
@@ -23,8 +23,8 @@ const NEUTRAL: ReadonlySet<LoginError> = new Set([
 /** Shows the form. A visitor without a session is redirected to Identify first. A logout that is not confirmed is retried first. */
 export async function showLogin(site: Site, req: Request, res: Response): Promise<void> {
   const context = await openRequestContext(site, req, res)
-  const isIdentifying = isNavigation(req)
-  if (isIdentifying) await dropSessionOfOtherBrowser(context)
+  const isIdentifying = isForPage(req)
+  if (isPageLoad(req)) await dropSessionOfOtherBrowser(context)
   const identity = isIdentifying ? await resolveUser(context, { identify: 'always', isLoginPage: true }) : ANONYMOUS
   if (identity === 'answered') return
   if (identity.record) dropRedirectCountWhenServed(context, () => true)

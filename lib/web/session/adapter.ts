@@ -88,7 +88,7 @@ export class Adapter implements SessionOpener {
   #generate(req: Request): void {
     const slot = requestSessionOf(req)
     if (!slot) throw new Sso2SetupError('This request did not pass through sso.session')
-    const isAgain = req.sessionID !== undefined
+    const isAgain = req.sessionID !== undefined && slot.current.phase !== 'not_kept'
     if (isAgain) slot.moveTo(this.freshSession('send_if_filled'), slot.target)
     this.attachSessionObject(slot)
     if (isAgain) this.sendCookieBeforeHeaders(slot)

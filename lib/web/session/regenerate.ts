@@ -37,7 +37,8 @@ export async function replaceSession(site: RegenerationParts, slot: RequestSessi
 async function nextOf(site: RegenerationParts, slot: RequestSession): Promise<Next> {
   const { current, target } = slot
   if (current.phase === 'unavailable') throw storeUnavailable()
-  if (current.phase === 'just_ended') return { current: { ...current, text: null }, target }
+  if (current.phase === 'just_ended' || current.phase === 'not_kept')
+    return { current: { ...current, text: null }, target }
   if (current.phase === 'new' && !slot.hasData) {
     // no session has to end, but the new session could not be saved while Redis does not respond
     known(site.records.isAvailable ? await site.records.read(sessionKey(newSessionId())) : 'unavailable')

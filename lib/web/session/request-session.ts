@@ -18,8 +18,8 @@ export type CookieAction = 'nothing' | 'send_if_filled' | 'send' | 'send_or_drop
 
 /** The request's session at this moment. */
 export interface CurrentSession {
-  /** `unavailable`: Redis did not respond. */
-  readonly phase: SessionPhase | 'unavailable'
+  /** `unavailable`: Redis did not respond. `not_kept`: the request may begin no session, so what its handler writes is not saved. */
+  readonly phase: SessionPhase | 'unavailable' | 'not_kept'
   /** Session ID, '' for a new session without data. */
   readonly id: string
   readonly text: string | null
@@ -30,7 +30,11 @@ export interface CurrentSession {
 }
 
 /** Returns an empty session for this request. The browser keeps its cookie. @param since seconds since 1970 */
-export function unusableSession(phase: 'just_ended' | 'unavailable', id: string, since: number): CurrentSession {
+export function unusableSession(
+  phase: 'just_ended' | 'unavailable' | 'not_kept',
+  id: string,
+  since: number,
+): CurrentSession {
   return { phase, id, text: null, since, isLoggedIn: false, cookieAction: 'nothing' }
 }
 
@@ -45,6 +49,8 @@ export interface CookieTarget {
 export interface SessionOpener {
   open(slot: RequestSession): void
 }
+
+const UNSAVED: ReadonlySet<CurrentSession['phase']> = new Set(['just_ended', 'unavailable', 'not_kept'])
 
 /** Session state of a single request. Mutable, because no other request shares the state. */
 export class RequestSession {
@@ -79,7 +85,7 @@ export class RequestSession {
 
   /** May `req.session` be saved under this ID? A session object from before a change of session may not be saved. */
   maySave(id: string): boolean {
-    return id === this.current.id && this.current.phase !== 'just_ended' && this.current.phase !== 'unavailable'
+    return id === this.current.id && !UNSAVED.has(this.current.phase)
   }
 
   [inspect.custom](): string {

@@ -5,6 +5,7 @@
  */
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { Config } from '../../config'
+import { isCrossSitePost } from '../../decide/navigation'
 import { indexLifeOf, isLoggedIn, NO_ENTRY, recordIn, type SsoRecord, type StoredEntry } from '../../decide/record'
 import {
   belongsToLogin,
@@ -85,9 +86,7 @@ export class SiteSessions implements Sessions {
     const { id, isUnreadable, isDoubled } = this.#cookie.read(req)
     if (isDoubled) dropCookie(res, this.#config, this.#config.cookies.session)
     if (id !== undefined) return this.#load(req, res, id, next)
-    attachSession(
-      new RequestSession(this.#adapter, req, res, isUnreadable, NO_TARGET, this.#freshSession('send_if_filled')),
-    )
+    attachSession(new RequestSession(this.#adapter, req, res, isUnreadable, NO_TARGET, this.#firstSession(req)))
     next()
   }
 
@@ -101,6 +100,16 @@ export class SiteSessions implements Sessions {
       attachSession(slot)
       next()
     }, next)
+  }
+
+  /** Returns the session of a request without our cookie. A POST of another site begins none: it would replace the session of the browser. */
+  #firstSession(req: Request): CurrentSession {
+    const { 'sec-fetch-site': site, origin } = req.headers
+    const sender = { method: req.method, secFetchSite: site && String(site), origin }
+    const isOfOtherSite = isCrossSitePost(sender, this.#config.returnPolicy.origin)
+    return isOfOtherSite
+      ? unusableSession('not_kept', newSessionId(), this.#now())
+      : this.#freshSession('send_if_filled')
   }
 
   /** Returns key and login record of the request's session. With the site's own session, the login record is read now. */
@@ -154,6 +163,7 @@ export class SiteSessions implements Sessions {
   async replaceWithEmptySession(req: Request): Promise<void> {
     const slot = this.#requestSession(req)
     if (!slot) return emptyExternalSession(req, this.#config.log)
+    if (slot.current.phase === 'not_kept') return
     this.#move(slot, this.#freshSession(this.#cookie.isIn(req) ? 'send_or_drop' : 'send_if_filled'), NO_TARGET)
   }
 

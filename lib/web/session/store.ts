@@ -149,6 +149,8 @@ export class SessionStore extends session.Store {
       callback(error)
     }
     if (slot?.current.phase === 'unavailable') return tell(storeUnavailable())
+    if (slot?.current.phase === 'not_kept' && isFilled(sess))
+      this.#config.log.warn('session:cross_site', LOG_LINES.crossSitePost)
     if (slot ? !slot.maySave(id) : !isSessionId(id)) return callback()
     const isEmpty = !isFilled(sess)
     if (isEmpty && slot && !slot.hasData) return callback()
