@@ -46,8 +46,8 @@ export const unchangedOptions = z.object({
   }),
   shouldIdentify: hook().meta({
     description:
-      'Decides whether a request may be redirected to Identify: `(request) => boolean`. By default a GET navigation of a top-level document may, but not a prefetch and not a known bot.',
-    defaultText: 'navigations by people',
+      'Decides whether a request may be redirected to Identify: `(request) => boolean`. By default a page load may, but not of a crawler that announces itself. A prefetch that it lets through gets 503.',
+    defaultText: 'page loads by people',
   }),
   views: z
     .object(

@@ -30,8 +30,8 @@ export interface Sso2Options extends ConfigOptions {
    */
   readonly onLogout?: OnLogout | undefined
   /**
-   * Decides whether a request may be redirected to Identify: `(request) => boolean`. By default a GET navigation of a
-   * top-level document may, but not a prefetch and not a known bot. Default: navigations by people.
+   * Decides whether a request may be redirected to Identify: `(request) => boolean`. By default a page load may, but
+   * not of a crawler that announces itself. A prefetch that it lets through gets 503. Default: page loads by people.
    */
   readonly shouldIdentify?: ((request: Request) => boolean) | undefined
   /**

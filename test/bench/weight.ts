@@ -25,7 +25,7 @@ const home = path.join(__dirname, '../..')
 const loads: Readonly<Record<string, readonly string[]>> = {
   'this package': [dist],
   'all that it requires, without its own code': [
-    ...['connect-redis', 'debug', 'express-session', 'ioredis', 'isbot', 'jsonwebtoken', 'on-headers'],
+    ...['connect-redis', 'debug', 'express-session', 'ioredis', 'jsonwebtoken', 'on-headers'],
     'zod',
   ],
   '*plain*: express-session, connect-redis, ioredis': ['express-session', 'connect-redis', 'ioredis'],

@@ -113,10 +113,8 @@ test.each(['prefetch', 'prerender', 'link'])(
     const rules = JSON.stringify({ [kind]: [{ source: 'list', urls: [`/news?${kind}`], eagerness: 'immediate' }] })
     const script = `<script type="speculationrules">${rules}</script>`
     const hint = kind === 'link' ? `<link rel="prefetch" href="/news?${kind}">` : script
-    await page.evaluate(
-      (html) => document.body.append(document.createRange().createContextualFragment(html)),
-      `${hint}<a href="/news?${kind}">next</a>`,
-    )
+    const added = JSON.stringify(`${hint}<a href="/news?${kind}">next</a>`)
+    await page.evaluate(`document.body.append(document.createRange().createContextualFragment(${added}))`)
     await eventually(async () => statuses.length > 0)
     expect(statuses).toEqual([503])
     await page.click('a')

@@ -47,7 +47,7 @@ describe('[R8] a page whose address is long', () => {
     const form = await browser.visit(url)
     expect([form.status, new URL(form.url).pathname]).toEqual([200, '/login'])
     const return_to = String(new URL(form.url).searchParams.get('return_to'))
-    expect(brief(return_to)).toBe(brief(url))
+    expect(brief(at(return_to))).toBe(brief(url))
     const page = await browser.submit(at('/login'), { ...ada, return_to })
     expect([page.status, brief(page.url), view(page).status]).toEqual([200, brief(url), 'loggedin'])
   })
@@ -152,7 +152,7 @@ describe.each(expresses)('a site below /a, on %s,', (_version, express) => {
       const url = `${below.url}/a/admin/users?b=1`
       const script = await below.browser().fetchJson(url)
       const { searchParams, pathname } = new URL(script.json.loginUrl)
-      expect([script.status, pathname, searchParams.get('return_to')]).toEqual([401, '/a/login', url])
+      expect([script.status, pathname, searchParams.get('return_to')]).toEqual([401, '/a/login', '/a/'])
       const browser = below.browser()
       const form = await browser.visit(url)
       expect(new URL(form.url).pathname).toBe('/a/login')

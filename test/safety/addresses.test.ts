@@ -227,8 +227,8 @@ describe('a Referer', () => {
   test.each(expresses)('of a script that is refused says where the login leads on %s', async (app) => {
     for (const cookie of ['', await anonymousCookies(setup)])
       for (const page of ['/', '/article?page=2&x=%C3%A9', '/a?r=//evil.example', '/a/../b'])
-        expect(await returnTo(site + page, app, cookie)).toBe(site + page)
-    expect(await returnTo(undefined, app)).toBe(`${site}/account?a=1`)
+        expect(await returnTo(site + page, app, cookie)).toBe(page)
+    expect(await returnTo(undefined, app)).toBe('/')
   })
 
   test.each(expresses)('[R1] that is not of our own origin leads nowhere on %s', async (app) => {
@@ -244,9 +244,9 @@ describe('a Referer', () => {
     const isHeader = (value: string) => /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
     for (const value of [...hostile, ...others].filter(isHeader)) {
       const page = await returnTo(value, app)
-      const isOurs = page.startsWith(`${site}/`) && !page.includes('\\') && new URL(page).origin === site
+      const isOurs = !page.startsWith('//') && !page.includes('\\') && new URL(page, site).origin === site
       expect([value, page, isOurs]).toEqual([value, page, true])
     }
-    for (const value of others) expect(await returnTo(value, app)).toBe(`${site}/account?a=1`)
+    for (const value of others) expect(await returnTo(value, app)).toBe('/')
   })
 })
