@@ -1,9 +1,9 @@
 import express, { type default as express5 } from 'express'
 import type { Sso2 } from '../../lib'
 import { withoutFlowParameter } from '../../lib/decide/return-to'
-import { ada, addPages, type Gates, view } from '../flows/setup'
-import { ask, documentHeaders, expresses, headOf, returnAddressIn } from '../safety/address-support'
-import { askRaw, parseSetCookie, rawGet } from '../safety/cookies-raw'
+import { ada, addPages, type Gates, view, visitor } from '../flows/setup'
+import { ask, cookieHeader, documentHeaders, expresses, headOf, returnAddressIn } from '../safety/address-support'
+import { askRaw, parseSetCookie } from '../safety/cookies-raw'
 import { beginFlow, document, land, landingToken } from '../safety/session-support'
 import { type RunningSite, startSite, withPages } from './support'
 
@@ -107,10 +107,11 @@ describe('a request target in absolute form, as a proxy sends it,', () => {
   })
 
   test('names the page in the login address of a guard', async () => {
+    const cookie = `Cookie: ${cookieHeader(await visitor({ ...setup, morning: setup }), setup.url)}`
     for (const target of targets('/account?a=1')) {
-      const { body } = await rawGet(setup.url, target, ['Accept: application/json'])
-      const return_to = String(new URL(JSON.parse(body).loginUrl).searchParams.get('return_to'))
-      expect(new URL(return_to, setup.url).href).toBe(at('/account?a=1'))
+      const lines = [`GET ${target} HTTP/1.1`, 'Host: a', cookie, ...headers]
+      const { location } = headOf(await askRaw(setup.url, lines))
+      expect(location).toBe(at(`/login?return_to=${encodeURIComponent('/account?a=1')}`))
     }
   })
 })
