@@ -36,9 +36,8 @@ function destinationOf(shape: RequestShape): 'document' | 'frame' | undefined {
 
 /** Does `Accept` list HTML by name, and no JSON before it? `*` is what programs send. */
 export function acceptsPage(accept = ''): boolean {
-  const types = accept.split(',').map((entry) => entry.replace(/;.*/s, '').trim().toLowerCase())
-  const json = types.findIndex((type) => /[/+]json$/.test(type))
-  const html = types.indexOf('text/html')
+  const html = accept.search(/(?:^|,)\s*text\/html\s*(?:[;,]|$)/i)
+  const json = accept.search(/[/+]json\s*(?:[;,]|$)/i)
   return html >= 0 && (json < 0 || html < json)
 }
 

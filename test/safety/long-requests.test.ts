@@ -2,7 +2,8 @@ import type { Request } from 'express'
 import {
   cookiesUnder,
   deviceOf,
-  isNavigationByPerson,
+  isForPage,
+  isForPageOfPerson,
   readCookie,
   requestAddress,
 } from '../../lib/web/http/request-facts'
@@ -81,7 +82,11 @@ const readers: [name: string, run: () => void][] = [
   ]),
   ...['a/1.', ' ', '(', 'http', 'bo ', '\t'].map((text): [string, () => void] => [
     `a user agent of ${JSON.stringify(text)}`,
-    () => void isNavigationByPerson(requestOf('/', { 'user-agent': long(text), 'sec-fetch-dest': 'document' })),
+    () => void isForPageOfPerson(requestOf('/', { 'user-agent': long(text), 'sec-fetch-dest': 'document' })),
+  ]),
+  ...[',', ' ', ', ', 'a/b,', 'text/html', ',text/html ', '/json ', '+json'].map((text): [string, () => void] => [
+    `an Accept of ${JSON.stringify(text)}`,
+    () => void isForPage(requestOf('/', { accept: long(text) })),
   ]),
   ...['1,', '[', '::ffff:', '1.1.1.1:1'].map((ip): [string, () => void] => [
     `a forwarded address of ${ip}`,
