@@ -12,11 +12,11 @@ export interface Health {
    * Identify.
    */
   readonly sso: 'ok' | 'unavailable'
-  /** Tried now, with a harmless read and a harmless write: Redis, or memory. `'unavailable'` until both have succeeded. */
+  /** Redis, or memory. One key is read and written for the report, so in a Cluster one master is asked. `'unavailable'` until both succeed. */
   readonly store: 'ok' | 'unavailable'
   /**
-   * Why the store is unavailable, in a form that stays the same: `'writes refused: OOM'`, `'reads refused: NOAUTH'`, `'ECONNREFUSED'`,
-   * `'no answer in time'` or `'no connection'`. In a Cluster the node follows: `'ECONNREFUSED (10.0.0.1:6379)'`.
+   * Why the store is unavailable, in a form that stays the same: `'writes refused: OOM'`, `'reads refused: NOAUTH'`, `'SELECT refused: ERR'`,
+   * `'ECONNREFUSED'`, `'no answer in time'` or `'no connection'`. In a Cluster the node follows: `'ECONNREFUSED (10.0.0.1:6379)'`.
    */
   readonly storeReason?: string
   /**

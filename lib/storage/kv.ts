@@ -115,7 +115,7 @@ export interface Kv {
   readonly isAvailable: boolean
   /** Why reads or writes of a server fail, until both succeed again. Sends nothing. */
   readonly failure: string | undefined
-  /** Sends a harmless read and a harmless write to every server. */
+  /** Reads and writes one key. */
   probe(): Promise<void>
   close(): Promise<void>
 }

@@ -60,7 +60,9 @@ test('one of three masters away: a script without a session gets 503, and the lo
   }
   await eventually(tryOnce)
   expect(answers).toEqual(answers.map(() => [503, 'unavailable']))
-  const about = lines.filter((line) => line.includes('Redis does not work'))
+  const about = lines.filter(
+    (line) => line.includes('Redis does not work') && line.includes(`:${running.masters[1]?.port})`),
+  )
   expect(about).toEqual([expect.stringContaining('Only users with data on this master are affected')])
   running.masters[1]?.resume()
   await setup.close()
