@@ -2,6 +2,7 @@
 
 /// <reference types="express-session" preserve="true" />
 
+export type { Agents } from './config/agents'
 export type { BrandOptions, LoginPageLinks, ViewPolicy } from './config/branding'
 export type { Logger } from './config/log'
 export type { RedisClient } from './config/redis-client'

@@ -9,16 +9,10 @@ import type { Health } from './decide/health'
 import type { TimeLimits } from './decide/request-decision'
 import { makeDoctorTarget } from './doctor-target'
 import { Sso2SetupError } from './errors'
-import {
-  makeClient,
-  makeIdentifyHealth,
-  makeLoginDependencies,
-  makeTokenEndpoint,
-  serviceApi,
-} from './remote/make-clients'
+import { makeClient, makeIdentifyHealth, makeTokenEndpoint, serviceApi } from './remote/make-clients'
 import type { PlatformApi } from './remote/platform-api'
 import type { Sso2Client } from './remote/sso2'
-import { formExchange, type TokenEndpoint } from './remote/ticket'
+import { ExchangeHealth, formExchange, type TokenEndpoint } from './remote/ticket'
 import type { Kv } from './storage/kv'
 import { LoginLocks } from './storage/login-locks'
 import { LogoutMemory } from './storage/logout-memory'
@@ -146,8 +140,6 @@ async function close(site: OwnSite, kv: Kv): Promise<void> {
   await site.logoutWorker.stop() // last, because a running logout may be left for later
   site.identifyHealth.close()
   site.client.close()
-  site.loginDependencies.token?.close()
-  site.loginDependencies.user?.close()
   await kv.close()
 }
 
@@ -176,7 +168,7 @@ function makeSite(config: Config, options: Sso2Options, endpoint: TokenEndpoint,
     exchange: options.exchangeTicket ?? formExchange(endpoint),
     loadUser: options.loadUser ?? defaultLoadUser(config.userPath),
     customLoginHooks: new Set((['exchangeTicket', 'loadUser'] as const).filter((hook) => options[hook] !== undefined)),
-    loginDependencies: makeLoginDependencies(config, endpoint, options),
+    exchangeHealth: new ExchangeHealth(),
     shouldIdentify: options.shouldIdentify ? guardedShouldIdentify(options.shouldIdentify) : isForPageOfPerson,
     onLogin: options.onLogin,
     onLogout: options.onLogout,

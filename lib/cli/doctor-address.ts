@@ -3,17 +3,22 @@ import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import net from 'node:net'
 import tls from 'node:tls'
-import { about, errorCode, type Finding, helpFor, unavailableAt } from './doctor-finding'
+import type { Agents } from '../config/agents'
+import { connectionAdvice } from '../decide/connection-advice'
+import { Sso2UnavailableError } from '../errors'
+import { sendCall } from '../remote/http'
+import { about, errorCode, type Finding, unavailableAt } from './doctor-finding'
 
 const CONNECT_MS = 5000
 const DAY_MS = 86_400_000
 const SOON_DAYS = 14
 
 /**
- * Connects to an address and reads its certificate.
+ * Connects to an address and reads its certificate. With the option `agent`, asks through the agent, as the site does.
  * @param name of the option that has the address
  */
-export async function addressFinding(name: string, url: URL): Promise<Finding> {
+export async function addressFinding(name: string, url: URL, agent?: Agents): Promise<Finding> {
+  if (agent !== undefined && name !== 'siteUrl') return throughAgent(name, url, agent)
   const { ok, note, wrong } = about(name)
   const host = url.hostname.replace(/^\[|\]$/g, '')
   try {
@@ -31,9 +36,24 @@ export async function addressFinding(name: string, url: URL): Promise<Finding> {
     const start = `nothing listens at ${url.host}: start the site, or correct siteUrl (SSO2_SITE_URL)`
     return unavailableAt(
       url.origin,
-      wrong(`${url.origin} cannot be reached: ${code}`, isStopped ? start : helpFor(code)),
+      wrong(`${url.origin} cannot be reached: ${code}`, isStopped ? start : connectionAdvice(code)),
     )
   }
+}
+
+async function throughAgent(name: string, { href, origin }: URL, agent: Agents): Promise<Finding> {
+  const { ok, wrong } = about(name)
+  try {
+    await sendCall({ operation: name, url: href, method: 'GET', timeoutMs: CONNECT_MS, takesRedirect: true, agent })
+  } catch (error) {
+    if (!(error instanceof Sso2UnavailableError)) return ok(`${origin} answers through the option agent`)
+    const code = error.detail ?? 'no answer in time'
+    return unavailableAt(
+      origin,
+      wrong(`${origin} cannot be reached through the option agent: ${code}`, connectionAdvice(code)),
+    )
+  }
+  return ok(`${origin} answers through the option agent`)
 }
 
 async function certificateDays(host: string, port: number): Promise<number> {

@@ -66,17 +66,23 @@ function modeFinding({ siteUrl, isSecure }: Config, mode = ''): Finding | undefi
 }
 
 function makeDoctorClient(config: Config): Sso2Client {
-  const { ssoUrl, clientId, organisationId, ssoIdentifier, timeoutMs, clockToleranceSeconds, clock } = config
+  const { ssoUrl, clientId, organisationId, ssoIdentifier, timeoutMs, clockToleranceSeconds, clock, agent } = config
   const clientSecret = config.clientSecrets()
-  const options = { ssoUrl, clientId, organisationId, ssoIdentifier, timeoutMs, clockToleranceSeconds, clock }
+  const options = { ssoUrl, clientId, organisationId, ssoIdentifier, timeoutMs, clockToleranceSeconds, clock, agent }
   return new Sso2Client({ ...options, clientSecret })
 }
 
-function addressChecks({ ssoUrl, tokenUrl, apiUrl, siteUrl }: Config): Check[] {
+function addressChecks({ ssoUrl, tokenUrl, apiUrl, siteUrl, agent }: Config): Check[] {
   return Object.entries({ ssoUrl, tokenUrl, apiUrl, siteUrl }).flatMap(([name, address]) =>
     address === undefined
       ? []
-      : [{ subjects: [name], needs: [addressOrigin(address)], look: () => addressFinding(name, new URL(address)) }],
+      : [
+          {
+            subjects: [name],
+            needs: [addressOrigin(address)],
+            look: () => addressFinding(name, new URL(address), agent),
+          },
+        ],
   )
 }
 

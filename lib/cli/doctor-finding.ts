@@ -46,27 +46,3 @@ export function errorCode(error: unknown): string {
   if ('code' in source && typeof source.code === 'string') return source.code
   return source instanceof Error ? source.name : 'unknown error'
 }
-
-const HELP: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there: start it, or correct host and port',
-  ENOTFOUND: 'DNS does not know the host name: correct it, or add it to DNS',
-  EAI_AGAIN: 'DNS does not answer: check /etc/resolv.conf and the network',
-  ETIMEDOUT: 'a firewall may drop the packets: allow connections from this machine to the address',
-  TimeoutError: 'a firewall may drop the packets: allow connections from this machine to the address',
-  AbortError: 'a firewall may drop the packets: allow connections from this machine to the address',
-  UND_ERR_CONNECT_TIMEOUT: 'a firewall may drop the packets: allow connections from this machine to the address',
-  EHOSTUNREACH: 'this machine has no route to the address: check routes and firewall',
-  ENETUNREACH: 'this machine has no route to the address: check routes and firewall',
-  CERT_HAS_EXPIRED: 'renew the certificate of the server',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another name: correct the address, or the certificate',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'NODE_EXTRA_CA_CERTS=/path/to/ca.pem for doctor and site',
-  SELF_SIGNED_CERT_IN_CHAIN: 'NODE_EXTRA_CA_CERTS=/path/to/ca.pem for doctor and site',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'NODE_EXTRA_CA_CERTS=/path/to/ca.pem for doctor and site',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    'the server must send its certificate chain, or NODE_EXTRA_CA_CERTS=/path/to/ca.pem for doctor and site',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'the server at this port does not use TLS: correct the port or the scheme',
-  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'the server at this port does not use TLS: correct the port or the scheme',
-}
-
-/** Returns advice for a connection error code. */
-export const helpFor = (code: string): string | undefined => (Object.hasOwn(HELP, code) ? HELP[code] : undefined)

@@ -22,6 +22,7 @@ export async function identifyFinding(config: Config, client: Sso2Client): Promi
       method: 'GET',
       headers,
       timeoutMs: ANSWER_MS,
+      agent: config.agent,
       takesRedirect: true,
     } as const
     return identifyResponseFinding(config, client, url, await sendCall(call))

@@ -1,6 +1,7 @@
 /** Checks that Redis is reachable, accepts writes and keeps its data, and checks the version. */
 import { type Cluster, Redis } from 'ioredis'
-import { about, errorCode, type Finding, helpFor, STORE, unavailableAt } from './doctor-finding'
+import { connectionAdvice } from '../decide/connection-advice'
+import { about, errorCode, type Finding, STORE, unavailableAt } from './doctor-finding'
 
 const ANSWER_MS = 3000
 const { ok, note, wrong } = about(STORE)
@@ -70,7 +71,7 @@ function unreachable(error: unknown): Finding {
   const code = errorCode(error)
   return wrong(
     `Redis cannot be reached: ${code}`,
-    `redis-cli -u "$REDIS_URL" ping   must answer PONG; ${helpFor(code) ?? 'check redis (REDIS_URL)'}`,
+    `redis-cli -u "$REDIS_URL" ping   must answer PONG; ${connectionAdvice(code) ?? 'check redis (REDIS_URL)'}`,
   )
 }
 

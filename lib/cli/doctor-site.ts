@@ -1,9 +1,10 @@
 /** Requests the running site at `siteUrl`, and checks that the site and the doctor have the same configuration. */
 import type { Config } from '../config'
+import { connectionAdvice } from '../decide/connection-advice'
 import { DOCTOR_HEADER, makeDoctorSignature, type SiteReport, siteReport } from '../decide/doctor-protocol'
 import { Sso2UnavailableError } from '../errors'
 import { type Answer, sendCall } from '../remote/http'
-import { about, addressOrigin, type Finding, helpFor, ofFailedCall, STORE, unavailableAt } from './doctor-finding'
+import { about, addressOrigin, type Finding, ofFailedCall, STORE, unavailableAt } from './doctor-finding'
 import { FORGED_ADDRESS, proxyFinding } from './doctor-proxy'
 
 const ANSWER_MS = 5000
@@ -68,7 +69,7 @@ function siteUnreachable(url: string, error: unknown): Finding {
   const [, code = ''] = /\((\w+)\)$/.exec(why) ?? []
   return wrong(
     `GET ${url}: ${why}`,
-    helpFor(code) ?? 'check siteUrl (SSO2_SITE_URL): the address at which browsers reach the site',
+    connectionAdvice(code) ?? 'check siteUrl (SSO2_SITE_URL): the address at which browsers reach the site',
   )
 }
 

@@ -31,8 +31,8 @@ export async function tokenFinding(site: DoctorTarget, ticket: string): Promise<
 
 /** Returns the address and the client for a ticket exchange. */
 export function doctorTokenEndpoint({ config, ticketExchange }: DoctorTarget): TokenEndpoint {
-  const { tokenUrl = '', clientId, clientSecrets } = config
-  return { tokenUrl, clientId, clientSecret: () => clientSecrets()[0] ?? '', ticketExchange }
+  const { tokenUrl = '', clientId, clientSecrets, agent } = config
+  return { tokenUrl, clientId, clientSecret: () => clientSecrets()[0] ?? '', ticketExchange, agent }
 }
 
 const ADDRESS = 'check tokenUrl (SSO2_TOKEN_URL): the address of the token endpoint, with its path'

@@ -23,7 +23,7 @@ export async function userFinding(site: DoctorTarget, token: string): Promise<Fi
   const { apiUrl, userPath } = site.config
   const url = apiUrl + userPath
   try {
-    return await userResponseFinding(site, url, token, await ask(url, token))
+    return await userResponseFinding(site, url, token, await ask(site, url, token))
   } catch (error) {
     const isKnown = error instanceof Sso2UnavailableError || error instanceof Sso2ResponseError
     const why = isKnown ? error.message.replace(/^user: /, '') : 'failed'
@@ -34,9 +34,10 @@ export async function userFinding(site: DoctorTarget, token: string): Promise<Fi
 const ADDRESS =
   'check apiUrl (SSO2_API_URL), the base address of the REST API, and userPath (SSO2_USER_PATH), the path below it'
 
-function ask(url: string, token: string): Promise<Answer> {
+function ask({ config: { agent } }: DoctorTarget, url: string, token: string): Promise<Answer> {
   const headers = { authorization: `Bearer ${token}` }
-  return sendCall({ operation: 'user', url, method: 'GET', headers, timeoutMs: ANSWER_MS, maxBytes: 1024 * 1024 })
+  const maxBytes = 1024 * 1024
+  return sendCall({ operation: 'user', url, method: 'GET', headers, timeoutMs: ANSWER_MS, maxBytes, agent })
 }
 
 async function userResponseFinding(
@@ -56,10 +57,10 @@ async function userResponseFinding(
 }
 
 /** Suggests the default path if only the default path works. */
-async function betterPath({ config }: DoctorTarget, token: string): Promise<string> {
-  const { apiUrl, userPath } = config
+async function betterPath(site: DoctorTarget, token: string): Promise<string> {
+  const { apiUrl, userPath } = site.config
   if (userPath === DEFAULT_USER_PATH) return ADDRESS
-  const { status } = await ask(apiUrl + DEFAULT_USER_PATH, token).catch(() => ({ status: 0 }))
+  const { status } = await ask(site, apiUrl + DEFAULT_USER_PATH, token).catch(() => ({ status: 0 }))
   return status === 401 || status === 403
     ? `SSO2_USER_PATH=${DEFAULT_USER_PATH}   answers as expected (HTTP ${status})`
     : ADDRESS
@@ -69,8 +70,9 @@ async function betterPath({ config }: DoctorTarget, token: string): Promise<stri
  * Asks for a path that does not exist, because some gateways check the token before the path.
  * @returns whether the gateway reports the wrong path
  */
-async function distinguishesPaths({ config }: DoctorTarget, token: string): Promise<boolean> {
-  const { status } = await ask(`${config.apiUrl}${config.userPath}-${token.slice(0, 12)}`, token)
+async function distinguishesPaths(site: DoctorTarget, token: string): Promise<boolean> {
+  const { apiUrl, userPath } = site.config
+  const { status } = await ask(site, `${apiUrl}${userPath}-${token.slice(0, 12)}`, token)
   return NOT_THERE.has(status)
 }
 
@@ -79,7 +81,7 @@ async function judgeWithService(site: DoctorTarget, url: string, says: string): 
   const grant = await fetchServiceToken(site)
   const blind = `${says} to each path without a valid access token. The first login shows whether the path is right`
   if (grant === undefined) return note(blind)
-  const { status } = await ask(url, grant)
+  const { status } = await ask(site, url, grant)
   if (status === 401) return note(blind)
   if (NOT_THERE.has(status))
     return wrong(`GET ${url} answers HTTP ${status} to a valid access token: the path does not exist`, ADDRESS)

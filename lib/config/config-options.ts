@@ -1,5 +1,6 @@
 /** Options that become configuration, as a site writes them. The comments are written by `npm run docs`, from the schema. */
 
+import type { Agents } from './agents'
 import type { BrandingOptions } from './branding'
 import type { Logger } from './log'
 import type { RedisClient } from './redis-client'
@@ -175,6 +176,11 @@ export interface ConfigOptions extends BrandingOptions {
    * account, so that an attacker does not learn which usernames exist. Default: `'detailed'`.
    */
   readonly loginMessages?: 'detailed' | 'neutral' | undefined
+  /**
+   * Agent of all server-to-server calls: an outgoing proxy, an own CA, a client certificate (docs/deployment.md). Must
+   * be an http.Agent or https.Agent, or { http, https }. Default: Node's own, with keep-alive.
+   */
+  readonly agent?: Agents | undefined
   /** Source of time in milliseconds since 1970, for tests: `emulator.clock` fits. Default: the system's. */
   readonly clock?: { now(): number } | undefined
   /**

@@ -5,9 +5,11 @@
  */
 import { hkdfSync } from 'node:crypto'
 import type { MacKeys } from '../decide/binding'
+import { graceText } from '../decide/log-lines'
 import type { ReturnPolicy } from '../decide/return-to'
 import { type ConfigProblem, Sso2ConfigError } from '../errors'
 import { withoutLastSlashes } from '../protocol/requests'
+import type { Agents } from './agents'
 import { textsIn } from './branding'
 import type { ConfigOptions } from './config-options'
 import { checkOptions, hintFor, type UnchangedOptions } from './load'
@@ -52,6 +54,8 @@ export interface Config extends Readonly<Plain> {
   readonly anonymousIdleSeconds: number
   readonly absoluteSeconds: number
   readonly clock: Clock
+  /** Agents of all server-to-server calls. */
+  readonly agent: Agents | undefined
   readonly log: Log
 }
 
@@ -89,7 +93,12 @@ export function makeConfig(
     anonymousIdleSeconds: Math.min(ANONYMOUS_IDLE_SECONDS, session.idleSeconds),
     absoluteSeconds: session.absoluteSeconds,
     clock: options.clock ?? systemClock,
-    log: new Log(options.logger ?? console, [...clientSecret, ...sessionSecret, ...passwordIn(plain.redis)]),
+    agent: options.agent,
+    log: new Log(
+      options.logger ?? console,
+      [...clientSecret, ...sessionSecret, ...passwordIn(plain.redis)],
+      graceText(plain),
+    ),
   })
 }
 

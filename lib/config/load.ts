@@ -1,6 +1,7 @@
 /** Reads options and environment. Reports every fault at once, by option and variable. */
 import type { z } from 'zod'
 import type { ConfigProblem } from '../errors'
+import { agentProblems } from './agents'
 import type { ConfigOptions } from './config-options'
 import { type CheckedOptions, optionSchemas, schema } from './schema'
 import { unchangedOptions } from './unchanged-options'
@@ -100,6 +101,9 @@ export function checkOptions(
   if (result.data && !isTrustedLogin(result.data))
     problems.push(problem('routes.login', 'must be on the origin of siteUrl, or on one of trustedReturnOrigins'))
   if (result.data) for (const { option, message } of routeProblems(result.data)) problems.push(problem(option, message))
+  const { ssoUrl, apiUrl, tokenUrl } = result.data ?? {}
+  for (const { option, message } of agentProblems(merged['agent'], { ssoUrl, apiUrl, tokenUrl }))
+    problems.push(problem(option, message))
   if (isProduction && merged['redis'] === undefined) {
     problems.push(
       problem(

@@ -44,6 +44,8 @@ export class Log {
   readonly #logger: Logger
   /** Secrets of the site. No line may contain any of them. */
   readonly #secrets: readonly string[]
+  /** How long users stay logged in during an outage, for the lines. */
+  readonly #grace: string
   readonly #logged = new Map<string, LoggedCause>()
   /** Topics with a log line since their last recovery. */
   readonly #open = new Set<string>()
@@ -52,9 +54,10 @@ export class Log {
   /** When the last recovery of a topic was logged. */
   readonly #overAt = new Map<string, number>()
 
-  constructor(logger: Logger, secrets: readonly string[] = []) {
+  constructor(logger: Logger, secrets: readonly string[] = [], grace = 'a while') {
     this.#logger = logger
     this.#secrets = secrets
+    this.#grace = grace
   }
 
   /** Logs a problem. @param cause key of the problem. The part before the first colon is the topic */
@@ -105,7 +108,7 @@ export class Log {
     this.#note(cause, now)
     const more = last && last.suppressed > 0 ? ` (${last.suppressed} more like it since the last line)` : ''
     const known = [...this.#secrets, ...secrets.filter((secret) => secret !== undefined)]
-    this.#say(level, `${maskSecrets(textOf(), known)}${more}`)
+    this.#say(level, `${maskSecrets(textOf().replace('{grace}', this.#grace), known)}${more}`)
   }
 
   #note(cause: string, now: number): void {

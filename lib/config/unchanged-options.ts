@@ -1,8 +1,9 @@
 /**
- * Schemas of the options that are used as the site wrote them: hooks, views, `logger`, `clock` and `allowWeakSecret`. Only the type of a
+ * Schemas of the options that are used as the site wrote them: hooks, views, `logger`, `agent`, `clock` and `allowWeakSecret`. Only the type of a
  * hook is checked here. The caller of a hook checks the result.
  */
 import { z } from 'zod'
+import { areAgents } from './agents'
 
 const hook = () => z.custom((value) => typeof value === 'function', 'must be a function').optional()
 const name = () => z.string({ error: 'must be a text' }).min(1, 'must not be empty').optional()
@@ -73,6 +74,14 @@ export const unchangedOptions = z.object({
       description:
         'Receives log lines about problems that prevent logins: one line per minute and cause, without secrets. pino and winston fit.',
       defaultText: 'the console',
+    }),
+  agent: z
+    .custom((value) => areAgents(value), 'must be an http.Agent or https.Agent, or { http, https }')
+    .optional()
+    .meta({
+      description:
+        'Agent of all server-to-server calls: an outgoing proxy, an own CA, a client certificate (docs/deployment.md).',
+      defaultText: "Node's own, with keep-alive",
     }),
   clock: z
     .custom((value) => hasFunctions(value, ['now']), 'must be { now(): number }')

@@ -7,6 +7,7 @@ import {
   TokenError,
   type TokenFault,
 } from '../errors'
+import { connectionAdvice } from './connection-advice'
 import { describeError } from './describe-error'
 import { LOG_LINES, type LogLine } from './log-lines'
 
@@ -21,7 +22,16 @@ export type Step =
   | 'logoutall'
 
 /** Kind of a failure. `token`: the site refused the response. */
-type FailureKind = 'no_answer' | 'failing' | 'too_many' | 'nowhere' | 'refused' | 'unreadable' | 'token' | 'thrown'
+type FailureKind =
+  | 'no_answer'
+  | 'slow'
+  | 'failing'
+  | 'too_many'
+  | 'nowhere'
+  | 'refused'
+  | 'unreadable'
+  | 'token'
+  | 'thrown'
 
 /** A failed step. */
 export interface FailedStep {
@@ -51,11 +61,13 @@ const CLIENT =
 const BUSY = 'how many calls your sites send. The package pauses them for a while'
 
 const works = (what: string) => `that ${what} works, and that this machine reaches it`
+const isSlow = (what: string) => `whether ${what} is slow, or a firewall drops the packets`
 
 type AdviceTexts = Readonly<Record<Exclude<FailureKind, 'token' | 'thrown'>, string>>
 
 const TOKEN_LOOKS: AdviceTexts = {
   no_answer: works('the authorization server at tokenUrl (SSO2_TOKEN_URL)'),
+  slow: isSlow('the authorization server at tokenUrl (SSO2_TOKEN_URL)'),
   failing: 'the authorization server at tokenUrl (SSO2_TOKEN_URL)',
   too_many: BUSY,
   nowhere: TOKEN_ENDPOINT,
@@ -64,6 +76,7 @@ const TOKEN_LOOKS: AdviceTexts = {
 }
 const USER_LOOKS: AdviceTexts = {
   no_answer: works('the REST API at apiUrl (SSO2_API_URL)'),
+  slow: isSlow('the REST API at apiUrl (SSO2_API_URL)'),
   failing: 'the REST API at apiUrl (SSO2_API_URL)',
   too_many: BUSY,
   nowhere: USER_PATH,
@@ -73,12 +86,17 @@ const USER_LOOKS: AdviceTexts = {
 }
 const SSO_LOOKS: AdviceTexts = {
   no_answer: works('the SSO system at ssoUrl (SSO2_URL)'),
+  slow: isSlow('the SSO system at ssoUrl (SSO2_URL)'),
   failing: 'the SSO system at ssoUrl (SSO2_URL)',
   too_many: BUSY,
   nowhere: SSO_URL,
   refused: CLIENT,
   unreadable: SSO_URL,
 }
+
+/** Steps whose limit is the option `timeoutMs`. */
+const STEPS_WITH_OPTION: readonly Step[] = ['sessionstatus', 'identify']
+const OPTION = 'The option timeoutMs (SSO2_TIMEOUT_MS) sets the limit'
 
 const looksOf = (step: Step): AdviceTexts =>
   step === 'exchangeTicket' ? TOKEN_LOOKS : step === 'loadUser' ? USER_LOOKS : SSO_LOOKS
@@ -116,7 +134,7 @@ const LINES: Readonly<Record<Step, LogLine>> = {
 /** Faults of every token: a wrong secret, client ID, identifier or clock. The SSO system then refuses new visitors too. */
 const SETUP_FAULTS: readonly TokenFault[] = ['signature', 'issuer', 'audience', 'expired', 'not_yet_valid']
 const SETUP_USERS =
-  'New visitors get an error page of the SSO system at first, then pages without login. Logged-in users stay logged in for graceSeconds'
+  'New visitors get an error page of the SSO system at first, then pages without login. Logged-in users stay logged in for {grace}'
 
 /** Describes a failure. */
 export function failureAdvice(failure: FailedStep): FailureAdvice {
@@ -142,7 +160,11 @@ function usersOf({ step, error }: FailedStep, kind: FailureKind): Partial<LogLin
 function adviceFor({ step, error, isHookOfSite }: FailedStep, kind: FailureKind): string {
   if (isHookOfSite) return `the hook ${step} of your site`
   if (error instanceof TokenError) return tokenAdvice(error.reason)
-  return kind === 'thrown' || kind === 'token' ? 'the stack below' : looksOf(step)[kind]
+  if (kind === 'thrown' || kind === 'token') return 'the stack below'
+  const look = looksOf(step)[kind]
+  if (kind === 'slow' && STEPS_WITH_OPTION.includes(step)) return `${look}. ${OPTION}`
+  const fix = error instanceof Sso2UnavailableError ? connectionAdvice(error.detail ?? '') : undefined
+  return fix === undefined ? look : `${looksOf(step).failing}: ${fix}`
 }
 
 function failureKindOf(error: unknown): FailureKind {
@@ -150,7 +172,8 @@ function failureKindOf(error: unknown): FailureKind {
   if (error instanceof PlatformApiError) return kindOfStatus(error.httpStatus)
   if (error instanceof Sso2ResponseError)
     return isRefusedByApi(error) ? 'refused' : kindOfStatus(error.httpStatus ?? 200)
-  return error instanceof Sso2UnavailableError ? 'no_answer' : 'thrown'
+  if (error instanceof Sso2UnavailableError) return error.timedOut ? 'slow' : 'no_answer'
+  return 'thrown'
 }
 
 const isRefusedByApi = ({ httpStatus, message }: Sso2ResponseError) =>

@@ -73,6 +73,12 @@ export const LOG_LINES = {
     users: 'New visitors get pages without a session',
     check: ONE_ADDRESS,
   },
+  identifyProbeRefused: {
+    heading: 'Identify refuses the health check',
+    happened: 'Identify refuses the health check of this site',
+    users: 'Users are not affected. An outage of Identify alone is noticed later',
+    check: 'that the firewall of the SSO system lets requests of this machine pass (user agent express-sso2)',
+  },
   landingClaims: {
     heading: 'Claims of landing tokens are refused',
     happened: 'Landing tokens are refused, because their claims are not documented (sts, at, err)',
@@ -143,8 +149,14 @@ export const LOG_LINES = {
   ssoCallFailed: {
     heading: 'A call to the SSO system failed',
     happened: 'Step failed',
-    users: 'Logged-in users stay logged in for graceSeconds. If this lasts, new visitors get pages without login',
+    users: 'Logged-in users stay logged in for {grace}. If this lasts, new visitors get pages without login',
     check: 'ssoUrl (SSO2_URL)',
+  },
+  ssoSlow: {
+    heading: 'The SSO system is slow',
+    happened: 'Session Status calls are slow',
+    users: 'Users wait. If the calls reach their limit, logins get 503 and new visitors get pages without login',
+    check: 'why the SSO system is slow. The option timeoutMs (SSO2_TIMEOUT_MS) sets the limit',
   },
   ticketExchangeFailed: {
     heading: 'The ticket could not be exchanged',
@@ -183,7 +195,7 @@ export const LOG_LINES = {
     heading: 'Redis refuses writes',
     happened: 'Redis refuses writes',
     users:
-      'Users stay logged in for graceSeconds, but logins get 503, logouts wait, and changes of req.session are not saved',
+      'Users stay logged in for {grace}, but logins get 503, logouts wait, and changes of req.session are not saved',
     check: 'redis (REDIS_URL)',
   },
 } as const satisfies Readonly<Record<string, LogTexts>>
@@ -193,9 +205,20 @@ export interface LogLine extends LogTexts {
   readonly heading: (typeof LOG_LINES)[keyof typeof LOG_LINES]['heading']
 }
 
-/** Makes the text of a line. */
+/** Makes the text of a line. `{grace}` stands for the time for which users stay logged in during an outage: see {@link graceText}. */
 export const logText = ({ heading, happened, users, check }: LogLine): string =>
   `${happened.replace(/\.$/, '')}. ${users}. Check ${check}. See "${heading}" in docs/troubleshooting.md.`
+
+/** Describes for how long a user stays logged in during an outage: from the grace period to the grace period after a check just made. */
+export function graceText({ recheckSeconds, graceSeconds }: GraceTimes): string {
+  const most = recheckSeconds + graceSeconds
+  return most < 120 ? `${graceSeconds} to ${most} seconds` : `${inMinutes(graceSeconds)} to ${inMinutes(most)} minutes`
+}
+interface GraceTimes {
+  readonly recheckSeconds: number
+  readonly graceSeconds: number
+}
+const inMinutes = (seconds: number) => Math.round(seconds / 60)
 
 /** Lines that report a recovery. */
 export const RECOVERIES = {

@@ -29,8 +29,8 @@ const MAX_PAGES = 32
 /** Maximum of cookies that a response deletes, because a response has no space for more. */
 const MAX_DROPPED_COOKIES = 8
 
-/** Why the last landing of a page failed: `c` the clock, `r` a refused token, `a` Redis did not answer. */
-type Cause = '' | 'c' | 'r' | 'a'
+/** The last landing of a page: none yet, `b` came back, or failed: `c` the clock, `r` a refused token, `a` Redis did not answer. */
+type Cause = '' | 'b' | 'c' | 'r' | 'a'
 
 /** Identify redirects of a browser for a page. */
 export interface RedirectCount {
@@ -42,7 +42,7 @@ export interface RedirectCount {
   readonly isShown: boolean
 }
 
-const SHAPE = /^(\d{1,12})\.([0-9])([acr]?)(s?)$/
+const SHAPE = /^(\d{1,12})\.([0-9])([abcr]?)(s?)$/
 
 /** Returns the name of a page in its cookie's name. @param address without the parameter `sso2` */
 export function pageKey(address: string): string {
@@ -92,7 +92,8 @@ const limitOf = ({ cause }: RedirectCount) => (cause === 'r' || cause === 'a' ? 
 const redirectPause = ({ cause }: RedirectCount) => (cause === 'a' ? STORE_PAUSE_SECONDS : PAUSE_SECONDS)
 
 const REASONS: Readonly<Record<Cause, DegradedReason>> = {
-  '': 'identify_loop',
+  '': 'sso_unavailable', // the browser has never come back, so this is no loop
+  b: 'identify_loop',
   a: 'store_unavailable',
   c: 'token_refused',
   r: 'token_refused',
@@ -114,13 +115,14 @@ export function countRedirect(redirects: RedirectCount | undefined, now: EpochSe
 /** Is the redirect the last of its chain? The `sso2` parameter says so too, because the response to another tab may lower the count. */
 export const isLastRedirect = ({ count }: RedirectCount): boolean => count >= MAX_REDIRECTS
 
-/** Returns the count at the landing page. @param isLast as its `sso2` parameter says */
+/** Returns the count at the landing page, to which the browser has come back. @param isLast as its `sso2` parameter says */
 export function redirectCountAtLanding(
   redirects: RedirectCount | undefined,
   isLast: boolean,
   now: EpochSeconds,
 ): RedirectCount | undefined {
-  return isLast && (!redirects || !isLastRedirect(redirects)) ? blockRedirects(now) : redirects
+  const counted = isLast && (!redirects || !isLastRedirect(redirects)) ? blockRedirects(now) : redirects
+  return counted?.cause === '' ? { ...counted, cause: 'b' } : counted
 }
 
 /** Returns the number of redirects, each within the window of the previous redirect. */
@@ -131,7 +133,7 @@ export function recentRedirects(redirects: RedirectCount | undefined, now: Epoch
 /** Notes why the landing failed. */
 export function withLandingFailure(
   redirects: RedirectCount | undefined,
-  cause: Exclude<Cause, ''>,
+  cause: Exclude<Cause, '' | 'b'>,
   now: EpochSeconds,
 ): RedirectCount {
   return { ...(redirects ?? { since: now, count: 1, isShown: false }), cause }
@@ -139,7 +141,7 @@ export function withLandingFailure(
 
 /** Allows no further redirect now, although the last landing succeeded. */
 export function blockRedirects(now: EpochSeconds): RedirectCount {
-  return { since: now, count: MAX_REDIRECTS, cause: '', isShown: false }
+  return { since: now, count: MAX_REDIRECTS, cause: 'b', isShown: false }
 }
 
 /** Records that the page is shown. The pause counts from the last redirect, with a correct clock. */
@@ -149,7 +151,7 @@ export function withPageShown(redirects: RedirectCount, now: EpochSeconds): Redi
 
 /** Records that the landing succeeded. The count stays, because the session may not be stored. */
 export function clearFailure(redirects: RedirectCount | undefined): RedirectCount | undefined {
-  return redirects && { ...redirects, cause: '' }
+  return redirects && { ...redirects, cause: 'b' }
 }
 
 /** Subtracts the last redirect, which ended a pending logout. The redirect happens only once, so it does not count. */

@@ -119,9 +119,11 @@ const hasNoLogout = ({ logoutCookie }: RequestFacts) => ['no_cookie', 'finished'
 const canIdentify = ({ isSsoAvailable, isIdentifyBroken }: RequestFacts) => isSsoAvailable && !isIdentifyBroken
 
 function decideUnknownVisitor(facts: RequestFacts, reason: IdentifyReason): RequestDecision {
-  if (facts.blocked) return anonymous(facts.blocked)
-  if (!facts.mayIdentify) return anonymous(undefined)
-  return canIdentify(facts) ? identify(facts, reason) : anonymous('sso_unavailable')
+  const { blocked } = facts
+  if (blocked !== undefined && blocked !== 'identify_loop') return anonymous(blocked)
+  if (!facts.mayIdentify) return anonymous(blocked)
+  if (!canIdentify(facts)) return anonymous('sso_unavailable')
+  return blocked ? anonymous(blocked) : identify(facts, reason)
 }
 
 const identify = ({ isPrefetch }: RequestFacts, reason: IdentifyReason): RequestDecision =>

@@ -4,75 +4,10 @@ import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { pipeline, type Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { type Agents, isAgent } from '../config/agents'
 import { onTimeout } from '../deadline'
 import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
 import { isObject, parseForeignJson } from '../protocol/json'
-
-interface TransportRequest {
-  readonly url: string
-  readonly method: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string | undefined
-  readonly signal: AbortSignal
-}
-
-/** A response. The body is decompressed during the read. Without a read, the caller must call `discard()`. */
-export interface TransportResponse {
-  readonly status: number
-  readonly headers: Pick<Headers, 'get' | 'has'>
-  readonly body: AsyncIterable<Uint8Array>
-  discard(): void
-}
-
-/** Time after which an idle connection is closed. Most servers wait longer. If a server closed it first, the next request would be lost. */
-const IDLE_MS = 4000
-const options = { keepAlive: true, timeout: IDLE_MS }
-const agents = { http: new http.Agent(options), https: new https.Agent(options) }
-
-/** Decoders by `Content-Encoding`. Requests ask for no compression, but some servers compress all the same. */
-const decoders = new Map<string | undefined, () => NodeJS.ReadWriteStream & Readable>([
-  ['gzip', createGunzip],
-  ['x-gzip', createGunzip],
-  ['deflate', createInflate],
-  ['br', createBrotliDecompress],
-])
-
-function decodedBody(response: IncomingMessage): Readable {
-  const decoder = decoders.get(response.headers['content-encoding']?.toLowerCase())?.()
-  return decoder ? pipeline(response, decoder, () => {}) : response
-}
-
-function headersOf({ headers }: IncomingMessage): TransportResponse['headers'] {
-  const get = (name: string) => {
-    const value = headers[name.toLowerCase()]
-    return typeof value === 'string' ? value : null // only Set-Cookie is an array, which no call reads
-  }
-  return { get, has: (name) => get(name) !== null }
-}
-
-function request({ url, method, headers, body, signal }: TransportRequest): Promise<TransportResponse> {
-  const isSecure = /^https:/i.test(url)
-  const all = { 'accept-encoding': 'identity', ...headers }
-  return new Promise((resolve, reject) => {
-    const init = { method, headers: all, signal, agent: isSecure ? agents.https : agents.http }
-    const sent = (isSecure ? https : http).request(url, init, (response) => {
-      const read = decodedBody(response)
-      resolve({
-        status: response.statusCode ?? 0,
-        headers: headersOf(response),
-        body: read,
-        discard: () => void response.destroy(),
-      })
-    })
-    sent.on('error', reject)
-    // an answer that changes the protocol (101) ends the connection, and is neither a response nor an error
-    sent.on('close', () => reject(new Error('the connection has ended without a response')))
-    sent.end(body)
-  })
-}
-
-/** Sends the requests. A property of an object, so that tests can replace the function. */
-export const transport = { request }
 
 /** An HTTP call. */
 export interface Call {
@@ -87,6 +22,7 @@ export interface Call {
   /** Limit of the body in bytes after decompression. A larger body is refused. Default: 64 KiB. */
   readonly maxBytes?: number
   readonly signal?: AbortSignal | undefined
+  readonly agent?: Agents | undefined
   /** Is a redirect a valid response? A redirect is not followed in either case. */
   readonly takesRedirect?: boolean
 }
@@ -94,9 +30,17 @@ export interface Call {
 /** A response with its body. */
 export interface Answer {
   readonly status: number
-  readonly headers: TransportResponse['headers']
+  /** By names in lower case. */
+  readonly headers: ReadonlyMap<string, string>
   readonly text: string
 }
+
+/** Time after which an idle connection is closed. Most servers wait longer. If a server closed it first, the next request would be lost. */
+const IDLE_MS = 4000
+/** Node's own variables for an outgoing proxy (`NODE_USE_ENV_PROXY`), which only its global agents read. */
+const { proxyEnv } = Reflect.get(http.globalAgent, 'options') as { readonly proxyEnv?: NodeJS.ProcessEnv }
+const options = { keepAlive: true, timeout: IDLE_MS, ...(proxyEnv ? { proxyEnv } : {}) }
+const own = { http: new http.Agent(options), https: new https.Agent(options) }
 
 /** Limit of a response with a token. */
 const MAX_BODY_BYTES = 65_536
@@ -120,23 +64,43 @@ export async function sendCall(call: Call): Promise<Answer> {
   const cancelTimeout = onTimeout(call.timeoutMs, () => timeout.abort())
   const signal = call.signal ? AbortSignal.any([timeout.signal, call.signal]) : timeout.signal
   try {
-    const headers = { accept: 'application/json', ...call.headers }
-    const response = await transport.request({ url: call.url, method: call.method, headers, body: call.body, signal })
-    if (response.status >= 300 && response.status < 400 && !call.takesRedirect) {
-      response.discard()
-      throw new Sso2ResponseError(call.operation, response.status, 'a redirect is not followed')
+    const response = await request(call, signal)
+    const { statusCode: status = 0, headers } = response
+    const refusal = reasonToRefuse(call, response)
+    if (refusal !== undefined) {
+      response.destroy()
+      throw new Sso2ResponseError(call.operation, status, refusal)
     }
-    if (response.headers.has(EMULATOR_HEADER) && process.env['NODE_ENV'] === 'production') {
-      response.discard()
-      throw new Sso2ResponseError(call.operation, response.status, EMULATOR_IN_PRODUCTION)
-    }
-    return { status: response.status, headers: response.headers, text: await readCapped(call, response) }
+    const pairs = Object.entries(headers).filter((pair): pair is [string, string] => typeof pair[1] === 'string')
+    return { status, headers: new Map(pairs), text: await readCapped(call, status, decodedBody(response)) }
   } catch (error) {
     if (call.signal?.aborted) throw call.signal.reason
     throw error instanceof Sso2ResponseError ? error : callUnavailable(call, error, timeout.signal.aborted)
   } finally {
     cancelTimeout()
   }
+}
+
+function request({ url, method, headers, body, agent = own }: Call, signal: AbortSignal): Promise<IncomingMessage> {
+  const scheme = /^https:/i.test(url) ? 'https' : 'http'
+  const chosen = isAgent(agent) ? agent : (agent[scheme] ?? own[scheme])
+  // a firewall may refuse a request without a user agent
+  const all = { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'express-sso2', ...headers }
+  return new Promise((resolve, reject) => {
+    const init = { method, headers: all, signal, agent: chosen }
+    const sent = (scheme === 'https' ? https : http).request(url, init, resolve)
+    sent.on('error', reject)
+    // an answer that changes the protocol (101) ends the connection, and is neither a response nor an error
+    sent.on('close', () => reject(new Error('the connection has ended without a response')))
+    sent.end(body)
+  })
+}
+
+function reasonToRefuse({ takesRedirect }: Call, { statusCode: status = 0, headers }: IncomingMessage) {
+  if (status >= 300 && status < 400 && !takesRedirect) return 'a redirect is not followed'
+  return headers[EMULATOR_HEADER] !== undefined && process.env['NODE_ENV'] === 'production'
+    ? EMULATOR_IN_PRODUCTION
+    : undefined
 }
 
 /** Makes an error without its cause, because the cause may contain address and body of the request. */
@@ -146,16 +110,26 @@ function callUnavailable({ operation, timeoutMs }: Call, error: unknown, isTimeo
   return new Sso2UnavailableError(operation, NOT_SENT.has(code), `no answer (${code})`, false, code)
 }
 
-async function readCapped(
-  { operation, maxBytes = MAX_BODY_BYTES }: Call,
-  response: TransportResponse,
-): Promise<string> {
-  const chunks: Uint8Array[] = []
+/** Decoders by `Content-Encoding`. Requests ask for no compression, but some servers compress all the same. */
+const decoders = new Map<string | undefined, () => NodeJS.ReadWriteStream & Readable>([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+])
+
+function decodedBody(response: IncomingMessage): Readable {
+  const decoder = decoders.get(response.headers['content-encoding']?.toLowerCase())?.()
+  return decoder ? pipeline(response, decoder, () => {}) : response
+}
+
+async function readCapped({ operation, maxBytes = MAX_BODY_BYTES }: Call, status: number, body: Readable) {
+  const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of response.body) {
+  for await (const chunk of body as AsyncIterable<Buffer>) {
     size += chunk.byteLength
     if (size > maxBytes)
-      throw new Sso2ResponseError(operation, response.status, `the body is larger than ${maxBytes / 1024} KiB`)
+      throw new Sso2ResponseError(operation, status, `the body is larger than ${maxBytes / 1024} KiB`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
@@ -163,8 +137,7 @@ async function readCapped(
 
 /** Returns the `Retry-After` of a response in seconds. `undefined` if the header is missing or not valid. */
 export function retryAfterSeconds({ headers }: Answer): number | undefined {
-  const header = headers.get('retry-after')
-  if (header === null) return undefined
+  const header = headers.get('retry-after') ?? ''
   const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000
   return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined
 }

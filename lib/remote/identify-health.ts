@@ -1,18 +1,22 @@
 /**
- * Watches whether Identify works. Browsers call Identify, so the process sees only their return. If a browser is not back after a
- * second, a probe follows the same redirect. Interface: "Identify: browser redirect".
+ * Watches whether Identify works. Browsers call Identify, so the process sees only their return. If no browser is back a second after a
+ * redirect, a probe follows the same redirect. Interface: "Identify: browser redirect".
  */
+import type { Agents } from '../config/agents'
 import type { Log } from '../config/log'
 import { LOG_LINES, RECOVERIES } from '../decide/log-lines'
 import { Sso2ResponseError } from '../errors'
 import type { EpochSeconds } from '../protocol/claims'
-import { Dependency } from './dependency'
+import { Breaker } from './breaker'
 import { sendCall } from './http'
 import type { Sso2Client } from './sso2'
 
-/** An Identify redirect that is not back by then is a reason to probe. */
+/** A redirect from which no browser is back by then is a reason to probe. */
 const PROBE_AFTER_MS = 1000
-const PROBE_MS = 2000
+/** After a good probe, visits that are not finished cause no further probe for so long, unless a browser comes back in between. */
+const QUIET_MS = 30_000
+/** While the breaker is open, a browser may pass so often, because Identify may refuse the probe and serve browsers. */
+const TRIAL_EVERY_MS = 5000
 /** If this many browsers were redirected, the first this long ago, and none came back, the log says so. */
 const MIN_REDIRECTS = 3
 const LOST_MS = 10_000
@@ -25,6 +29,9 @@ export interface IdentifyHealthOptions {
   readonly siteUrl: string
   /** Address of the landing page, or `undefined` if the site handles the callback on a route of its own. Then only the token is checked. */
   readonly landingUrl: string | undefined
+  /** Limit of the probe in milliseconds: the limit of Session Status. */
+  readonly timeoutMs: number
+  readonly agent?: Agents | undefined
   readonly log: Pick<Log, 'warn' | 'failed' | 'over'>
   /** Time of the site in seconds. All processes share this time, because a browser may come back to another process. */
   readonly now: () => EpochSeconds
@@ -34,18 +41,19 @@ export interface IdentifyHealthOptions {
 export class IdentifyHealth {
   readonly #client: IdentifyClient
   readonly #options: IdentifyHealthOptions
-  readonly #identify = new Dependency({
+  readonly #breaker = new Breaker({
     probe: () => this.#probe(),
-    isFault: (error) => !(error instanceof ProbeSkippedError),
-    onSuccess: () => {
-      this.#options.log.over('identify', RECOVERIES.identify)
-      this.#awaitReturns()
-    },
+    onSuccess: () => this.#options.log.over('identify', RECOVERIES.identify),
   })
-  /** Time of the first redirect of each second from which no browser is known to be back, by `performance.now()`. */
-  readonly #pendingRedirects = new Map<EpochSeconds, number>()
-  #failedAt: EpochSeconds = Number.NEGATIVE_INFINITY
+  /** Time of the first redirect since the last return or good probe. */
+  #awaitedSince: EpochSeconds | undefined
+  /** Start of the first failed probe since the last success. */
+  #failingSince: EpochSeconds | undefined
+  #quietUntilMs = 0
+  #lastRedirectMs = 0
   readonly #startedAt: EpochSeconds
+  /** Has the last probe been good? */
+  #hasWorked = false
   #hasSeenReturn = false
   #redirects = 0
   #firstRedirectMs = 0
@@ -59,24 +67,24 @@ export class IdentifyHealth {
   }
 
   noteRedirect(): void {
-    const second = this.#options.now()
     const nowMs = performance.now()
     if (this.#redirects === 0) this.#firstRedirectMs = nowMs
     this.#redirects += 1
-    if (!this.#pendingRedirects.has(second)) this.#pendingRedirects.set(second, nowMs)
-    this.#awaitReturns()
+    this.#lastRedirectMs = nowMs
+    this.#awaitedSince ??= this.#options.now()
+    this.#breaker.startProbing(Math.max(PROBE_AFTER_MS, this.#quietUntilMs - nowMs))
+    if (this.#hasWorked) this.#logLostBrowsers()
   }
 
   /**
    * Notes that Identify has sent a browser back, to any process of the site.
-   * @param since time of the redirect of that browser, or the start of its session, because a landing page began the session. Every
-   * earlier redirect counts as answered
+   * @param since time of the redirect of that browser, or the start of its session, because a landing page began the session
    */
   noteReturnFromIdentify(since: EpochSeconds): void {
     this.#hasSeenReturn ||= since >= this.#startedAt
-    const answered = [...this.#pendingRedirects.keys()].filter((second) => second <= since)
-    for (const second of answered) this.#pendingRedirects.delete(second)
-    if (answered.length > 0 && since > this.#failedAt) this.#identify.noteSuccess()
+    if (since < (this.#awaitedSince ?? Number.POSITIVE_INFINITY) || since <= (this.#failingSince ?? 0)) return
+    this.#quietUntilMs = 0
+    this.#noteSuccess()
   }
 
   /** Notes whether a returning browser brought cookies of the site. Some browsers never do. Logs a warning if no browser ever did. */
@@ -87,71 +95,72 @@ export class IdentifyHealth {
     this.#options.log.warn('trips:cookies', { ...LOG_LINES.cookiesBlocked, check })
   }
 
-  /** May a browser be redirected to Identify? False while Identify or the other operations of the SSO system are known not to work. */
+  /** False while Identify or the other operations of the SSO system are known not to work. */
   get isAvailable(): boolean {
-    return this.#identify.isAvailable && this.#client.isAvailable
+    return this.#breaker.isAvailable && this.#client.isAvailable
+  }
+
+  /** May a browser be redirected to Identify? While only Identify fails, one may every few seconds: its return shows that Identify works. */
+  get mayRedirect(): boolean {
+    if (this.#breaker.isAvailable || !this.#client.isAvailable) return this.#client.isAvailable
+    return performance.now() - this.#lastRedirectMs >= TRIAL_EVERY_MS
   }
 
   close(): void {
-    this.#identify.close()
+    this.#breaker.close()
   }
 
-  #awaitReturns(): void {
-    const [oldest] = this.#pendingRedirects.values()
-    if (oldest !== undefined) this.#identify.startProbing(Math.max(0, oldest + PROBE_AFTER_MS - performance.now()))
+  #noteSuccess(beganAt?: number): void {
+    this.#awaitedSince = undefined
+    this.#failingSince = undefined
+    this.#breaker.noteSuccess(beganAt)
   }
 
   async #probe(): Promise<void> {
     const began = { second: this.#options.now(), ms: performance.now() }
-    try {
-      await this.#client.probe() // the cheapest call, and its response shows which secret the SSO system uses
-    } catch {
-      throw new ProbeSkippedError() // the client's own breaker has counted it
-    }
+    await this.#client.probe() // the cheapest call, and its response shows which secret the SSO system uses. Its own breaker counts a failure
     try {
       await this.#identifyAsBrowser()
     } catch (error) {
-      this.#failedAt = Math.max(this.#failedAt, began.second)
+      if (isProbeRefused(error)) return this.#logRefusedProbe(error)
+      if (!(error instanceof MisdirectedError))
+        this.#options.log.failed('identify', { step: 'identify', error, isHookOfSite: false })
+      this.#hasWorked = false
+      this.#failingSince ??= began.second
+      this.#breaker.noteFailure('probe', began.ms, error)
       throw error
     }
-    for (const [second, firstMs] of this.#pendingRedirects)
-      if (firstMs <= began.ms) this.#pendingRedirects.delete(second)
+    this.#hasWorked = true
+    this.#quietUntilMs = performance.now() + QUIET_MS
+    this.#noteSuccess(began.ms)
     this.#logLostBrowsers()
   }
 
   /** Calls Identify as a browser would. A successful call creates an anonymous session at the SSO system. */
   async #identifyAsBrowser(): Promise<void> {
-    const url = this.#client.identifyUrl(`${this.#options.siteUrl}/`)
+    const { siteUrl, landingUrl, timeoutMs, agent, log } = this.#options
+    const url = this.#client.identifyUrl(`${siteUrl}/`)
     const headers = { accept: 'text/html' }
-    const call = {
-      operation: 'identify',
-      url,
-      method: 'GET',
-      headers,
-      timeoutMs: PROBE_MS,
-      takesRedirect: true,
-    } as const
-    try {
-      const response = await sendCall(call)
-      const location = response.headers.get('location')
-      if (response.status < 300 || response.status > 399 || location === null || !URL.canParse(location, url))
-        throw new Sso2ResponseError('identify', response.status, 'Identify does not lead on')
-      this.#checkLandingAddress(new URL(location, url))
-    } catch (error) {
-      if (!(error instanceof MisdirectedError))
-        this.#options.log.failed('identify', { step: 'identify', error, isHookOfSite: false })
-      throw error
-    }
-  }
-
-  #checkLandingAddress(landing: URL): void {
-    const { landingUrl, log } = this.#options
+    const call = { operation: 'identify', url, method: 'GET', headers, timeoutMs, agent, takesRedirect: true } as const
+    const { status, headers: answered } = await sendCall(call)
+    const location = answered.get('location')
+    if (status < 300 || status > 399 || location === undefined || !URL.canParse(location, url))
+      throw new Sso2ResponseError('identify', status, 'Identify does not lead on')
+    const landing = new URL(location, url)
     if (landingUrl !== undefined && hostAndPath(landing) !== hostAndPath(new URL(landingUrl))) {
       const happened = `Identify redirects to ${landing.origin}${landing.pathname}, but the landing page of this site is ${landingUrl}`
       log.warn('identify:landing', { ...LOG_LINES.identifyElsewhere, happened })
       throw new MisdirectedError()
     }
     this.#client.readLanding(landing.searchParams.get('t'))
+  }
+
+  /** A refusal is no outage: a firewall may refuse this machine, and let browsers pass. */
+  #logRefusedProbe({ httpStatus }: Sso2ResponseError): void {
+    this.#quietUntilMs = performance.now() + QUIET_MS
+    if (this.#breaker.isAvailable) this.#breaker.stopProbing()
+    const happened = `Identify refuses the health check of this site (HTTP ${httpStatus})`
+    this.#options.log.warn('identify:refused', { ...LOG_LINES.identifyProbeRefused, happened })
   }
 
   /** Logs a warning if Identify works, but no browser has ever come back. */
@@ -164,8 +173,9 @@ export class IdentifyHealth {
   }
 }
 
-/** The SSO system does not respond, so nothing was learnt about Identify. */
-class ProbeSkippedError extends Error {}
+const REFUSALS: readonly unknown[] = [401, 403, 429]
+const isProbeRefused = (error: unknown): error is Sso2ResponseError =>
+  error instanceof Sso2ResponseError && REFUSALS.includes(error.httpStatus)
 
 /** Identify redirects to another address than the landing page, which has been logged. */
 class MisdirectedError extends Error {}

@@ -1,5 +1,6 @@
 /** The client of the REST API, with checked arguments and responses. Works without Express. Interface: "REST API". Fields keep the platform's names. */
 import { z } from 'zod'
+import type { Agents } from '../config/agents'
 import { NotLoggedInError, Sso2ResponseError } from '../errors'
 import { withoutLastSlashes } from '../protocol/requests'
 import { type Answer, readJson } from './http'
@@ -23,6 +24,8 @@ export interface PlatformApiOptions {
   readonly apiUrl: string
   /** An access token, or a function that returns an access token. After a 401 the function gets the refused token and may return another. */
   readonly accessToken: string | AccessTokenSource
+  /** Agent of the calls, for an outgoing proxy, an own CA or a client certificate: one, or `{ http, https }`. Default: Node's own. */
+  readonly agent?: Agents | undefined
 }
 
 /** Scope that each call of `PlatformApi` needs. Interface: "REST API". */
@@ -51,9 +54,10 @@ export class PlatformApi {
   readonly #accessToken: AccessTokenSource
   /** Can a refused token be replaced by a new token? */
   readonly #canRenew: boolean
+  readonly #agent: Agents | undefined
 
   /** @throws {TypeError} that names the wrong option */
-  constructor({ apiUrl, accessToken }: PlatformApiOptions) {
+  constructor({ apiUrl, accessToken, agent }: PlatformApiOptions) {
     if (typeof apiUrl !== 'string' || !/^https?:\/\//i.test(apiUrl) || !URL.canParse(apiUrl))
       throw new TypeError('PlatformApi: apiUrl must be an absolute address')
     if (typeof accessToken !== 'function' && (typeof accessToken !== 'string' || !/^[\x21-\x7e]+$/.test(accessToken)))
@@ -61,6 +65,7 @@ export class PlatformApi {
     this.#apiUrl = withoutLastSlashes(new URL(apiUrl).href)
     this.#accessToken = typeof accessToken === 'function' ? accessToken : async () => accessToken
     this.#canRenew = typeof accessToken === 'function'
+    this.#agent = agent
   }
 
   /** Scope that each call needs. */
@@ -149,7 +154,7 @@ export class PlatformApi {
   }
 
   #send(request: RestRequest, options?: CallOptions): Promise<Answer> {
-    return callRest(request, this.#accessToken, this.#canRenew, options)
+    return callRest({ ...request, agent: this.#agent }, this.#accessToken, this.#canRenew, options)
   }
 }
 

@@ -1,5 +1,6 @@
 /** Makes a call of the REST API: with a deadline for the whole call, a retry, and a new access token after a 401. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Agents } from '../config/agents'
 import { AccessTokenExpiredError, PlatformApiError, Sso2UnavailableError } from '../errors'
 import { parseForeignJson } from '../protocol/json'
 import { type Answer, retryAfterSeconds, sendCall } from './http'
@@ -25,6 +26,7 @@ export interface RestRequest {
   readonly url: string
   readonly body?: object
   readonly scope?: string
+  readonly agent?: Agents | undefined
 }
 
 const DEFAULT_MS = 3000
@@ -118,7 +120,7 @@ async function sendTwice(request: RestRequest, bounds: Bounds, token: string): P
   return sendOnce(request, bounds, token)
 }
 
-function sendOnce({ operation, method, url, body }: RestRequest, { signal, left }: Bounds, token: string) {
+function sendOnce({ operation, method, url, body, agent }: RestRequest, { signal, left }: Bounds, token: string) {
   return sendCall({
     operation,
     url,
@@ -128,6 +130,7 @@ function sendOnce({ operation, method, url, body }: RestRequest, { signal, left 
     timeoutMs: left(),
     maxBytes: MAX_BYTES,
     signal,
+    agent,
   })
 }
 

@@ -1,6 +1,7 @@
 /** The client of the SSO system, with the five operations of SSO2. Works without Express. Interface: "SSO2 endpoints". */
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
+import type { Agents } from '../config/agents'
 import { address, nameProblems } from '../config/validators'
 import { Sso2ResponseError, Sso2UnavailableError, TokenError } from '../errors'
 import {
@@ -14,9 +15,9 @@ import {
 } from '../protocol/claims'
 import { readJsonObject } from '../protocol/json'
 import { identifyUrl, type OperationClaims, operationUrl, requestClaims } from '../protocol/requests'
-import { readSessionToken, type SentRequest, SessionToken } from '../protocol/session-token'
+import { readSessionToken, type SentRequest, type SessionToken } from '../protocol/session-token'
 import { type Keys, makeKeys, ownValue, signToken, verifyToken } from '../protocol/token'
-import { Dependency } from './dependency'
+import { type Attempt, Breaker } from './breaker'
 import { retryAfterSeconds, sendCall } from './http'
 
 /** Gets notified of failures and recoveries of the SSO system. */
@@ -25,6 +26,8 @@ export interface ClientWatch {
   failed(operation: Operation, error: unknown, beganAt: number): void
   /** Called when the SSO system responds again after failures. */
   back(): void
+  /** Called after each Session Status call while these calls have needed more than half of their limit for two minutes, on average. */
+  slow?(averageMs: number, limitMs: number): void
 }
 
 /** Options of `Sso2Client`. */
@@ -48,6 +51,8 @@ export interface Sso2ClientOptions {
   readonly clockToleranceSeconds?: number | undefined
   /** Source of time in milliseconds since 1970, default the system's. */
   readonly clock?: { now(): number } | undefined
+  /** Agent of the calls, for an outgoing proxy, an own CA or a client certificate: one, or `{ http, https }`. Default: Node's own. */
+  readonly agent?: Agents | undefined
   /** Gets notified of every failed call, in the background too, and of recoveries. Must not throw. */
   readonly watch?: ClientWatch | undefined
 }
@@ -88,7 +93,9 @@ async function againIfNotSent<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-const isFaulty = (answer: unknown) => answer instanceof SessionToken && answer.err === 'invalid_token'
+/** Share of a new duration in the average. */
+const NEWEST_SHARE = 0.2
+const SLOW_FOR_MS = 120_000
 
 /**
  * The five operations of SSO2 for an API client. Works without Express. Interface: "SSO2 endpoints".
@@ -104,7 +111,10 @@ export class Sso2Client {
   readonly #keys: Keys
   /** Index of the key that signs. All keys verify. */
   #keyInUse = 0
-  readonly #health: Dependency
+  readonly #breaker: Breaker
+  /** Average duration of Session Status calls, and since when the average is more than half of the limit. */
+  #averageMs: number | undefined
+  #slowSince: number | undefined
   /** The site's clock minus the SSO system's in seconds, from the last signed back-channel response. */
   #clockOffset: number | undefined
 
@@ -112,10 +122,10 @@ export class Sso2Client {
   constructor(options: Sso2ClientOptions) {
     this.#options = checkClientOptions(options)
     this.#keys = makeKeys(options.clientSecret)
-    const onSuccess = (isBack: boolean) => {
-      if (isBack) options.watch?.back()
+    const onSuccess = (hasRecovered: boolean) => {
+      if (hasRecovered) options.watch?.back()
     }
-    this.#health = new Dependency({ probe: () => this.#askAboutNoSession(), isFault, isFaulty, onSuccess })
+    this.#breaker = new Breaker({ probe: () => this.#askAboutNoSession(), onSuccess })
   }
 
   /** Returns the address of Identify for a browser redirect, valid for ten seconds. Interface: "Identify: browser redirect". @param returnTo address of the page to return to (`r`) */
@@ -132,7 +142,7 @@ export class Sso2Client {
   /** Gets the status of a session. With `lks: 'anon'`, gets a ticket too. Interface: "POST {sso_url}/sessionstatus". */
   sessionStatus(claims: SessionStatusClaims): Promise<SessionToken> {
     const request = { operation: 'sessionstatus', sid: claims.sid, lks: claims.lks } as const
-    return this.#ask('sessionstatus', claims, request, this.#options.timeoutMs ?? DEFAULT_MS)
+    return this.#ask('sessionstatus', claims, request, this.#timeoutMs)
   }
 
   /** Ends a session. Afterwards the browser must be redirected to Identify for a new session. Interface: "POST {sso_url}/logout". */
@@ -155,17 +165,17 @@ export class Sso2Client {
 
   /** Probes in the background whether the SSO system works, and which secret it uses. At most once a second. */
   probeInBackground(): void {
-    this.#health.startProbing()
+    this.#breaker.startProbing()
   }
 
   /** Asks Session Status about a session that does not exist. Callers within a second share a call. @throws unless the SSO system responds that there is no such session */
   async probe(): Promise<void> {
-    await this.#health.probe()
+    await this.#breaker.probe()
   }
 
   /** False while the circuit breaker is open: from several failures in a row until a probe succeeds. */
   get isAvailable(): boolean {
-    return this.#health.isAvailable
+    return this.#breaker.isAvailable
   }
   /** The site's clock minus the SSO system's in seconds. `undefined` before the first back-channel response. */
   get clockOffsetSeconds(): number | undefined {
@@ -177,9 +187,12 @@ export class Sso2Client {
   }
   /** Stops probing. */
   close(): void {
-    this.#health.close()
+    this.#breaker.close()
   }
 
+  get #timeoutMs(): number {
+    return this.#options.timeoutMs ?? DEFAULT_MS
+  }
   #now(): EpochSeconds {
     return Math.floor((this.#options.clock ?? Date).now() / 1000)
   }
@@ -196,24 +209,39 @@ export class Sso2Client {
     request: SentRequest,
     timeoutMs: number,
   ): Promise<SessionToken> {
-    const call = () => this.#watched(operation, () => this.#exchange(operation, claims, request, timeoutMs))
+    if (!this.isAvailable) throw new Sso2UnavailableError(operation, true, 'the circuit breaker is open')
+    const call = () => this.#exchange(operation, claims, request, timeoutMs)
     // a login may fail for what its user typed, and a Logout that does not work must not stop logins
-    return this.#health.run(operation, () => againIfNotSent(call), operation === 'sessionstatus' ? 'call' : 'user_call')
+    const attempt = operation === 'sessionstatus' ? 'call' : 'user_call'
+    return this.#watched(operation, attempt, () => againIfNotSent(call))
   }
 
-  /** Reports each failure, also of probes, because a probe has no caller that could report the failure. */
-  async #watched<T>(operation: Operation, call: () => Promise<T>): Promise<T> {
-    const { watch } = this.#options
+  /** Makes a call, and notes its outcome: for the circuit breaker, and for the watch. */
+  async #watched(operation: Operation, attempt: Attempt, call: () => Promise<SessionToken>): Promise<SessionToken> {
     const beganAt = performance.now()
+    const fail = (error: unknown) => {
+      this.#options.watch?.failed(operation, error, beganAt)
+      if (isFault(error)) this.#breaker.noteFailure(attempt, beganAt, error)
+    }
     try {
       const answer = await call()
-      if (isFaulty(answer))
-        watch?.failed(operation, new Sso2ResponseError(operation, undefined, 'invalid_token'), beganAt)
+      if (answer.err === 'invalid_token') fail(new Sso2ResponseError(operation, undefined, 'invalid_token'))
+      else if (attempt !== 'user_call') this.#noteSuccess(beganAt)
       return answer
     } catch (error) {
-      watch?.failed(operation, error, beganAt)
+      fail(error)
       throw error
     }
+  }
+
+  #noteSuccess(beganAt: number): void {
+    this.#breaker.noteSuccess(beganAt)
+    const now = performance.now()
+    const before = this.#averageMs ?? now - beganAt
+    this.#averageMs = before + (now - beganAt - before) * NEWEST_SHARE
+    this.#slowSince = this.#averageMs > this.#timeoutMs / 2 ? (this.#slowSince ?? now) : undefined
+    if (now - (this.#slowSince ?? now) >= SLOW_FOR_MS)
+      this.#options.watch?.slow?.(Math.round(this.#averageMs), this.#timeoutMs)
   }
 
   /**
@@ -240,7 +268,8 @@ export class Sso2Client {
     const url = operationUrl(this.#options.ssoUrl, operation)
     const body = JSON.stringify({ t: this.#sign<O>(claims) })
     const headers = { 'content-type': 'application/json' }
-    const answer = await sendCall({ operation, url, method: 'POST', headers, body, timeoutMs })
+    const { agent } = this.#options
+    const answer = await sendCall({ operation, url, method: 'POST', headers, body, timeoutMs, agent })
     const pause = retryAfterSeconds(answer)
     if (answer.status >= 500) throw new Sso2ResponseError(operation, answer.status, 'the SSO system failed', pause)
     const json = readJsonObject(Buffer.from(answer.text))
@@ -267,13 +296,14 @@ export class Sso2Client {
   }
 
   /** Asks about a session that does not exist. Only a working SSO system can respond with a signed token that there is none. */
-  #askAboutNoSession(): Promise<void> {
-    return this.#watched('sessionstatus', async () => {
-      const claims = { sid: randomUUID(), ipa: '127.0.0.1', uas: 'express-sso2', lks: 'anon' } as const
-      const request = { operation: 'sessionstatus', sid: claims.sid, lks: claims.lks } as const
-      const { err } = await this.#exchange('sessionstatus', claims, request, this.#options.timeoutMs ?? DEFAULT_MS)
-      if (err !== 'session_not_found')
-        throw new Sso2ResponseError('sessionstatus', undefined, `the probe was answered with ${err ?? 'a session'}`)
+  #askAboutNoSession(): Promise<SessionToken> {
+    const claims = { sid: randomUUID(), ipa: '127.0.0.1', uas: 'express-sso2', lks: 'anon' } as const
+    const request = { operation: 'sessionstatus', sid: claims.sid, lks: claims.lks } as const
+    return this.#watched('sessionstatus', 'probe', async () => {
+      const answer = await this.#exchange('sessionstatus', claims, request, this.#timeoutMs)
+      if (answer.err === 'session_not_found') return answer
+      const found = answer.err ?? 'a session'
+      throw new Sso2ResponseError('sessionstatus', undefined, `the probe was answered with ${found}`)
     })
   }
 }

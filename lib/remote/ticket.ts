@@ -1,10 +1,9 @@
 /** Exchanges tickets for access tokens at the authorization server. Interface: "SSO2", point 3. */
-import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
+import type { Agents } from '../config/agents'
+import { PlatformApiError, Sso2ResponseError, Sso2UnavailableError } from '../errors'
 import { readJsonObject } from '../protocol/json'
 import { ownValue } from '../protocol/token'
-import { isOutage } from './dependency'
 import { type Call, readJson, sendCall } from './http'
 import type { AccessTokenSource } from './rest-call'
 
@@ -54,6 +53,7 @@ export interface TokenEndpoint {
   readonly clientId: string
   readonly clientSecret: () => string
   readonly ticketExchange: TicketExchange
+  readonly agent?: Agents | undefined
 }
 
 const TOKEN_MS = 3000
@@ -102,15 +102,41 @@ export function formExchange(endpoint: TokenEndpoint): ExchangeTicket {
 /** RFC 6749, 5.2: the token endpoint refuses the client itself, and so would refuse every ticket. */
 const CLIENT_REFUSED = /refused: (?:invalid_client|unauthorized_client|unsupported_grant_type) \(/
 
-/** Does this error mean that the token endpoint exchanges no ticket of any user? */
-export function isTokenEndpointFault(error: unknown): boolean {
-  if (isOutage(error)) return true
-  return error instanceof Sso2ResponseError && CLIENT_REFUSED.test(error.message)
+/** Does this error concern every user? A refused ticket or an unknown user concerns one user only. */
+function concernsEveryUser(error: unknown): boolean {
+  if (error instanceof PlatformApiError) return error.httpStatus === 429 || error.httpStatus >= 500
+  if (!(error instanceof Sso2ResponseError)) return error instanceof Sso2UnavailableError
+  return CLIENT_REFUSED.test(error.message) || ![400, 401, 403].includes(error.httpStatus ?? 500)
 }
 
-/** Exchanges a made-up ticket. A token endpoint that works refuses it. */
-export async function probeTokenEndpoint(endpoint: TokenEndpoint): Promise<void> {
-  await fetchToken(ticketCall(endpoint, randomUUID()))
+/** So many failures in a row mean that no user can log in. */
+const FAILURES = 3
+/** A failure counts for so long. A site that a load balancer has taken out gets no login that could succeed. */
+const FAILURE_MS = 60_000
+
+/** Outcomes of the last exchanges of tickets for users, at the token endpoint and the user path. */
+export class ExchangeHealth {
+  #failures = 0
+  #failedAt = 0
+
+  /** False after three failures in a row, for a minute. */
+  get isAvailable(): boolean {
+    return this.#failures < FAILURES || performance.now() - this.#failedAt > FAILURE_MS
+  }
+
+  /** @returns does this end a row of failures? */
+  noteSuccess(): boolean {
+    const hasRecovered = this.#failures >= FAILURES
+    this.#failures = 0
+    return hasRecovered
+  }
+
+  /** @param error counts unless it concerns one user only */
+  noteFailure(error: unknown): void {
+    if (!concernsEveryUser(error)) return
+    this.#failures += 1
+    this.#failedAt = performance.now()
+  }
 }
 
 /** Gets an access token of the client itself, without a user. */
@@ -141,7 +167,7 @@ export function ticketCall(endpoint: TokenEndpoint, ticket: string): Call {
 }
 
 function formCall(endpoint: TokenEndpoint, form: Readonly<Record<string, string>>): Call {
-  const { tokenUrl, clientId, ticketExchange } = endpoint
+  const { tokenUrl, clientId, ticketExchange, agent } = endpoint
   const isBasic = ticketExchange.clientAuth === 'basic'
   const body = new URLSearchParams(
     isBasic ? form : { ...form, client_id: clientId, client_secret: endpoint.clientSecret() },
@@ -151,7 +177,7 @@ function formCall(endpoint: TokenEndpoint, form: Readonly<Record<string, string>
     const pair = `${encodeURIComponent(clientId)}:${encodeURIComponent(endpoint.clientSecret())}`
     headers['authorization'] = `Basic ${Buffer.from(pair).toString('base64')}`
   }
-  return { operation: 'token', url: tokenUrl, method: 'POST', headers, body: String(body), timeoutMs: TOKEN_MS }
+  return { operation: 'token', url: tokenUrl, method: 'POST', headers, body: String(body), timeoutMs: TOKEN_MS, agent }
 }
 
 async function fetchToken(call: Call): Promise<AccessToken> {

@@ -151,7 +151,7 @@ function redirectToLogin(holder: IdentityHolder, deny: Deny): Promise<void> | vo
     loginPage,
     origin: returnPolicy.origin,
     degraded: identity.degraded,
-    canIdentify: site.identifyHealth.isAvailable,
+    canIdentify: site.identifyHealth.mayRedirect,
     redirects,
     now: site.now(),
   })

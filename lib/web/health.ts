@@ -8,15 +8,14 @@ export async function health({
   client,
   config,
   identifyHealth: front,
-  loginDependencies,
+  exchangeHealth,
   records,
 }: Site): Promise<Health> {
-  const { token, user } = loginDependencies
   const isStored = (await records.probe()) === 'done'
   return healthOf({
     isSsoAvailable: front.isAvailable,
     storeReason: isStored ? undefined : (records.failure ?? NO_ANSWER),
-    canLogIn: (token?.isHealthy ?? true) && (user?.isHealthy ?? true),
+    canLogIn: exchangeHealth.isAvailable,
     clockOffsetSeconds: client.clockOffsetSeconds,
     clockToleranceSeconds: config.clockToleranceSeconds,
   })

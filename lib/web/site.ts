@@ -9,10 +9,9 @@ import type { LogoutResult } from '../decide/logout'
 import type { StoredEntry, User } from '../decide/record'
 import type { TimeLimits } from '../decide/request-decision'
 import type { IdentifyHealth } from '../remote/identify-health'
-import type { LoginDependencies } from '../remote/make-clients'
 import type { PlatformApi } from '../remote/platform-api'
 import type { Sso2Client } from '../remote/sso2'
-import type { ExchangeTicket } from '../remote/ticket'
+import type { ExchangeHealth, ExchangeTicket } from '../remote/ticket'
 import type { LoginLocks } from '../storage/login-locks'
 import type { DeferredLogout, LogoutMemory } from '../storage/logout-memory'
 import type { PendingLogouts } from '../storage/pending-logouts'
@@ -172,8 +171,8 @@ export interface Site {
   readonly loadUser: LoadUser
   /** Custom hooks of the site. */
   readonly customLoginHooks: ReadonlySet<LoginHook>
-  /** The health of token endpoint and user path. During an outage, no login waits for them. */
-  readonly loginDependencies: LoginDependencies
+  /** Do token endpoint and user path work? */
+  readonly exchangeHealth: ExchangeHealth
   readonly shouldIdentify: (req: Request) => boolean
   readonly onLogin: OnLogin | undefined
   readonly onLogout: OnLogout | undefined

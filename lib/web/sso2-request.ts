@@ -123,7 +123,8 @@ export class Sso2Request {
     const { context, identity } = this.#holder
     const accessToken = accessTokenOf(context, identity)
     if (accessToken === undefined) throw new NotLoggedInError()
-    return new PlatformApi({ apiUrl: context.site.config.apiUrl, accessToken })
+    const { apiUrl, agent } = context.site.config
+    return new PlatformApi({ apiUrl, agent, accessToken })
   }
 
   /** Returns only status and user. */

@@ -19,6 +19,7 @@ const of = (step: Step, error: unknown, isHookOfSite = false) => failureAdvice({
 const answered = (status: number | undefined, why = 'the answer is odd') => new Sso2ResponseError('x', status, why)
 const rest = (status: number) => new PlatformApiError('get', status, { secret: 'of the body' }, undefined)
 const silent = (why = 'no answer (ECONNREFUSED)') => new Sso2UnavailableError('x', true, why)
+const late = new Sso2UnavailableError('x', false, 'no answer within 2000 ms', true)
 const unreached = (detail: string) => new Sso2UnavailableError('x', true, `no answer (${detail})`, false, detail)
 
 const looks: [step: Step, error: unknown, cause: string, look: RegExp][] = [
@@ -42,8 +43,24 @@ const looks: [step: Step, error: unknown, cause: string, look: RegExp][] = [
   ['loadUser', answered(undefined, 'accountId: a text is required'), 'unreadable', /SSO2_USER_PATH/],
   ['sessionstatus', silent(), 'no_answer', /SSO2_URL/],
   ['sessionstatus', unreached('ECONNREFUSED'), 'no_answer:ECONNREFUSED', /SSO2_URL/],
-  ['sessionstatus', unreached('CERT_HAS_EXPIRED'), 'no_answer:CERT_HAS_EXPIRED', /SSO2_URL/],
-  ['sessionstatus', new Sso2UnavailableError('x', false, 'no answer', true), 'no_answer:timeout', /SSO2_URL/],
+  ['sessionstatus', unreached('CERT_HAS_EXPIRED'), 'no_answer:CERT_HAS_EXPIRED', /SSO2_URL\): .*renew the certificate/],
+  [
+    'loadUser',
+    unreached('SELF_SIGNED_CERT_IN_CHAIN'),
+    'no_answer:SELF_SIGNED_CERT_IN_CHAIN',
+    /apiUrl.*NODE_EXTRA_CA_CERTS/,
+  ],
+  ['exchangeTicket', unreached('ENOTFOUND'), 'no_answer:ENOTFOUND', /tokenUrl.*DNS does not know/],
+  ['sessionstatus', late, 'slow:timeout', /slow.*timeoutMs \(SSO2_TIMEOUT_MS\) sets the limit$/],
+  ['identify', late, 'slow:timeout', /slow.*timeoutMs \(SSO2_TIMEOUT_MS\) sets the limit$/],
+  [
+    'authenticate',
+    late,
+    'slow:timeout',
+    /the SSO system at ssoUrl \(SSO2_URL\) is slow, or a firewall drops the packets$/,
+  ],
+  ['loadUser', late, 'slow:timeout', /the REST API at apiUrl \(SSO2_API_URL\) is slow/],
+  ['exchangeTicket', late, 'slow:timeout', /tokenUrl \(SSO2_TOKEN_URL\) is slow/],
   ['exchangeTicket', unreached('HTTP 503'), 'no_answer:HTTP 503', /SSO2_TOKEN_URL/],
   ['sessionstatus', answered(500), 'failing:500', /SSO system at ssoUrl/],
   ['sessionstatus', answered(404), 'nowhere:404', /SSO2_URL/],
@@ -106,7 +123,7 @@ test.each<[step: Step, heading: string, users: RegExp]>([
   [
     'sessionstatus',
     'A call to the SSO system failed',
-    /^Logged-in users stay logged in for graceSeconds\. If this lasts, new visitors get pages without login$/,
+    /^Logged-in users stay logged in for \{grace\}\. If this lasts, new visitors get pages without login$/,
   ],
   ['logout', 'A call to the SSO system failed', /logged out of this site.* retried/],
   ['logoutall', 'A call to the SSO system failed', /logged out of this site.* retried/],
@@ -127,7 +144,7 @@ test.each<[what: string, error: unknown, areNewVisitorsHit: boolean]>([
   ['no response', silent(), false],
 ])('after %s the line of a status check says whether new visitors leave for an error page: %#', (_what, error, hit) => {
   const { users } = of('sessionstatus', error).line
-  expect(users).toMatch(/Logged-in users stay logged in for graceSeconds/)
+  expect(users).toMatch(/Logged-in users stay logged in for \{grace\}/)
   expect(users).toMatch(/ew visitors get .*pages without login/)
   expect(/an error page of the SSO system/.test(users)).toBe(hit)
 })
@@ -274,7 +291,7 @@ test('a failure of one master of a Cluster concerns its own users, and the line 
 
 test('a line says what a refused write means for users, and names the node of a Cluster once', () => {
   const textOf = (failure: RedisFailure) => logText(redisFailureAdvice(failure))
-  expect(textOf({ error: refused })).toMatch(/\. Users stay logged in for graceSeconds, but logins get 503/)
+  expect(textOf({ error: refused })).toMatch(/\. Users stay logged in for \{grace\}, but logins get 503/)
   expect(textOf({ error: reply('OOM x', 'mget') })).toMatch(/\. Users get pages without login/)
   const error = Object.assign(new Error('connect'), { code: 'ECONNREFUSED', address: '10.0.0.1', port: 6379 })
   expect(textOf({ error, node: '10.0.0.1:6379' })).toContain('(ECONNREFUSED (10.0.0.1:6379))')

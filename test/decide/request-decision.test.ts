@@ -94,6 +94,7 @@ test.each<[name: string, facts: Partial<RequestFacts>, decision: RequestDecision
   ['what may not be redirected is not degraded by that', { ...away, mayIdentify: false }, show(undefined)],
   ['a browser without cookies gets the page', { blocked: 'cookies_blocked' }, show(undefined, 'cookies_blocked')],
   ['the loop guard serves the page', { blocked: 'identify_loop' }, show(undefined, 'identify_loop')],
+  ['an outage is no loop', { blocked: 'identify_loop', ...away }, show(undefined, 'sso_unavailable')],
   ['so does a refused token in an outage', { blocked: 'token_refused', ...away }, show(undefined, 'token_refused')],
   ['without a store the page is served', { isStoreAvailable: false }, show(undefined, 'store_unavailable')],
   [

@@ -14,7 +14,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   ],
   'Logging in': ['loginLimit', 'rememberDevices', 'loginMessages'],
   'What the pages look like': ['brand', 'links', 'language', 'texts', 'views', 'contentSecurityPolicy'],
-  Operation: ['logger', 'clock'],
+  Operation: ['agent', 'logger', 'clock'],
 }
 
 const HEAD = `# Options

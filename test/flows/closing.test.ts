@@ -1,4 +1,5 @@
-import { transport } from '../../lib/remote/http'
+import diagnostics from 'node:diagnostics_channel'
+import type { ClientRequest } from 'node:http'
 import { type Program, start } from '../examples/process'
 import { Browser } from '../support/agent'
 import { freePort } from '../support/ports'
@@ -13,16 +14,13 @@ describe('sso.close() before the server has ended', () => {
   let setup: Setup
   /** Paths of the platform that have been asked. */
   const asked: string[] = []
-  const { request } = transport
+  const onStart = (message: unknown) => void asked.push((message as { request: ClientRequest }).request.path)
   beforeEach(async () => {
     setup = await startSetup()
-    transport.request = (call) => {
-      asked.push(new URL(call.url).pathname)
-      return request(call)
-    }
+    diagnostics.subscribe('http.client.request.start', onStart)
   })
   afterEach(async () => {
-    transport.request = request
+    diagnostics.unsubscribe('http.client.request.start', onStart)
     await setup.close()
   })
 
@@ -31,7 +29,11 @@ describe('sso.close() before the server has ended', () => {
     setup.emulator.faults.add({ operation, kind: 'slow', ms })
     asked.length = 0
     const answers = Promise.all(Array.from({ length: count }, (_, index) => send(index)))
-    await eventually(async () => asked.filter((path) => path.endsWith(operation)).length >= count)
+    await eventually(
+      async () =>
+        asked.filter((path) => path.endsWith(`/sso/${operation}`) || path.endsWith(`/oauth/${operation}`)).length >=
+        count,
+    )
     await setup.morning.sso.close()
     return answers
   }

@@ -1,14 +1,17 @@
 import { document } from '../safety/session-support'
 import { type Front, startFront } from '../support/front'
-import { eventually, loggedInBrowser, type Setup, startSetup, view } from './setup'
+import { loggerTo } from '../support/log-lines'
+import { ada, eventually, loggedInBrowser, type Setup, startSetup, view, visitor as visitorOf } from './setup'
 
 let setup: Setup
 /** Stands in front of the SSO system. */
 let front: Front
+const lines: string[] = []
 
 beforeEach(async () => {
+  lines.length = 0
   front = await startFront(1)
-  setup = await startSetup({ site: { ssoUrl: `http://127.0.0.1:${front.port}/sso` } })
+  setup = await startSetup({ site: { ssoUrl: `http://127.0.0.1:${front.port}/sso`, logger: loggerTo(lines) } })
   front.lead(Number(new URL(setup.emulator.siteOptions('morning').apiUrl).port))
 })
 afterEach(async () => {
@@ -43,4 +46,22 @@ test('a logout that is confirmed leads to the page while Identify alone does not
     [200, '/page'],
   ])
   expect(setup.countCalls('logout')).toBe(1)
+})
+
+test('the SSO system is down, a visitor reloads four times → sso_unavailable, and no line says that redirects loop', async () => {
+  await front.down()
+  const browser = setup.browser()
+  const reload = () => browser.fetchJson(at('/page'), { headers: document })
+  for (let times = 0; times < 2; times += 1) expect((await reload()).status).toBe(302)
+  for (let times = 0; times < 2; times += 1) expect(view(await reload())).toMatchObject({ degraded: 'sso_unavailable' })
+  await eventually(async () => lines.some((line) => line.includes('sessionstatus failed')))
+  expect(lines.filter((line) => line.includes('Redirect loop'))).toEqual([])
+  expect(lines[0]).toMatch(/Logged-in users stay logged in for 15 to 21 minutes\..*nothing listens there/)
+})
+
+test('Identify alone does not work → the login form of a visitor with a session works', async () => {
+  const browser = await visitorOf(setup)
+  setup.emulator.faults.add({ operation: 'identify', kind: 'down' })
+  await eventually(async () => (await visit()).status === 200)
+  expect((await browser.fetchJson(at('/login'), { json: ada })).status).toBe(200)
 })

@@ -1,7 +1,8 @@
-import type { RequestListener } from 'node:http'
-import { type TransportResponse, transport } from '../../lib/remote/http'
+import http, { type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import { type Duplex, duplexPair } from 'node:stream'
+import { text as textOf } from 'node:stream/consumers'
 import { inject } from './inject'
-import { contexts, type StepInfo, type Touch } from './scheduler'
+import { type Context, contexts, type StepInfo, type Touch } from './scheduler'
 
 /* The calls that sites make to the platform: each is a step, answered by the real emulator in this process. */
 
@@ -20,53 +21,68 @@ export interface PlatformCall {
 const WRITING = new Set(['authenticate', 'logout', 'logoutall'])
 const sso = (isWrite: boolean): Touch => ({ key: 'sso', isWrite })
 
-/** Puts the platform in place of the network. @param note takes every call down @returns what takes it away again */
-export function installPlatform(app: RequestListener, note: (call: PlatformCall) => void): () => void {
-  const original = transport.request
-  transport.request = async (request) => {
-    const context = contexts.getStore()
-    if (!context) return original(request)
-    const { scheduler, actor } = context
-    const url = new URL(request.url)
-    const operation = url.pathname.split('/').at(-1) ?? ''
-    const { body } = request
-    const claims = claimsOf(body)
-    const mode = await scheduler.gate(actor, describe(operation, body))
-    if (mode === 'fail') throw reset()
-    const asked = scheduler.mark()
-    const answer = await scheduler.underWay(() =>
-      inject(app, {
-        method: request.method,
-        url: url.pathname + url.search,
-        headers: { host: url.host, ...request.headers },
-        body,
-      }),
-    )
-    const told = claimsOf(answer.body)
-    note({
-      operation,
-      sid: text(claims['sid']),
-      actor: actor?.index,
-      asked,
-      answered: scheduler.mark(),
-      sts: text(told['sts']),
-      err: text(told['err']),
-    })
-    if (mode === 'lost') throw reset()
-    return responseOf(answer)
-  }
-  return () => {
-    transport.request = original
-  }
+/** One connection of a site, which ends in memory. */
+interface Line {
+  readonly context: Context | undefined
+  /** Ends when the request has come, and again when its answer has been read. */
+  readonly arrive: () => void
+  readonly isRead: Promise<void>
 }
 
-const reset = () => Object.assign(new Error('ECONNRESET'), { code: 'ECONNRESET' })
-
-function responseOf(answer: Awaited<ReturnType<typeof inject>>): TransportResponse {
-  async function* body() {
-    yield Buffer.from(answer.body)
+/** Connects sites to the platform without a network between. @param note takes every call down @returns the option `agent` of a site */
+export function platformAgent(app: RequestListener, note: (call: PlatformCall) => void): http.Agent {
+  const lines = new WeakMap<object, Line>()
+  const server = http.createServer((req, res) => {
+    const line = lines.get(req.socket)
+    if (line) void answer(app, note, line, req, res)
+  })
+  const createConnection = () => {
+    const [ours, theirs] = duplexPair()
+    lines.set(theirs, lineOf(ours, contexts.getStore()))
+    server.emit('connection', theirs)
+    return ours
   }
-  return { status: answer.status, headers: new Headers(answer.headers), body: body(), discard: () => {} }
+  return Object.assign(new http.Agent(), { createConnection })
+}
+
+function lineOf(ours: Duplex, context: Context | undefined): Line {
+  let arrive = () => {}
+  const arrived = new Promise<void>((resolve) => {
+    arrive = resolve
+  })
+  void context?.scheduler.underWay(() => arrived)
+  const isRead = new Promise<void>((resolve) => ours.once('close', () => resolve()))
+  return { context, arrive, isRead }
+}
+
+async function answer(
+  app: RequestListener,
+  note: (call: PlatformCall) => void,
+  { context, arrive, isRead }: Line,
+  req: IncomingMessage,
+  res: ServerResponse,
+): Promise<void> {
+  const body = (await textOf(req)) || undefined
+  const { method = '', url = '' } = req
+  const headers = Object.fromEntries(Object.entries(req.headers).map(([name, value]) => [name, String(value)]))
+  const operation = url.split('?')[0]?.split('/').at(-1) ?? ''
+  const gate = context?.scheduler.gate(context.actor, describe(operation, body))
+  arrive()
+  const mode = await gate
+  if (mode === 'fail') return void req.socket.destroy()
+  const claims = claimsOf(body)
+  const asked = context?.scheduler.mark() ?? 0
+  const work = async () => {
+    const answered = await inject(app, { method, url, headers, body })
+    const told = claimsOf(answered.body)
+    const [sid, sts, err] = [text(claims['sid']), text(told['sts']), text(told['err'])]
+    const actor = context?.actor?.index
+    if (context) note({ operation, sid, actor, asked, answered: context.scheduler.mark(), sts, err })
+    if (mode === 'lost') req.socket.destroy()
+    else res.writeHead(answered.status, { ...answered.headers, connection: 'close' }).end(answered.body)
+    await isRead
+  }
+  await (context ? context.scheduler.underWay(work) : work())
 }
 
 /** A ticket is taken once and needs its session; naming the user depends on nothing that anybody does here. */

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { Redis } from 'ioredis'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
 import { startRedis } from '../support/redis'
-import { installPlatform, type PlatformCall } from './platform-gate'
+import { type PlatformCall, platformAgent } from './platform-gate'
 import { buildProcess, SITE, type SiteKind } from './site'
 import { type GatedClient, openGatedClient } from './store-gate'
 import { installTime } from './timers'
@@ -39,12 +39,13 @@ export async function openSetup() {
   let calls: PlatformCall[] = []
   let number = 0
   const sites = new Map<string, Site>()
-  const undo = [installTime(), installPlatform(emulator.app, (call) => void calls.push(call))]
+  const restoreTime = installTime()
+  const agent = platformAgent(emulator.app, (call) => void calls.push(call))
   await Promise.all([redis.ping(), ...gated.map((client) => client.redis.ping())])
   const open = (kind: SiteKind): Site => {
     number += 1
     const prefix = `orders-${number}:`
-    const make = ({ redis: client }: GatedClient) => buildProcess(emulator, client, prefix, kind)
+    const make = ({ redis: client }: GatedClient) => buildProcess({ emulator, agent }, client, prefix, kind)
     return { prefix, processes: [make(gated[0]), make(gated[1])], begins: BEGIN_MS }
   }
   const retire = async () => {
@@ -73,7 +74,7 @@ export async function openSetup() {
     retire,
     close: async () => {
       await retire()
-      for (const one of undo) one()
+      restoreTime()
       for (const client of [redis, ...gated.map((one) => one.redis)]) client.disconnect()
       await emulator.close()
       await server.stop()

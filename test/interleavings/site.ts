@@ -1,3 +1,4 @@
+import type http from 'node:http'
 import { RedisStore } from 'connect-redis'
 import express, { type Express, type Request, type Response } from 'express'
 import session from 'express-session'
@@ -56,10 +57,18 @@ export interface SiteKind {
 }
 
 /** One process of the site. */
-export function buildProcess(emulator: Emulator, redis: Redis, prefix: string, { isOwnSession, hasLimits }: SiteKind) {
+/** The platform, and the way to it. */
+interface Platform {
+  readonly emulator: Emulator
+  readonly agent: http.Agent
+}
+
+export function buildProcess(platform: Platform, redis: Redis, prefix: string, { isOwnSession, hasLimits }: SiteKind) {
+  const { emulator, agent } = platform
   const store = isOwnSession ? new RedisStore({ client: redis, prefix: `${prefix}own:` }) : undefined
   const sso = sso2({
     ...emulator.siteOptions('paper'),
+    agent,
     siteUrl: SITE,
     sessionSecret: 'a-session-secret-of-more-than-32-bytes',
     redis,

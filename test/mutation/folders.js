@@ -58,7 +58,7 @@ module.exports = {
   remote: {
     mutate: ['lib/remote/*.ts'],
     suites: [
-      ...suites('remote', 'client-keys dependency http identify-health make-clients outages platform-api'),
+      ...suites('remote', 'breaker client-keys http identify-health make-clients outages platform-api'),
       ...suites('remote', 'platform-rules platform-time platform-types service-token sso2 sso2-calls ticket'),
     ],
   },

@@ -104,8 +104,8 @@ module.exports = [
   },
   {
     name: 'an open breaker stays open',
-    file: 'remote/dependency.ts',
-    find: 'if (breakerPause(this.#breaker, performance.now()) === 0) this.probe().catch(() => {})',
+    file: 'remote/breaker.ts',
+    find: 'if (this.#pauseMs() === 0) this.probe().catch(() => {})',
     breaks: ['I9'],
   },
   {

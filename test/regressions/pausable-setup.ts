@@ -18,7 +18,7 @@ import {
 import { document } from '../safety/session-support'
 import type { Browser, ScriptAnswer, VisitedPage } from '../support/agent'
 import { addPausablePages, type BasketView } from './pausable-pages'
-import { Barrier, holdAnswers, Turnstile } from './turnstile'
+import { Barrier, holdingAgent, Turnstile } from './turnstile'
 
 export { document }
 
@@ -55,7 +55,6 @@ export async function startPausableSetup(options: PausableOptions = {}) {
   /** Pages below `/together` wait for each other here. */
   const together = new Barrier()
   const gates = new Gates()
-  const letAnswersPass = options.holdsAnswers ? holdAnswers(turnstiles.answers) : () => {}
   const ownOptions = { secret: sessionSecret, resave: false, saveUninitialized: false }
   const ownSession = options.keeping === 'a session of its own' ? session(ownOptions) : undefined
   const processes: Process[] = []
@@ -68,7 +67,9 @@ export async function startPausableSetup(options: PausableOptions = {}) {
     processes.push(process)
     return process
   }
-  const siteOptions = () => siteOptionsOf(options, options.usesDefaultHooks ? {} : hooksOf(() => setup, turnstiles))
+  const held = options.holdsAnswers ? { agent: holdingAgent(turnstiles.answers), timeoutMs: 10_000 } : {}
+  const hooks = () => (options.usesDefaultHooks ? {} : hooksOf(() => setup, turnstiles))
+  const siteOptions = () => siteOptionsOf(options, { ...held, ...hooks() })
   let serving: readonly Process[] = []
   let turn = 0
   const setup: Setup = await startSetup({
@@ -109,16 +110,14 @@ export async function startPausableSetup(options: PausableOptions = {}) {
     close: async () => {
       await Promise.all(processes.slice(1).map(({ sso }) => sso.close()))
       await setup.close()
-      letAnswersPass()
     },
   }
 }
 
-function siteOptionsOf({ keeping, holdsAnswers, site }: PausableOptions, hooks: Hooks): Partial<Sso2Options> {
+function siteOptionsOf({ keeping, site }: PausableOptions, more: Partial<Sso2Options>): Partial<Sso2Options> {
   return {
     ...(keeping === 'memory' ? inMemory : {}),
-    ...(holdsAnswers ? { timeoutMs: 10_000 } : {}),
-    ...hooks,
+    ...more,
     ...site,
   }
 }

@@ -1,4 +1,6 @@
-import { transport } from '../../lib/remote/http'
+import http from 'node:http'
+import net from 'node:net'
+import { Duplex } from 'node:stream'
 
 /** A request that waits, or will. `arrived` resolves when it has come. */
 export type Held = ReturnType<typeof hold>['held']
@@ -57,15 +59,38 @@ export class Barrier {
   }
 }
 
-/** Answers to Session Status wait at a turnstile, on their way to any site of this process. @returns ends that */
-export function holdAnswers(answers: Turnstile): () => void {
-  const { request } = transport
-  transport.request = async (call) => {
-    const answer = await request(call)
-    if (new URL(call.url).pathname.endsWith('/sessionstatus')) await answers.pass()
-    return answer
+/** A connection on which the answer to Session Status waits at a turnstile. */
+class HeldConnection extends Duplex {
+  readonly #socket: net.Socket
+  #isToHold = false
+  constructor(socket: net.Socket, answers: Turnstile) {
+    super()
+    this.#socket = socket
+    socket.on('data', async (chunk) => {
+      if (this.#isToHold) {
+        this.#isToHold = false
+        socket.pause()
+        await answers.pass()
+        socket.resume()
+      }
+      this.push(chunk)
+    })
+    socket.on('end', () => this.push(null))
+    socket.on('error', (error) => this.destroy(error))
   }
-  return () => {
-    transport.request = request
+  override _read(): void {}
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.#isToHold ||= chunk.toString().includes('/sessionstatus HTTP')
+    this.#socket.write(chunk, done)
   }
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#socket.destroy()
+    done(error)
+  }
+}
+
+/** The option `agent` of a site for which answers to Session Status wait at a turnstile. */
+export function holdingAgent(answers: Turnstile): http.Agent {
+  const createConnection = (options: net.NetConnectOpts) => new HeldConnection(net.connect(options), answers)
+  return Object.assign(new http.Agent(), { createConnection })
 }

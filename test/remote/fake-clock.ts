@@ -1,10 +1,14 @@
-import { transport } from '../../lib/remote/http'
+import diagnostics from 'node:diagnostics_channel'
+import type { ClientRequest } from 'node:http'
 
 const STEP_MS = 50
 /** A call that is not answered within so long, by the real clock, is not waited for any more. */
 const [PATIENCE_MS, SHORT_PATIENCE_MS] = [2000, 100]
 /** And so many rounds at least: a process that stood still meanwhile has not looked for the answer. */
 const ROUNDS = 15
+
+/** What ends the counting of calls. A clock ends that of the clock before. */
+const started: (() => void)[] = []
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
@@ -15,14 +19,16 @@ const turn = () => new Promise((resolve) => setImmediate(resolve))
  */
 export function fakeClock() {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'clearImmediate', 'Date'] })
-  const { request } = transport
-  const underWay = new Set<symbol>()
+  const underWay = new Set<ClientRequest>()
   let patienceMs = PATIENCE_MS
-  jest.spyOn(transport, 'request').mockImplementation(async (call) => {
-    const name = Symbol('call')
-    underWay.add(name)
-    return await request(call).finally(() => underWay.delete(name))
-  })
+  const onStart = (message: unknown) => {
+    const { request } = message as { request: ClientRequest }
+    underWay.add(request)
+    request.once('close', () => underWay.delete(request))
+  }
+  started.at(-1)?.()
+  diagnostics.subscribe('http.client.request.start', onStart)
+  started.push(() => diagnostics.unsubscribe('http.client.request.start', onStart))
 
   /** Until nothing is under way. */
   async function settle(): Promise<void> {

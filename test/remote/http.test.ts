@@ -1,7 +1,7 @@
 import http from 'node:http'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { Sso2ResponseError, Sso2UnavailableError } from '../../lib/errors'
-import { type Call, readJson, retryAfterSeconds, sendCall, transport } from '../../lib/remote/http'
+import { type Call, readJson, retryAfterSeconds, sendCall } from '../../lib/remote/http'
 import { eventually } from '../support/wait'
 import { type Behaviour, failure, json, nobody, outcomeOf, useFaultyServer } from './faulty-server'
 
@@ -19,10 +19,15 @@ test('a call sends what it is given, asks for JSON where nothing else is said, a
   const { status, headers, text } = await call({ method: 'POST', body: 'sent', headers: { 'x-c': 'd' } })
   expect([status, headers.get('x-a'), text]).toEqual([404, 'b', '{"a":1}'])
   await call({ url: `${server.url}/y?z=https://z.example`, headers: { accept: 'text/html' } })
-  const uncompressed = { 'accept-encoding': 'identity' }
+  const [uncompressed, agent] = [{ 'accept-encoding': 'identity' }, { 'user-agent': 'express-sso2' }]
   expect(server.seen).toMatchObject([
     { method: 'POST', url: '/x', body: 'sent', headers: { accept: 'application/json', 'x-c': 'd', ...uncompressed } },
-    { method: 'GET', url: '/y?z=https://z.example', body: '', headers: { accept: 'text/html', ...uncompressed } },
+    {
+      method: 'GET',
+      url: '/y?z=https://z.example',
+      body: '',
+      headers: { accept: 'text/html', ...uncompressed, ...agent },
+    },
   ])
 })
 
@@ -237,10 +242,10 @@ test.each([
   ['CERT_HAS_EXPIRED', false, { code: 'CERT_HAS_EXPIRED' }],
   ['no connection', false, new Error('https://user:password@host')],
   ['no connection', false, 'https://user:password@host'],
-  ['no connection', false, null],
 ])('of a connection that fails, no more is told than %s; to be asked again: %p, %#', async (said, retryable, error) => {
-  jest.spyOn(transport, 'request').mockRejectedValue(error)
-  expect(await failure(call())).toMatchObject({
+  const createConnection = (_options: object, done: (error: unknown) => void) => done(error)
+  const agent = Object.assign(new http.Agent(), { createConnection })
+  expect(await failure(call({ agent }))).toMatchObject({
     code: 'ERR_SSO2_UNAVAILABLE',
     message: `asking: no answer (${said})`,
     retryable,
@@ -292,7 +297,7 @@ test('a connection that the server has closed meanwhile is not used again', asyn
 
 const answer = (text: string, headers: Record<string, string> = {}) => ({
   status: 200,
-  headers: new Headers(headers),
+  headers: new Map(Object.entries(headers)),
   text,
 })
 

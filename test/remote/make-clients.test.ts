@@ -1,18 +1,11 @@
 import { makeConfig } from '../../lib/config'
 import { demoOptions } from '../../lib/emulator'
-import type { Dependency } from '../../lib/remote/dependency'
-import {
-  makeClient,
-  makeIdentifyHealth,
-  makeLoginDependencies,
-  makeTokenEndpoint,
-  serviceApi,
-} from '../../lib/remote/make-clients'
+import { makeClient, makeIdentifyHealth, makeTokenEndpoint, serviceApi } from '../../lib/remote/make-clients'
 import { ticketCall } from '../../lib/remote/ticket'
 import { sharedEmulator } from '../emulator/shared'
 import { eventually } from '../support/wait'
 import { fakeClock } from './fake-clock'
-import { failure, faultyServer, json } from './faulty-server'
+import { failure } from './faulty-server'
 import { device, openInTest } from './sso-scene'
 
 /* What a site speaks to others with, made of its options: what its operator reads, where Identify has to lead, which secret is shown. */
@@ -94,32 +87,4 @@ test('a ticket is exchanged as ticketExchange says', () => {
   const endpoint = makeTokenEndpoint(config, client, { grantType: 'ticket', ticketParameter: 't' })
   const { body } = ticketCall(endpoint, 'a-ticket')
   expect(Object.fromEntries(new URLSearchParams(body))).toMatchObject({ grant_type: 'ticket', t: 'a-ticket' })
-})
-
-/* What a login needs besides the SSO system. */
-
-const ofClient = /Step exchangeTicket failed: .*Check that the authorization server accepts clientId/
-const [ofToken, ofUser] = [/Step exchangeTicket failed: .*tokenUrl/, /Step loadUser failed: .*apiUrl/]
-test.each<[system: 'token' | 'user', status: number, body: object, told: RegExp | undefined]>([
-  ['token', 400, { error: 'invalid_grant' }, undefined],
-  ['token', 400, { error: 'unauthorized_client' }, ofClient],
-  ['token', 401, { error: 'invalid_client' }, ofClient],
-  ['token', 503, {}, ofToken],
-  ['user', 401, {}, undefined],
-  ['user', 503, {}, ofUser],
-])('a probe of the %s endpoint that is answered by HTTP %i %j shows an outage or none', async (system, ...row) => {
-  const [status, body, told] = row
-  const server = await faultyServer()
-  open.push(server)
-  const { config, endpoint } = partsOf({ tokenUrl: server.url, apiUrl: server.url })
-  const dependency = makeLoginDependencies(config, endpoint, {})[system] as Dependency
-  open.push(dependency)
-  server.become((res) => json(res, status, body))
-  await failure(dependency.probe())
-  expect([dependency.isHealthy, lines]).toEqual([told === undefined, told ? [expect.stringMatching(told)] : []])
-  const step = system === 'token' ? 'exchangeTicket' : 'loadUser'
-  config.log.failed(step, { step: 'loadUser', error: 'x', isHookOfSite: true })
-  lines.length = 0
-  dependency.noteSuccess()
-  expect(lines).toEqual(told ? [expect.stringMatching(/^info .* works again\.$/)] : [])
 })

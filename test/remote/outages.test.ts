@@ -1,4 +1,4 @@
-import { transport } from '../../lib/remote/http'
+import http from 'node:http'
 import { startFront } from '../support/front'
 import { eventually } from '../support/wait'
 import { fakeClock } from './fake-clock'
@@ -141,11 +141,56 @@ test.each<[name: string, behave: Behaviour, error: object, withinMs: number]>([
   expect(await logIn()).toMatchObject({ code: 'ERR_SSO2_UNAVAILABLE', operation: 'authenticate', retryable: true })
 })
 
+test('a login that is answered after timeoutMs, while status checks are not, does not close the circuit', async () => {
+  const { until, settle, expectSilence } = fakeClock()
+  expectSilence()
+  let answer = () => {}
+  const { client, ask, logIn } = await setup((res, seen, count) => {
+    if (seen.url !== '/authenticate') return
+    answer = () => says({ sts: 'loggedin', at: 'a-ticket' })(res, seen, count)
+  })
+  const login = logIn()
+  void ask()
+  await until(() => !client.isAvailable, 5000)
+  answer()
+  expect(await login).toMatchObject({ sts: 'loggedin' })
+  await settle()
+  expect(client.isAvailable).toBe(false)
+})
+
+test.each<[delayMs: number, minutes: number, isTold: boolean]>([
+  [130, 3, true],
+  [130, 1, false],
+  [5, 3, false],
+])('Session Status takes %i of 200 ms for %i minutes → the watch is told that it is slow: %p', async (...row) => {
+  const [delayMs, minutes, isTold] = row
+  const told: number[][] = []
+  const watch = { failed: () => {}, back: () => {}, slow: (...numbers: number[]) => void told.push(numbers) }
+  const late: Behaviour = (res, seen, count) => void setTimeout(() => isWell(res, seen, count), delayMs)
+  const { ask } = await setup(late, { timeoutMs: 200, watch })
+  const now = performance.now.bind(performance)
+  let skippedMs = 0
+  jest.spyOn(performance, 'now').mockImplementation(() => now() + skippedMs)
+  for (let half = 0; half < minutes * 2; half += 1) {
+    await ask()
+    skippedMs += 30_000
+  }
+  await ask()
+  expect(told.length > 0).toBe(isTold)
+  for (const [averageMs, limitMs] of told) expect([Number(averageMs) > 100, limitMs]).toEqual([true, 200])
+})
+
 test('a login that never left is sent once more', async () => {
-  const { client, logIn } = await setup(isWell, { ssoUrl: nobody })
-  const request = jest.spyOn(transport, 'request')
+  let connections = 0
+  class CountingAgent extends http.Agent {
+    override createConnection(...args: Parameters<http.Agent['createConnection']>) {
+      connections += 1
+      return super.createConnection(...args)
+    }
+  }
+  const { client, logIn } = await setup(isWell, { ssoUrl: nobody, agent: new CountingAgent() })
   expect(await logIn()).toMatchObject({ code: 'ERR_SSO2_UNAVAILABLE', retryable: true })
-  expect(request).toHaveBeenCalledTimes(2)
+  expect(connections).toBe(2)
   expect(client.isAvailable).toBe(true)
 })
 

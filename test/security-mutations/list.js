@@ -369,40 +369,31 @@ const byFile = {
       test: ['decide/loop-guard', 'whose clocks differ'],
     },
     'a chain of trips is counted by the cookie alone': {
-      find: 'return isLast && (!redirects || !isLastRedirect(redirects)) ? blockRedirects(now) : redirects',
-      replace: 'return redirects',
+      find: 'isLast && (!redirects || !isLastRedirect(redirects)) ? blockRedirects(now) : redirects',
+      replace: 'redirects',
       test: ['decide/loop-guard', 'two tabs of one page'],
     },
     'a trip is forgotten because its landing went well': {
-      find: "return redirects && { ...redirects, cause: '' }",
+      find: "return redirects && { ...redirects, cause: 'b' }",
       replace: 'return undefined',
       test: ['regressions/endless-redirects', 'is unknown at the SSO system'],
     },
   },
-  'decide/breaker.ts': {
+  'remote/breaker.ts': {
     'a failure that is older than a success opens the breaker': {
-      find: 'if (beganAt < breaker.lastSuccessAt) return breaker',
-      replace: 'if (beganAt < 0) return breaker',
-      test: ['remote/dependency', 'began in a stall that is over'],
+      find: 'if (beganAt < this.#succeededAt) return',
+      test: ['remote/breaker', 'began before a success'],
     },
-    'one user closes the way to the token endpoint and the user path for all': {
+    'one user closes the way to the SSO system for all': {
       find: 'user_call: 0',
       replace: 'user_call: 1',
-      test: ['remote/dependency', '\\[F15\\]'],
+      test: ['remote/breaker', '\\[F15\\]'],
     },
   },
-  'remote/dependency.ts': {
-    'an account whose user cannot be loaded stops the logins of all others': {
-      find: 'afterFailure(this.#breaker, failed)',
-      replace: "afterFailure(this.#breaker, { ...failed, attempt: 'call' })",
-      test: ['regressions/poisoned-account', 'never answers for one account'],
-    },
-  },
-  'remote/make-clients.ts': {
-    'a token endpoint that fails leaves health() as it was': {
-      find: 'return probe().catch(',
-      replace: 'return Promise.resolve().catch(',
-      test: ['regressions/poisoned-account', 'health'],
+  'remote/identify-health.ts': {
+    'a firewall that refuses the probe closes the login for all': {
+      find: 'if (isProbeRefused(error)) return this.#logRefusedProbe(error)',
+      test: ['remote/identify-health', 'refuses the probe'],
     },
   },
   'web/pages/answers.ts': {
@@ -773,8 +764,8 @@ const byFile = {
   },
   'remote/http.ts': {
     'redirects on the back channel are taken for responses': {
-      find: 'response.status < 400 && !call.takesRedirect',
-      replace: 'response.status < 300 && !call.takesRedirect',
+      find: 'status < 400 && !takesRedirect',
+      replace: 'status < 300 && !takesRedirect',
       test: ['remote/http', 'is refused, and an answer only where'],
     },
     'answers may have any size': {
@@ -783,8 +774,8 @@ const byFile = {
       test: ['safety/back-channel', threat('T14')],
     },
     'the emulator is taken in production': {
-      find: 'response.headers.has(EMULATOR_HEADER) &&',
-      replace: 'response.headers.has(`${EMULATOR_HEADER}-not`) &&',
+      find: 'headers[EMULATOR_HEADER] !== undefined &&',
+      replace: 'headers[`${EMULATOR_HEADER}-not`] !== undefined &&',
       test: ['safety/operation', threat('O10')],
     },
     'a call waits forever for an answer that changes the protocol': {
@@ -909,6 +900,10 @@ const byFile = {
     },
   },
   'remote/ticket.ts': {
+    'a token endpoint that fails leaves health() as it was': {
+      find: 'this.#failures += 1',
+      test: ['regressions/poisoned-account', 'health'],
+    },
     'the end of an access token keeps its fraction': {
       find: 'const seconds = Math.floor(given)',
       replace: 'const seconds = given',

@@ -1,4 +1,5 @@
 import { isLoggedIn, type SsoRecord, serialiseRecord } from '../../lib/decide/record'
+import { ExchangeHealth } from '../../lib/remote/ticket'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import { MAX_SESSIONS } from '../../lib/storage/session-index'
 import { sessionKey, shortHash } from '../../lib/storage/site-store'
@@ -50,7 +51,7 @@ function openSetup() {
   const sessionStatus = async ({ lks }: { lks: string }) =>
     sessionToken({ sid: SID, sts: 'loggedin', ...(lks === 'anon' && { at: 'ticket' }) })
   const page = { identifyHealth: { noteReturnFromIdentify: () => {} }, runningOperations: new RunningOperations() }
-  const login = { exchange: async () => 'token', loadUser: async () => ada.user, loginDependencies: {} }
+  const login = { exchange: async () => 'token', loadUser: async () => ada.user, exchangeHealth: new ExchangeHealth() }
   const client = { isAvailable: true, sessionStatus }
   const more = { client, timeLimits: { ...config, lockSeconds: 4 }, customLoginHooks: new Set(), now: () => NOW }
   const site = { ...stored, ...page, ...login, ...more, config, sessions } as unknown as Site

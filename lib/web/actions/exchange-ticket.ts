@@ -3,12 +3,12 @@
  * token, user and session ID are passed through local variables only, so that parallel logins cannot mix them up.
  * Interface: "SSO2", point 3. Threats L9, O12.
  */
+import { RECOVERIES } from '../../decide/log-lines'
 import { isLoggedIn, type LoggedInRecord, type SsoRecord, type User, withFailedRenewal } from '../../decide/record'
 import { Sso2ResponseError } from '../../errors'
 import { isObject, parseForeignJson } from '../../protocol/json'
 import type { SessionToken } from '../../protocol/session-token'
 import { ownValue } from '../../protocol/token'
-import { type Dependency, isNotSent } from '../../remote/dependency'
 import { PlatformApi } from '../../remote/platform-api'
 import { readGrant } from '../../remote/ticket'
 import type { LoginStart } from '../../storage/session-index'
@@ -45,8 +45,11 @@ export async function exchangeTicketForUser(
   return { outcome: 'signed_in', user: loaded.user }
 }
 
+const HOOKS: readonly LoginHook[] = ['exchangeTicket', 'loadUser']
+
 /** @returns `undefined` if the exchange, the REST API or a hook of the site failed. A log line names the step and the cause */
 async function loadTicketUser({ site }: RequestContext, token: SessionToken): Promise<LoadedUser | undefined> {
+  const { config } = site
   const { sid, at } = token
   let step: LoginHook = 'exchangeTicket'
   let beganAt = performance.now()
@@ -54,25 +57,23 @@ async function loadTicketUser({ site }: RequestContext, token: SessionToken): Pr
   try {
     if (sid === undefined || at === undefined) throw new Sso2ResponseError('token', undefined, 'no ticket')
     const signal = AbortSignal.timeout(HOOKS_MS)
-    const exchange = () => runHook('exchangeTicket', signal, async () => site.exchange(at, { sid, signal }))
-    const grant = readGrant(await runWatched(site.loginDependencies.token, 'token', exchange), site.now())
+    const exchanged = await runHook('exchangeTicket', signal, async () => site.exchange(at, { sid, signal }))
+    const grant = readGrant(exchanged, site.now())
     step = 'loadUser'
     beganAt = performance.now()
     accessToken = grant.token()
-    const api = new PlatformApi({ apiUrl: site.config.apiUrl, accessToken })
+    const api = new PlatformApi({ apiUrl: config.apiUrl, agent: config.agent, accessToken })
     const loadUserContext = { accessToken, api, sid }
-    const name = () => runHook('loadUser', signal, async () => site.loadUser(loadUserContext))
-    const user = readUser(await runWatched(site.loginDependencies.user, 'loadUser', name))
+    const user = readUser(await runHook('loadUser', signal, async () => site.loadUser(loadUserContext)))
+    if (site.exchangeHealth.noteSuccess()) for (const hook of HOOKS) config.log.over(hook, RECOVERIES[hook])
     return { user, token, secrets: { sid, accessToken }, accessUntil: grant.expiresAt }
   } catch (error) {
+    site.exchangeHealth.noteFailure(error)
     const failure = { step, error, isHookOfSite: site.customLoginHooks.has(step), beganAt }
-    if (!isNotSent(error)) site.config.log.failed(step, failure, [at, sid, accessToken])
+    config.log.failed(step, failure, [at, sid, accessToken])
     return undefined
   }
 }
-
-const runWatched = <T>(dependency: Dependency | undefined, operation: string, call: () => Promise<T>) =>
-  dependency ? dependency.run(operation, call, 'user_call') : call()
 
 /** Keeps a known login of the same SSO session unchanged. Any other session is stored as pending. */
 async function rememberUnknown(context: RequestContext, sid: string, checkId: string | undefined): Promise<Failed> {

@@ -127,7 +127,7 @@ function factsOf(
       return site.client.isAvailable
     },
     get isIdentifyBroken() {
-      return !site.identifyHealth.isAvailable
+      return !site.identifyHealth.mayRedirect
     },
     get mayIdentify() {
       return mayIdentify(context, options)

@@ -1,0 +1,98 @@
+import diagnostics from 'node:diagnostics_channel'
+import http, { type ClientRequest } from 'node:http'
+import https from 'node:https'
+import { Sso2ConfigError, sso2 } from '../../lib'
+import { ada, eventually, logIn, sessionSecret, startSetup, visitor } from './setup'
+
+/* The option `agent`: every server-to-server call of the package goes through it. */
+
+test('agent: logins, checks, tokens, users, REST calls, logouts and probes all use it', async () => {
+  const agent = new http.Agent({ keepAlive: true })
+  const calls = new Map<string, Set<boolean>>()
+  const onStart = (message: unknown) => {
+    const { request } = message as { request: ClientRequest & { agent?: unknown } }
+    const [path = ''] = request.path.split('?')
+    const isOfSite = /^\/(?:sso|oauth|external)\//.test(path) && request.getHeader('user-agent') === 'express-sso2'
+    if (isOfSite) calls.set(path, (calls.get(path) ?? new Set()).add(request.agent === agent))
+  }
+  const setup = await startSetup({ site: { agent } })
+  diagnostics.subscribe('http.client.request.start', onStart)
+  const browser = await visitor(setup)
+  await logIn(browser, setup.morning, ada)
+  setup.emulator.clock.advance(361)
+  await browser.visit(`${setup.morning.url}/page`)
+  await setup.morning.sso.api.marketplaceGroups()
+  await setup.morning.sso.client.logoutAll({ aid: 'account-ada', ipa: '127.0.0.1', uas: 'test' })
+  await browser.submit(`${setup.morning.url}/logout`, { return_to: '/' })
+  setup.emulator.faults.add({ operation: 'identify', kind: 'hang', times: 1 })
+  const unfinished = setup
+    .browser()
+    .visit(`${setup.morning.url}/page`)
+    .catch(() => {})
+  await eventually(async () => calls.has('/sso/identify'))
+  diagnostics.unsubscribe('http.client.request.start', onStart)
+  agent.destroy()
+  await setup.close()
+  await unfinished
+  expect(Object.fromEntries([...calls].sort())).toEqual(
+    Object.fromEntries(
+      [
+        '/external/api/v1/me',
+        '/external/api/v2/marketing/marketplace/groups',
+        '/oauth/token',
+        ...['/sso/authenticate', '/sso/identify', '/sso/logout', '/sso/logoutall', '/sso/sessionstatus'],
+      ].map((path) => [path, new Set([true])]),
+    ),
+  )
+})
+
+const addresses = {
+  ssoUrl: 'http://localhost:4000/sso',
+  apiUrl: 'https://api.example',
+  tokenUrl: 'https://a.example/t',
+}
+const names = { clientId: 'c', organisationId: 'o', clientSecret: 'a-client-secret-of-more-than-32-bytes' }
+const options = { ...addresses, ...names, sessionSecret, siteUrl: 'http://localhost:3000' }
+const shape = 'must be an http.Agent or https.Agent, or { http, https }'
+
+test.each<[what: string, agent: unknown, problems: string[]]>([
+  [
+    'an agent for http, and addresses with https',
+    new http.Agent(),
+    ['apiUrl', 'tokenUrl'].map(
+      (name) => `is an agent for http: addresses, and ${name} begins with https: Give { http, https }`,
+    ),
+  ],
+  [
+    'an agent for https, and an address with http',
+    new https.Agent(),
+    ['is an agent for https: addresses, and ssoUrl begins with http: Give { http, https }'],
+  ],
+  [
+    'agents by the wrong scheme',
+    { https: new http.Agent() },
+    ['apiUrl', 'tokenUrl'].map(
+      (name) => `is an agent for http: addresses, and ${name} begins with https: Give { http, https }`,
+    ),
+  ],
+  ['an address', 'http://proxy.example:3128', [shape]],
+  ['an unknown scheme', { socks: new http.Agent() }, [shape]],
+  ['true', true, [shape]],
+])('agent: %s is a problem of the configuration', (_what, agent, problems) => {
+  const make = () => sso2({ ...options, agent: agent as never })
+  expect(make).toThrow(Sso2ConfigError)
+  try {
+    make()
+  } catch (error) {
+    const found = (error as Sso2ConfigError).problems.filter(({ option }) => option === 'agent')
+    expect(found.map(({ message }) => message)).toEqual(problems.map((problem) => expect.stringContaining(problem)))
+  }
+})
+
+test.each<[what: string, agent: object]>([
+  ['one for each scheme', { http: new http.Agent(), https: new https.Agent() }],
+  ['one for https alone', { https: new https.Agent() }],
+  ['one that fits both, as proxies have', Object.setPrototypeOf({}, http.Agent.prototype)],
+])('agent: %s is taken', async (_what, agent) => {
+  await sso2({ ...options, agent }).close()
+})
