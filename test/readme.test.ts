@@ -38,7 +38,7 @@ function snippetsOf({ file, text }: (typeof pages)[number]): Snippet[] {
   const found: Snippet[] = []
   for (const block of blocksOf(text)) {
     const ending = endingOf(block)
-    if (ending === undefined) continue
+    if (ending === undefined || block.note === 'in a service worker') continue
     const before = block.note === 'continues' ? found.pop() : undefined
     const name = block.file?.endsWith(ending) ? block.file : `line-${block.line}.${ending}`
     found.push({
