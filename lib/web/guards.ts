@@ -69,18 +69,13 @@ export function requireLogin(site: Site, options: RequireLoginOptions = {}): Gua
   })
 }
 
-interface OptionRow {
-  readonly isValid: (value: unknown) => boolean
-  /** Words of the error for another value. */
-  readonly expected: string
+const OPTIONS: { readonly [name in keyof RequireLoginOptions]-?: 'boolean' | 'function' } = {
+  fresh: 'boolean',
+  allow: 'function',
+  onDenied: 'function',
 }
-const OPTIONS: { readonly [name in keyof RequireLoginOptions]-?: OptionRow } = {
-  fresh: { isValid: (value) => typeof value === 'boolean', expected: 'true or false' },
-  allow: { isValid: (value) => typeof value === 'function', expected: 'a function' },
-  onDenied: { isValid: (value) => typeof value === 'function', expected: 'a function' },
-}
-const OPTION_ROWS: ReadonlyMap<string, OptionRow> = new Map(Object.entries(OPTIONS))
-const OPTION_NAMES = [...OPTION_ROWS.keys()].join(', ')
+const OPTION_TYPES: ReadonlyMap<string, string> = new Map(Object.entries(OPTIONS))
+const OPTION_NAMES = [...OPTION_TYPES.keys()].join(', ')
 
 /** Checks the options, because a guard must not be weaker than its author believes. @throws {Sso2SetupError} if an option is unknown or wrong */
 function checkedOptions(options: RequireLoginOptions): RequireLoginOptions {
@@ -90,9 +85,9 @@ function checkedOptions(options: RequireLoginOptions): RequireLoginOptions {
     throw new Sso2SetupError(`The options of requireLogin() must be an object: { ${OPTION_NAMES} }`)
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined) continue
-    const row = OPTION_ROWS.get(name)
-    if (!row) throw new Sso2SetupError(`The guard requireLogin() has no option ${name}. Its options: ${OPTION_NAMES}`)
-    if (!row.isValid(value)) throw new Sso2SetupError(`Option ${name} of requireLogin() must be ${row.expected}`)
+    const type = OPTION_TYPES.get(name)
+    if (!type) throw new Sso2SetupError(`The guard requireLogin() has no option ${name}. Its options: ${OPTION_NAMES}`)
+    if (typeof value !== type) throw new Sso2SetupError(`Option ${name} of requireLogin() must be a ${type}`)
   }
   return options
 }

@@ -95,7 +95,6 @@ module.exports = [
     ['decide/record.ts', "stored.state === 'moved' || stored.state === 'ended'", 'true'],
     ['remote/http.ts', 'if (header === null) return undefined', 'false'],
     ['decide/request-decision.ts', 'export const ANONYMOUS', '{}'],
-    ['decide/navigation.ts', "shape.accept ?? ''", '"Stryker was here!"'],
     ['session/session-cookie.ts', "id = '', signature = ''] =", ['"Stryker was here!"', '["Stryker was here"]']],
     ['session/session-cookie.ts', 'if (key) this.#put', 'true'],
     ['session/site-sessions.ts', "stored !== 'unavailable' && recordIn(stored)", ['true', '""']],

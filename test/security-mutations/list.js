@@ -195,6 +195,11 @@ const byFile = {
     },
   },
   'web/http/request-facts.ts': {
+    'a path that names another host is a return address': {
+      find: 'address.startsWith(`${origin}/`) && !address.startsWith(`${origin}//`)',
+      replace: 'address.startsWith(`${origin}/`)',
+      test: ['regressions/guards', 'a script returns to its page'],
+    },
     'return_to is not judged': {
       find: 'validateReturnTo(value, config.returnPolicy) ?? `${config.siteUrl}/`',
       replace: "String(value ?? '/')",
@@ -308,8 +313,8 @@ const byFile = {
   },
   'web/guards.ts': {
     'a Referer is not judged': {
-      find: 'validateReferer(req.headers.referer, returnPolicy) ?? returnPage(holder)',
-      replace: 'req.headers.referer ?? returnPage(holder)',
+      find: '(validateReferer(req.headers.referer, returnPolicy) ?? `${siteUrl}/`)',
+      replace: '(req.headers.referer ?? `${siteUrl}/`)',
       test: ['safety/addresses', threat('R1')],
     },
     'a login at another site is not asked for': {
@@ -398,7 +403,7 @@ const byFile = {
   },
   'web/pages/answers.ts': {
     'the login form may be framed': {
-      find: "res.setHeader('x-frame-options', 'DENY')",
+      find: "res.setHeader('x-frame-options', framing)",
       test: ['safety/headers', threat('R13')],
     },
     'pages with a form hide where the form comes from': {
@@ -407,7 +412,7 @@ const byFile = {
       test: ['safety/headers', 'the login form is 200'],
     },
     'a problem view that fails is an error in the answer to an error': {
-      find: "await sendBuiltIn(site, res, status, 'problem', problem)",
+      find: "await sendBuiltIn(site, res, status, 'problem', problem, framing)",
       replace: "throw new Error('views.problem failed')",
       test: ['safety/operation-hooks', 'view problem that does "throw" ends'],
     },
@@ -417,8 +422,8 @@ const byFile = {
       test: ['safety/operation-hooks', 'never settle hold'],
     },
     'the built-in pages have the policy of the site’s views': {
-      find: 'setPageHeaders(res, builtIn.policy)',
-      replace: 'setPageHeaders(res, builtIn.policy && undefined)',
+      find: 'setPageHeaders(res, builtIn.policy, framing)',
+      replace: 'setPageHeaders(res, builtIn.policy && undefined, framing)',
       test: ['web/pages', 'keep the policy of ours'],
     },
     'a nonce is used again': {
@@ -792,6 +797,11 @@ const byFile = {
     },
   },
   'web/session/site-sessions.ts': {
+    'a form of another site replaces the session': {
+      find: 'isOfOtherSite = isCrossSitePost(sender, this.#config.returnPolicy.origin)',
+      replace: "isOfOtherSite = isCrossSitePost({ ...sender, method: 'GET' }, this.#config.returnPolicy.origin)",
+      test: ['browser/refused', 'payment provider'],
+    },
     'strangers are sent to Identify though no landing could be stored': {
       find: "stored: this.#records.isAvailable ? NO_ENTRY : 'unavailable'",
       replace: "stored: this.#records ? NO_ENTRY : 'unavailable'",
