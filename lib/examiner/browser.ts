@@ -66,6 +66,14 @@ export const crossSite: Readonly<Record<string, string>> = {
   referer: 'https://attacker.invalid/',
 }
 
+/** Headers of an old browser, which sends no Fetch Metadata. An empty header is not sent. */
+export const oldBrowser: Readonly<Record<string, string>> = {
+  'sec-fetch-site': '',
+  'sec-fetch-mode': '',
+  'sec-fetch-dest': '',
+  'sec-fetch-user': '',
+}
+
 const MAX_HOPS = 20
 
 /** A browser with its own cookies. */
@@ -73,6 +81,8 @@ export class Browser {
   cookies = new Cookies()
   /** Does the browser accept cookies of the site? */
   hasCookies = true
+  /** Address of this machine that the browser's requests come from, if not the usual one. */
+  address: string | undefined
   #window: ChromiumWindow | undefined
 
   constructor(
@@ -168,8 +178,10 @@ export class Browser {
     const body = fields === undefined ? undefined : new URLSearchParams(fields).toString()
     const form: Record<string, string> =
       body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }
-    const headers = { ...navigation, ...this.always, ...form, ...(cookie === '' ? {} : { cookie }), ...extra }
-    const response = await sendRequest({ method, url, headers, body })
+    const all = { ...navigation, ...this.always, ...form, ...(cookie === '' ? {} : { cookie }), ...extra }
+    const headers = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''))
+    const from = url.pathname.endsWith('/identify') ? undefined : this.address
+    const response = await sendRequest({ method, url, headers, body, from })
     if (this.hasCookies || url.pathname.endsWith('/identify')) this.cookies.take(url, response.setCookie)
     const location = response.status >= 300 && response.status < 400 ? response.headers['location'] : undefined
     const target = location !== undefined && URL.canParse(location, url.href) ? new URL(location, url).href : undefined

@@ -9,6 +9,8 @@ export interface Finding {
   readonly reason: string
   /** Effect on a user, if the effect differs from the check's text. */
   readonly effect?: string
+  /** The fix, if the fix differs from the check's text. */
+  readonly fix?: string
   /** Keys of `examine.json` that the check needs. Only for a check that was not told them. */
   readonly missingKeys?: readonly string[]
 }

@@ -13,6 +13,9 @@ import { type Progress, runChecks } from './run'
 import type { Settings } from './settings'
 import { textOf } from './texts'
 
+/** Time that a quick run may wait for a site that pauses its calls after failures. */
+const QUICK_PATIENCE_MS = 10_000
+
 /** Options of an examination. */
 export interface ExamineOptions {
   readonly platform: Platform
@@ -39,7 +42,8 @@ export async function examine(options: ExamineOptions): Promise<Examined> {
   const { facts, notes } = await discover(platform, settings, account, options.chromium)
   const { chosen, skipped } = choose(options)
   const { siteOutput, onProgress, chromium } = options
-  const examination = { platform, settings, facts, siteOutput, onProgress, chromium }
+  const patience = options.isQuick ? { patienceMs: QUICK_PATIENCE_MS } : {}
+  const examination = { platform, settings, facts, siteOutput, onProgress, chromium, ...patience }
   const results = await runChecks(chosen, examination)
   return { siteUrl: platform.siteUrl, at: begin, seconds: (Date.now() - begin) / 1000, notes, results, skipped }
 }

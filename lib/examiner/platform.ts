@@ -16,6 +16,7 @@ export interface Account {
   readonly accountId: string
   readonly username: string
   readonly password: string
+  /** First words of the name, by which a page that shows the user is known. */
   readonly name: string
 }
 
@@ -36,6 +37,8 @@ const isTraceOfCall = (trace: Trace): trace is SiteCall => trace.call !== undefi
 export type Fault = FaultOptions extends infer F ? (F extends unknown ? Omit<F, 'operation'> : never) : never
 
 const MAX_ACCOUNTS = 250
+/** Ends the name of each account but the first, so that a page that does not escape names is seen. */
+export const NAME_END = " <b>O'Neil</b>"
 const organisationId = 'examined-organisation'
 const ssoIdentifier = 'sso-service'
 const campaigns = [{ productCode: 'examined-campaign', name: 'Examined campaign', conflictsWith: [] }]
@@ -51,6 +54,11 @@ export class Platform {
     accountOf(0),
     ...Array.from({ length: MAX_ACCOUNTS - 1 }, (_, index) => accountOf(index + 1)),
   ]
+  /** An account whose username has signs that forms encode. */
+  readonly oddAccount: Account = {
+    ...accountOf(MAX_ACCOUNTS),
+    username: "o'neil+news@made-up.invalid",
+  }
   readonly runtime: Runtime
   #listener: Listener
   #url = ''
@@ -69,10 +77,14 @@ export class Platform {
       clients,
       limits,
       tokenTime: 'real',
-      accounts: this.accounts,
     } as const
     this.runtime = new Runtime(
-      readConfig({ ...options, accounts: [...this.accounts], marketplaceGroups: [], campaigns }),
+      readConfig({
+        ...options,
+        accounts: [...this.accounts.map(withFullName), this.oddAccount],
+        marketplaceGroups: [],
+        campaigns,
+      }),
     )
     this.#listener = this.#newListener()
   }
@@ -231,6 +243,10 @@ const ends = [
   'unter',
   'ellow',
 ]
+
+/** Returns an account as the platform has it. The first one has a plain name, so that every site can be discovered. */
+const withFullName = (account: Account, index: number): Account =>
+  index === 0 ? account : { ...account, name: account.name + NAME_END }
 
 /** Makes an account of invented words, so that a page with such a word shows this very user. */
 function accountOf(index: number): Account {

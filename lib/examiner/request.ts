@@ -7,6 +7,8 @@ export interface RequestOptions {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | undefined
+  /** Address of this machine that the request comes from. */
+  readonly from?: string | undefined
 }
 
 /** A response, or the reason for the missing response. */
@@ -28,7 +30,7 @@ const MAX_TEXT = 2_000_000
  * Sends a request.
  * @returns a response with status 0 after a failure
  */
-export function sendRequest({ method, url, headers, body }: RequestOptions): Promise<Response> {
+export function sendRequest({ method, url, headers, body, from }: RequestOptions): Promise<Response> {
   const begin = performance.now()
   const failure = (error: string): Response => {
     return { status: 0, headers: {}, setCookie: [], text: '', error, ms: performance.now() - begin }
@@ -42,6 +44,7 @@ export function sendRequest({ method, url, headers, body }: RequestOptions): Pro
       headers: { host: url.host, ...headers, ...length },
       agent: false,
       ...loopback(url),
+      ...(from === undefined ? {} : { localAddress: from, family: 4 }),
     } as const
     const sent = request(url, options, (answer) => {
       let text = ''

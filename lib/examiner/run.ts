@@ -4,8 +4,9 @@ import type { Chromium } from './chromium'
 import { evidenceOf } from './evidence'
 import { loginFormOf, type SiteFacts } from './facts'
 import type { Platform } from './platform'
+import { Seen } from './seen'
 import type { Settings } from './settings'
-import { pause, type Run, Stage } from './stage'
+import { called, pause, type Run, Stage } from './stage'
 import { textOf } from './texts'
 
 /** Input of a run. */
@@ -17,6 +18,8 @@ export interface Examination {
   readonly chromium?: Chromium | undefined
   /** Time for a site to recover after a disturbance. Default 45 s. */
   readonly recoveryMs?: number
+  /** Time that the run may wait for a site that pauses its calls after failures. Default ten minutes. */
+  readonly patienceMs?: number
   /** Called before each check. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
 }
@@ -33,6 +36,9 @@ export interface Progress {
 const SECONDS_OF_CHECK = 1.2
 /** Maximum time for a site to recover from a disturbance before the next check. */
 const RECOVERY_MS = 45_000
+
+/** Default of `patienceMs`. */
+const PATIENCE_MS = 600_000
 
 /** Lets a single check run at a time, in the order of the requests. */
 class Turns {
@@ -64,13 +70,18 @@ export async function runChecks(checks: readonly Check[], examination: Examinati
 class Runner {
   readonly #turns = new Turns()
   readonly #begin = Date.now()
+  readonly #seen: Seen
+  readonly #patience: { leftMs: number }
   #nextAccount = 1
   #done = 0
 
   constructor(
     private readonly checks: readonly Check[],
     private readonly examination: Examination,
-  ) {}
+  ) {
+    this.#seen = new Seen(examination.platform, examination.settings)
+    this.#patience = { leftMs: examination.patienceMs ?? PATIENCE_MS }
+  }
 
   /** Starts slow checks first, so that their sessions age during the other checks. */
   async run(): Promise<Result[]> {
@@ -83,7 +94,7 @@ class Runner {
   }
 
   async #one(check: Check): Promise<Result> {
-    const { platform, settings, facts, siteOutput = () => '', chromium } = this.examination
+    const { platform, settings, facts, siteOutput, chromium } = this.examination
     let endTurn = await this.#turns.take()
     this.#say(check)
     const windows: [number, number][] = []
@@ -94,6 +105,8 @@ class Runner {
       platform,
       settings,
       siteOutput,
+      seen: this.#seen,
+      patience: this.#patience,
       chromium,
       nextAccount: () => this.#account(),
       wait: async (milliseconds) => {
@@ -104,8 +117,13 @@ class Runner {
         since = Date.now()
       },
     }
-    const stage = new Stage(run, facts)
-    const finding = await runCheck(check, stage)
+    let stage = new Stage(run, facts)
+    let finding = await runCheck(check, stage)
+    if (finding.verdict === 'undecided' && !check.isSlow && (await isAwake(stage))) {
+      stage = new Stage(run, facts)
+      since = Date.now()
+      finding = await runCheck(check, stage)
+    }
     endWindow() // the calls of the recovery are no evidence
     platform.runtime.faults.clear()
     if (check.isRough) await recover(stage, this.examination.recoveryMs ?? RECOVERY_MS)
@@ -115,7 +133,7 @@ class Runner {
     const seen = traces.filter(({ at }) => windows.some(([from, to]) => at >= from && at <= to))
     const seconds = windows.reduce((sum, [from, to]) => sum + (to - from) / 1000, 0)
     const known = textOf(check.name)
-    const text = { ...known, effect: finding.effect ?? known.effect }
+    const text = { ...known, effect: finding.effect ?? known.effect, fix: finding.fix ?? known.fix }
     const flow = evidenceOf(check.name, stage.hops, seen, run)
     return { ...finding, name: check.name, text, seconds, attempts: stage.attempts, flow }
   }
@@ -143,6 +161,19 @@ async function runCheck(check: Check, stage: Stage): Promise<Finding> {
     const reason = error instanceof Error ? error.message : 'the check itself has failed'
     return { verdict: 'undecided', reason: error instanceof Undecided ? reason : `the examiner failed: ${reason}` }
   }
+}
+
+/**
+ * Waits until the site calls Authenticate and Logout, because a site may pause its calls after the failures of earlier checks.
+ * @returns false if the site does not call, so that a check need not be tried again
+ */
+function isAwake(stage: Stage): Promise<boolean> {
+  stage.platform.runtime.faults.clear()
+  return called(stage, 'logout', async () => {
+    const browser = stage.browser()
+    await stage.login(browser)
+    await stage.logout(browser)
+  })
 }
 
 /** Waits after a disturbance until the site works as before. */

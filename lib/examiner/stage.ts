@@ -1,23 +1,61 @@
 /** Gives a check its tools: browsers, made-up users, the platform, and the addresses of the site's pages. */
+import type { EmulatedOperation } from '../emulator/faults/rules'
 import { Browser, type Hop, type OpenOptions, type Page } from './browser'
 import type { Chromium } from './chromium'
 import { loginFormOf, type SiteFacts, showsUser } from './facts'
-import { need } from './finding'
+import { need, Undecided } from './finding'
 import type { Form } from './html'
 import { outcomeOf } from './outcome'
 import type { Account, Platform } from './platform'
 import { SecondSite } from './second-site'
+import type { Seen } from './seen'
 import type { Settings } from './settings'
 
 /** Waits without ending the turn. */
 export const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds))
 
+/** Maximum time that a site may stop calling after failures, for the checks that need a call. */
+const MAX_SITE_PAUSE_MS = 45_000
+
+/**
+ * Acts again and again until the site calls the operation, because a site may pause its calls after failures.
+ * @returns false if the site does not call in time
+ */
+export async function called(
+  stage: Stage,
+  operation: EmulatedOperation,
+  act: () => Promise<unknown>,
+): Promise<boolean> {
+  const { patience } = stage.run
+  const since = Date.now()
+  const limit = since + Math.min(MAX_SITE_PAUSE_MS, patience.leftMs)
+  let isCalled = false
+  while (!isCalled && Date.now() < limit) {
+    await act().catch(ignoreUndecided)
+    isCalled = stage.platform.calls(since, { operation }).some(({ call }) => call.fault === undefined)
+    if (!isCalled) await pause(PAUSE_MS)
+  }
+  patience.leftMs -= Date.now() - since
+  return isCalled
+}
+
+const PAUSE_MS = 1000
+
+/** A site that pauses its calls may refuse the steps before a call too. */
+function ignoreUndecided(error: unknown): void {
+  if (!(error instanceof Undecided)) throw error
+}
+
 /** The parts that all checks of a run share. */
 export interface Run {
   readonly platform: Platform
   readonly settings: Settings
-  /** Returns the output of the site, or an empty text if the examiner has not started the site. */
-  siteOutput(): string
+  /** Returns the output of the site. Only if the examiner has started the site. */
+  readonly siteOutput: (() => string) | undefined
+  /** What all checks have seen of the site. */
+  readonly seen: Seen
+  /** Time that the run may still wait for a site that pauses its calls after failures, in milliseconds. */
+  readonly patience: { leftMs: number }
   /** The real browser of `--browser`. */
   readonly chromium: Chromium | undefined
   /** Returns the next unused account. */
@@ -52,7 +90,11 @@ export class Stage {
   /** Returns a browser that has not visited the site before. */
   browser(): Browser {
     const name = `Browser ${String.fromCharCode(65 + (this.#browsers++ % 26))}`
-    return new Browser(name, (hop) => this.hops.push(hop), this.run.settings.headers, this.run.chromium)
+    const record = (hop: Hop) => {
+      this.hops.push(hop)
+      this.run.seen.add(hop)
+    }
+    return new Browser(name, record, this.run.settings.headers, this.run.chromium)
   }
 
   account(): Account {
@@ -155,7 +197,8 @@ export class Stage {
   async login(browser: Browser, account = this.account()): Promise<Account> {
     const { form } = await this.loginForm(browser)
     const page = await this.submit(browser, form, account)
-    const isIn = this.shows(page, account) || (await this.isShown(browser, account))
+    const isForm = loginFormOf(page.forms, this.site.passwordField) !== undefined // the form may keep the username
+    const isIn = (!isForm && this.shows(page, account)) || (await this.isShown(browser, account))
     need(isIn, `a login with the right password did not work: ${page.url.pathname} responded ${outcomeOf(page)}`)
     return account
   }

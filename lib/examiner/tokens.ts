@@ -23,6 +23,9 @@ export function decodeToken(token: string): ReadToken | undefined {
   return header && claims ? { header, claims } : undefined
 }
 
+/** Returns a part of a token. */
+export const encodeClaims = (value: Claims): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+
 /** Options for signing. */
 export interface SignOptions {
   readonly secret: string
@@ -35,8 +38,7 @@ export function forge(
   claims: Claims,
   { secret, header = { alg: 'HS256', typ: 'JWT' }, hash = 'sha256' }: SignOptions,
 ): string {
-  const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
-  const signed = `${encode(header)}.${encode(claims)}`
+  const signed = `${encodeClaims(header)}.${encodeClaims(claims)}`
   if (String(header['alg']).toLowerCase() === 'none') return `${signed}.`
   return `${signed}.${createHmac(hash, secret).update(signed).digest('base64url')}`
 }

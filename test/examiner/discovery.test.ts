@@ -5,6 +5,7 @@ import { discover } from '../../lib/examiner/discovery'
 import type { SiteFacts } from '../../lib/examiner/facts'
 import type { Platform } from '../../lib/examiner/platform'
 import { type Progress, runChecks } from '../../lib/examiner/run'
+import { Seen } from '../../lib/examiner/seen'
 import { readSettings, siteSettings } from '../../lib/examiner/settings'
 import { Stage } from '../../lib/examiner/stage'
 import { beside } from './beside'
@@ -187,7 +188,9 @@ test.each([true, false])('a site recovers before the next check, with Identify a
 /** Makes the tools of a check. `waits` gets the times that the check waits, in milliseconds. */
 const stageOf = (platform: Platform, waits: number[] = [], facts: Partial<SiteFacts> = {}) => {
   const wait = async (milliseconds: number) => void waits.push(milliseconds)
-  const parts = { platform, settings: readSettings({}), siteOutput: () => '', chromium: undefined, wait }
+  const settings = readSettings({})
+  const seen = new Seen(platform, settings)
+  const parts = { platform, settings, seen, patience: { leftMs: 0 }, siteOutput: () => '', chromium: undefined, wait }
   const run = { ...parts, nextAccount: () => platform.accounts[0] }
   return new Stage(run, { ...factsOf(platform.siteUrl), ...facts })
 }

@@ -2,6 +2,7 @@
 import type { EmulatedOperation } from '../../emulator/faults/rules'
 import type { Call } from '../../emulator/platform/calls'
 import { type Check, need, passed, warning } from '../check'
+import { secretsInOutput, userAddress } from './output'
 
 /** Operations with a request token. */
 const withToken: readonly EmulatedOperation[] = ['identify', 'authenticate', 'sessionstatus', 'logout', 'logoutall']
@@ -39,4 +40,4 @@ const valid: Check = {
   },
 }
 
-export const callChecks: readonly Check[] = [valid]
+export const callChecks: readonly Check[] = [userAddress, secretsInOutput, valid]

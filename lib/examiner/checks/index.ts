@@ -10,6 +10,7 @@ import { logoutChecks } from './logout'
 import { clockChecks, headerChecks } from './others'
 import { outageCells } from './outage'
 import { outageSiteChecks } from './outage-site'
+import { escapedName, tokensStayOnServer } from './output'
 import { restChecks } from './rest'
 import { sessionChecks } from './session'
 import { statusChecks } from './status'
@@ -25,6 +26,8 @@ export const allChecks: readonly Check[] = [
   ...loginErrorChecks,
   ...logoutChecks,
   ...sessionChecks,
+  escapedName,
+  tokensStayOnServer,
   ...outageCells,
   ...outageSiteChecks,
   ...clockChecks,

@@ -5,9 +5,11 @@
 import type { Browser } from '../browser'
 import { type Check, failed, failedIf, failedIfAny, need, noneOf, type Problem } from '../check'
 import { isServerError, outcomeOf } from '../outcome'
+import { holds } from '../secrets'
 import type { Stage } from '../stage'
 import { hostileAddresses, isHostile } from './hostile'
 import { type Arrival, arrive, needGenuine } from './landing'
+import { staleChecks } from './stale'
 
 /** A victim of a link: the browser's description, and its visit before. */
 type Victim = readonly [name: string, visit: (stage: Stage, browser: Browser) => Promise<unknown>]
@@ -154,6 +156,8 @@ const consumesNothing: Check = {
   },
 }
 
+const SESSION_ID = 'the SSO session ID'
+
 const leavesNothing: Check = {
   name: 'landing/leaves-nothing',
   run: async (stage) => {
@@ -167,14 +171,16 @@ const leavesNothing: Check = {
     const secrets: readonly [string, string][] = [
       ['the token', token],
       ['the ticket', String(claims['at'])],
-      ['the SSO session ID', String(claims['sid'])],
+      [SESSION_ID, String(claims['sid'])],
     ]
+    const output = stage.run.siteOutput?.() ?? ''
     const plain = (text: string) => `${text} ${Buffer.from(text, 'base64').toString('latin1')}`
     return failedIfAny(
       secrets.flatMap(([name, secret]): Problem[] => [
         [page.url.href.includes(secret), `${name} stays in the address`],
         [page.text.includes(secret), `${name} is in the page`],
         [cookies.some((value) => plain(value).includes(secret)), `${name} is in a cookie`],
+        [name !== SESSION_ID && holds(output, secret), `${name} is in the site's output, such as an access log`],
       ]),
     )
   },
@@ -182,6 +188,7 @@ const leavesNothing: Check = {
 
 export const landingFlowChecks: readonly Check[] = [
   loginCsrf,
+  staleChecks.newAtLanding,
   replaySame,
   replayOther,
   openRedirect,

@@ -3,8 +3,9 @@ import type { Browser } from '../browser'
 import { type Check, type Finding, failed, failedIf, need, noneOf, passed, warning } from '../check'
 import { isServerError, outcomeOf } from '../outcome'
 import type { Account } from '../platform'
+import { splitText } from '../split'
 import type { Stage } from '../stage'
-import { type Claims, decodeToken, forge, otherSecret, respell } from '../tokens'
+import { type Claims, decodeToken, encodeClaims, forge, otherSecret, respell } from '../tokens'
 
 /** A browser before the landing page, after its user has logged in on another site. */
 export interface Arrival {
@@ -71,6 +72,98 @@ async function arriveAgain(stage: Stage): Promise<Arrival> {
   return arriveWith(stage, browser.withoutCookiesOf(stage.site.url, stage.platform.url), account)
 }
 
+/** Signs the claims with the client's own secret and another header. */
+const withHeader = (header: Claims, hash?: 'sha512'): Spoil => {
+  return (claims, stage) => forge(claims, { secret: stage.platform.site.clientSecret, header, hash })
+}
+
+/** Wrong tokens of one kind: the description, and the token made of a genuine one. */
+type Variants = readonly (readonly [name: string, spoil: Spoil])[]
+
+/** Creates a check with several wrong tokens, none of which may log the user in. */
+function variantsCheck(name: string, variants: Variants): Check {
+  return {
+    name: `landing/${name}`,
+    run: async (stage) => {
+      const problems: string[] = []
+      let status = 0
+      for (const [what, spoil] of variants) {
+        const { browser, account, address, claims, token } = await arriveAgain(stage)
+        const page = await stage.openHere(browser, withToken(address, await spoil(claims, stage, token)))
+        need(page.status !== 0, `the landing page did not respond: ${page.error}`)
+        const isIn = await stage.isKnown(browser, account)
+        stage.tried(`a token with ${what}: ${isIn ? 'accepted' : 'refused'}`)
+        if (isIn) problems.push(`a token with ${what} was accepted, and its user is logged in`)
+        if (isServerError(page)) status = page.status
+      }
+      return problems.length === 0 && status > 0 ? refusedWithError(status) : noneOf(problems)
+    },
+  }
+}
+
+/** Changes the signature of a token, as bytes. */
+const withSignature = (change: (signature: Buffer) => Buffer): Spoil => {
+  return (_claims, _stage, token) => {
+    const end = token.lastIndexOf('.') + 1
+    return token.slice(0, end) + change(Buffer.from(token.slice(end), 'base64url')).toString('base64url')
+  }
+}
+
+/** Inverts the bytes of a signature from an index to another one. */
+const inverted = (from: number, to = 32): Spoil =>
+  withSignature((signature) =>
+    Buffer.from(signature.map((byte, index) => (index >= from && index < to ? ~byte : byte))),
+  )
+const cutTo = (length: number): Spoil => withSignature((signature) => signature.subarray(0, length))
+
+const partialSignatures: Variants = [
+  ['a signature whose first 4 bytes are right and the others wrong', inverted(4)],
+  ['a signature whose first 16 bytes are right and the others wrong', inverted(16)],
+  ['a signature whose last byte alone is wrong', inverted(31)],
+  ['a signature whose first byte alone is wrong', inverted(0, 1)],
+  ['a signature that is cut to its first 16 bytes', cutTo(16)],
+  ['a signature that is cut to its first byte', cutTo(1)],
+  ['an empty signature', cutTo(0)],
+  [
+    'a signature that is followed by more bytes',
+    withSignature((signature) => Buffer.concat([signature, Buffer.alloc(8)])),
+  ],
+  [
+    'other claims than those that were signed',
+    (claims, _stage, token) => {
+      const [head, , signature] = splitText(token, '.')
+      return [head, encodeClaims({ ...claims, jti: 'changed' }), signature].join('.')
+    },
+  ],
+]
+
+/** Creates a token that is signed with a key of the attacker. */
+const ownKey = (secret: string, header: Claims = {}): Spoil => {
+  return (claims) => forge(claims, { secret, header: { alg: 'HS256', typ: 'JWT', ...header } })
+}
+
+const ATTACKER_KEY = 'the-key-of-an-attacker'
+const guessedKeys: Variants = [
+  ['an empty key', ownKey('')],
+  ['the key "secret"', ownKey('secret')],
+  ['the client ID as the key', (claims, { platform }) => forge(claims, { secret: platform.site.clientId })],
+  [
+    'a key in its own header (jwk)',
+    ownKey(ATTACKER_KEY, { jwk: { kty: 'oct', k: Buffer.from(ATTACKER_KEY).toString('base64url') } }),
+  ],
+  ['a key that its header names (kid: ../../dev/null)', ownKey('', { kid: '../../../../../../dev/null' })],
+]
+
+const unsigned: Variants = [
+  ...['none', 'None', 'NONE', 'nOnE'].map(
+    (alg) => [`alg ${alg} and no signature`, withHeader({ alg, typ: 'JWT' })] as const,
+  ),
+  [
+    'no alg and no signature',
+    (claims) => forge(claims, { secret: '', header: { alg: 'none' } }).replace(/^[^.]+/, encodeClaims({ typ: 'JWT' })),
+  ],
+]
+
 /** Creates a check with a wrong token. `judge` makes the finding if the token logs the user in. */
 function spoiltTokenCheck(name: string, spoil: Spoil, judge: (reason: string) => Finding = failed): Check {
   return {
@@ -90,9 +183,6 @@ function spoiltTokenCheck(name: string, spoil: Spoil, judge: (reason: string) =>
 const signed = (change: (claims: Claims, stage: Stage) => Claims): Spoil => {
   return (claims, stage) => forge({ ...claims, ...change(claims, stage) }, { secret: stage.platform.site.clientSecret })
 }
-const withHeader = (header: Claims, hash?: 'sha512'): Spoil => {
-  return (claims, stage) => forge(claims, { secret: stage.platform.site.clientSecret, header, hash })
-}
 const shifted = (seconds: number) =>
   signed(({ nbf, iat, exp }) => ({
     nbf: Number(nbf) + seconds,
@@ -102,7 +192,9 @@ const shifted = (seconds: number) =>
 
 const tokenChecks: readonly Check[] = [
   spoiltTokenCheck('other-secret', (claims) => forge(claims, { secret: otherSecret() })),
-  spoiltTokenCheck('alg-none', withHeader({ alg: 'none', typ: 'JWT' })),
+  variantsCheck('partial-signature', partialSignatures),
+  variantsCheck('other-key', guessedKeys),
+  variantsCheck('alg-none', unsigned),
   spoiltTokenCheck('alg-hs512', withHeader({ alg: 'HS512', typ: 'JWT' }, 'sha512')),
   spoiltTokenCheck('no-typ', withHeader({ alg: 'HS256' }), warning),
   spoiltTokenCheck(

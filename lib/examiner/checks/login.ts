@@ -1,10 +1,13 @@
 /** Group `login`: the form, its security, and traces of the password. */
-import { crossSite } from '../browser'
 import { type Check, failed, failedIf, failedIfAny, need, noneOf, type Problem, passed, problemsIn } from '../check'
 import type { Cookie } from '../cookies'
 import { isAnyError, isServerError, outcomeOf } from '../outcome'
+import { holds, linesWith, tokensIn } from '../secrets'
 import { pause, type Stage } from '../stage'
+import { foreignForms } from './foreign'
+import { anyPassword, escapedInput } from './passwords'
 import { returnAddress } from './return-address'
+import { staleChecks } from './stale'
 
 const right: Check = {
   name: 'login/right-password',
@@ -18,7 +21,12 @@ const right: Check = {
     if (isAnyError(page)) return failed(`the login ends with ${outcomeOf(page)}`)
     if (!(await stage.isShown(browser, account))) return failed('the user is not shown after the login')
     const uas = calls[0]?.call.claims['uas']
+    const [{ status }] = [page.hops[0] ?? page]
     return failedIfAny([
+      [
+        status === 307 || status === 308,
+        `the form is answered with ${status}: the browser sends the password once more, to the next page`,
+      ],
       [calls.length !== 1, `one login causes ${calls.length} Authenticate calls`],
       [!String(uas).includes('Chrome/150'), "uas is not the browser's User-Agent"],
     ])
@@ -49,18 +57,19 @@ const foreignForm: Check = {
   name: 'login/foreign-form',
   run: async (stage) => {
     const problems: string[] = []
-    for (const [which, isKnown] of [
-      ['without', false],
-      ['with', true],
-    ] as const) {
+    const tries = foreignForms(stage.site.url)
+    const [first] = tries
+    for (const [index, [name, headers]] of [...(first ? [first] : []), ...tries].entries()) {
       const browser = stage.browser()
-      const { form } = await stage.loginForm(isKnown ? browser : stage.browser())
+      const { form } = await stage.loginForm(index === 0 ? stage.browser() : browser)
       const account = stage.account()
       const bare = { ...form, fields: [] }
       const fields = { [stage.site.usernameField]: account.username, [stage.site.passwordField]: account.password }
-      await browser.submit(bare, fields, { headers: crossSite, stopAt: (url) => stage.platform.isIdentify(url) })
-      if (await stage.isKnown(browser, account))
-        problems.push(`a form on another site logs in ${which} the cookies of the site`)
+      await browser.submit(bare, fields, { headers, stopAt: (url) => stage.platform.isIdentify(url) })
+      const isIn = await stage.isKnown(browser, account)
+      const how = `${name} logs in ${index === 0 ? 'without' : 'with'} the cookies of the site`
+      stage.tried(`${how}: ${isIn ? 'yes' : 'no'}`)
+      if (isIn) problems.push(how)
     }
     const control = stage.browser()
     const account = await stage.login(control)
@@ -106,12 +115,6 @@ const lostResponse: Check = {
   },
 }
 
-/** Does the text contain the password, plain or encoded? */
-const holds = (text: string, password: string) =>
-  text.includes(password) ||
-  text.includes(encodeURIComponent(password)) ||
-  text.includes(Buffer.from(password).toString('base64').replaceAll('=', ''))
-
 async function passwordTraces(stage: Stage): Promise<string[]> {
   const browser = stage.browser()
   const account = stage.account()
@@ -126,12 +129,20 @@ async function passwordTraces(stage: Stage): Promise<string[]> {
     ['a cookie', ({ setCookie }) => setCookie.join(' ')],
     ['a page', ({ text }) => text],
   ]
-  return problemsIn([
+  const output = stage.run.siteOutput?.() ?? ''
+  const lines = linesWith(output, account.password).map((line) => `the password is in the site's output: ${line}`)
+  const tokens = tokensIn(output)
+    .filter(({ claims }) => 'pwd' in claims)
+    .map(
+      ({ line }) =>
+        `the request token of Authenticate is in the site's output, and anybody can read the password in its claim pwd: ${line}`,
+    )
+  const inPages = problemsIn([
     ...places.map(([name, read]): Problem => {
       return [hops.some((hop) => holds(read(hop), account.password)), `the password is in ${name}`]
     }),
-    [holds(stage.run.siteOutput(), account.password), "the password is in the site's output"],
   ])
+  return [...inPages, ...lines.slice(0, 1), ...tokens.slice(0, 1)]
 }
 
 const passwordNowhere: Check = {
@@ -143,7 +154,10 @@ export const loginChecks: readonly Check[] = [
   right,
   newSession,
   returnAddress,
+  escapedInput,
+  anyPassword,
   foreignForm,
+  staleChecks.staleLogin,
   doubleSubmit,
   lostResponse,
   passwordNowhere,

@@ -1,21 +1,12 @@
 /** Group `logout`: the end of a login on the site, in copies of the cookie, and at the platform. */
-import { type Browser, crossSite } from '../browser'
+import type { Browser } from '../browser'
 import { type Check, failed, failedIf, failedIfAny, need, noneOf, notTold, passed } from '../check'
 import type { Form } from '../html'
 import { isAnyError, outcomeOf } from '../outcome'
-import type { Account } from '../platform'
 import { pause, type Stage } from '../stage'
-
-/**
- * Logs a user in.
- * @returns the browser, the account and the SSO session ID
- */
-export async function loggedIn(stage: Stage): Promise<{ browser: Browser; account: Account; sid: string }> {
-  const browser = stage.browser()
-  const account = await stage.login(browser)
-  need(await stage.isKnown(browser, account), 'the user is not shown after the login')
-  return { browser, account, sid: await stage.sid(browser) }
-}
+import { foreignForms } from './foreign'
+import { loggedIn } from './logged-in'
+import { staleChecks } from './stale'
 
 const here: Check = {
   name: 'logout/here',
@@ -66,8 +57,13 @@ const foreignForm: Check = {
     const { browser, account } = await loggedIn(stage)
     const { action, method } = stage.site.logout
     if (method === 'GET') return failed('the site logs out by GET, so any page can do it')
-    await stage.openHere(browser, action, { method: 'POST', fields: {}, headers: crossSite })
-    return failedIf(!(await stage.isKnown(browser, account)), 'a form on another site logs the user out')
+    for (const [name, headers] of foreignForms(stage.site.url)) {
+      await stage.openHere(browser, action, { method: 'POST', fields: {}, headers })
+      const isOut = !(await stage.isKnown(browser, account))
+      stage.tried(`${name}: ${isOut ? 'logged out' : 'still logged in'}`)
+      if (isOut) return failed(`${name} logs the user out`)
+    }
+    return passed()
   },
 }
 
@@ -184,6 +180,7 @@ export const logoutChecks: readonly Check[] = [
   identifyAfterwards,
   byPostOnly,
   foreignForm,
+  staleChecks.staleLogout,
   toldLater,
   landingRace,
   all,

@@ -2,7 +2,7 @@
 import type { EmulatedOperation } from '../../emulator/faults/rules'
 import { type Check, failed, failedIf, need, notTold, passed } from '../check'
 import { outcomeOf } from '../outcome'
-import { pause } from '../stage'
+import { called, pause } from '../stage'
 import { onFirstLoad } from './identify'
 
 const everything: readonly EmulatedOperation[] = ['identify', 'authenticate', 'sessionstatus', 'logout', 'token', 'me']
@@ -39,7 +39,10 @@ const fewCalls: Check = {
   run: async (stage) => {
     const browsers = Array.from({ length: BROWSERS }, () => stage.browser())
     for (const browser of browsers) await stage.login(browser)
+    const opener = stage.browser()
+    await stage.login(opener)
     await stage.grownOld()
+    await called(stage, 'sessionstatus', () => stage.look(opener)) // ends a pause after the failures of earlier checks
     const since = Date.now()
     const end = stage.platform.fault(['sessionstatus'], { kind: 'status', code: 503 })
     const callsSoFar = () => stage.platform.calls(since, { operation: 'sessionstatus' }).length

@@ -4,9 +4,9 @@ import type { Page } from '../browser'
 import { type Check, need, noneOf, problemsIn } from '../check'
 import { isAnyError, isServerError, outcomeOf } from '../outcome'
 import type { Fault } from '../platform'
-import { pause, type Stage } from '../stage'
+import { called, pause, type Stage } from '../stage'
 import { arrive } from './landing'
-import { loggedIn } from './logout'
+import { loggedIn } from './logged-in'
 import { anonymousVisitProblems, landAndLook } from './ticket'
 
 const SLOW_MS = 6000
@@ -40,6 +40,8 @@ const tokenFailures: typeof httpFailures = [...httpFailures, ['wrong-signature',
 interface Outage {
   /** Begins the failure, which lasts until the end of the check. */
   fail(): Promise<void>
+  /** Ends the failure early. */
+  end(): Promise<void>
   /** Has the site called the failing operation? */
   failed(): Promise<boolean>
   /** Accepts connections again if the failure refuses them, because a check needs Identify to see the user's state. */
@@ -66,6 +68,7 @@ function cells(name: string, operation: EmulatedOperation, failures: typeof http
           since = Date.now()
           end = await begin(stage, operation, failure)
         },
+        end: () => end(),
         failed: () => wasCalled(stage, since, operation, failure),
         reach: async () => {
           if (failure === 'refused') await end()
@@ -118,20 +121,28 @@ function pageProblems(page: Page, limitMs: number): string[] {
  * Opens a page of a known user with an old session while Session Status fails. The site must serve the page.
  * In a real outage Identify fails too, so a redirect to Identify shows the user an error page of the browser.
  */
-const showPage: Act = async (stage, { fail, failed }) => {
+const showPage: Act = async (stage, { fail, failed, end }) => {
   const browser = stage.browser()
+  const spare = stage.browser()
   await stage.login(browser)
+  await stage.login(spare)
   await stage.grownOld()
-  await fail()
-  const page = await stage.look(browser, stage.identifiedPage)
-  need(await failed(), 'the site made no status check, so nothing failed')
-  return [
-    ...pageProblems(page, MAX_PAGE_MS),
-    ...problemsIn([
-      [isAnyError(page), `the user gets ${outcomeOf(page)}`],
-      [page.next !== undefined, 'the user is redirected to the platform that fails'],
-    ]),
-  ]
+  for (const user of [browser, spare]) {
+    await fail()
+    const page = await stage.look(user, stage.identifiedPage)
+    const hasFailed = await failed()
+    const problems = [
+      ...pageProblems(page, MAX_PAGE_MS),
+      ...problemsIn([
+        [isAnyError(page), `the user gets ${outcomeOf(page)}`],
+        [page.next !== undefined, 'the user is redirected to the platform that fails'],
+      ]),
+    ]
+    if (hasFailed || problems.length > 0) return problems
+    await end()
+    await called(stage, 'sessionstatus', () => stage.look(user))
+  }
+  need(false, 'the site made no status check, so nothing failed')
 }
 
 /** Tries to log in while Authenticate fails. The message must differ from the message for a wrong password. */

@@ -15,7 +15,7 @@ type Place = readonly [name: string, attempt: (target: string) => Promise<Page>]
 const stopAtAttacker = { stopAt: isHostile }
 
 /** Returns the parameters of the return address, as the site's own links and redirects to the login page have them. */
-async function loginParameters(stage: Stage): Promise<string[]> {
+export async function loginParameters(stage: Stage): Promise<string[]> {
   const { loginPage, publicPage, userPage, returnField } = stage.site
   const visitor = stage.browser()
   const pages = [await stage.visit(visitor, publicPage), await stage.visit(visitor, userPage)]

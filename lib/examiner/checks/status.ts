@@ -2,9 +2,11 @@
 import { type Browser, USER_AGENT } from '../browser'
 import { type Check, type Finding, failed, failedIf, failedIfAny, need, notTold, passed, warning } from '../check'
 import { isServerError, outcomeOf } from '../outcome'
-import type { Account, Fault } from '../platform'
+import type { Account } from '../platform'
 import { pause, type Stage } from '../stage'
-import { loggedIn } from './logout'
+import { loggedIn } from './logged-in'
+import { spoiltResponseChecks } from './spoilt-responses'
+import { staleChecks } from './stale'
 
 const young: Check = {
   name: 'status/young',
@@ -32,10 +34,12 @@ const old: Check = {
     const [call] = calls
     if (!call) return failed(await whyUnchecked(() => stage.platform.calls(since, { operation: 'sessionstatus', sid })))
     const { lks, ipa, uas } = call.call.claims
+    const before = stage.platform.calls(0, { operation: 'authenticate', sid })[0]?.call.claims['ipa']
     return failedIfAny([
       [calls.length > 1, `one page causes ${calls.length} status checks`],
       [lks !== 'loggedin', `lks is ${String(lks)}`],
       [typeof ipa !== 'string' || ipa === '', 'ipa is missing'],
+      [before !== undefined && ipa !== before, `ipa is ${String(ipa)}, and at Authenticate it was ${String(before)}`],
       [uas !== USER_AGENT, "uas is not the browser's User-Agent"],
       [!stage.shows(page, account), 'the user is not shown any more'],
     ])
@@ -177,44 +181,16 @@ const sensitivePage: Check = {
   },
 }
 
-/** Creates a check with a wrong response that would log a user in. The site must ignore the response. */
-function spoiltResponseCheck(name: string, fault: Fault): Check {
-  return {
-    name: `status/${name}`,
-    isSlow: true,
-    run: async (stage) => {
-      const browser = stage.browser()
-      await stage.visit(browser)
-      await stage.visit(browser, stage.site.loginPage)
-      const { account, sid } = await stage.loginElsewhere(browser)
-      await stage.grownOld()
-      const since = Date.now()
-      const end = stage.platform.fault(['sessionstatus'], fault, { sid })
-      const page = await stage.look(browser, stage.site.publicPage)
-      const isKnown = await stage.isKnown(browser, account)
-      end()
-      need(
-        stage.platform.calls(since, { operation: 'sessionstatus' }).length > 0,
-        'no status check was made. The site may pause its calls after the bad responses of earlier checks',
-      )
-      if (isServerError(page)) return failed(`the page responds ${outcomeOf(page)}`)
-      return failedIf(isKnown, 'the response was accepted, and its user is logged in')
-    },
-  }
-}
-
 export const statusChecks: readonly Check[] = [
   young,
   old,
   tenAtOnce,
   loginElsewhere,
+  staleChecks.newAtStatusCheck,
   logoutElsewhere,
   logoutWhileReading,
   removed,
   otherAccount,
   sensitivePage,
-  spoiltResponseCheck('wrong-signature', { kind: 'wrong_signature' }),
-  spoiltResponseCheck('wrong-session', { kind: 'wrong_session' }),
-  spoiltResponseCheck('wrong-audience', { kind: 'wrong_audience' }),
-  spoiltResponseCheck('expired', { kind: 'expired' }),
+  ...spoiltResponseChecks,
 ]

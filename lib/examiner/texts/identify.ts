@@ -62,8 +62,18 @@ export const landingTexts: CheckTexts = {
     RFC,
     "Verify the signature with the client's secret before reading any claim.",
   ),
+  'landing/partial-signature': token(
+    'A signature that is right in part, cut, empty or made for other claims is refused.',
+    'RFC 8725, 3.3; RFC 7515, 5.2',
+    'Compare all 32 bytes of the signature with your own HMAC of header and claims, by a function for this task: crypto.timingSafeEqual, hmac.compare_digest, hash_equals, MessageDigest.isEqual. Compare the lengths first.',
+  ),
+  'landing/other-key': token(
+    'A token that names its own key, or is signed with an empty or guessed key, is refused.',
+    'RFC 8725, 3.10 and 3.5; OWASP ASVS 5, 9.1.3',
+    'Take the key from your configuration only, never from the header of the token (jwk, jku, kid), and have no default for it.',
+  ),
   'landing/alg-none': token(
-    'A token without a signature (alg none) is refused.',
+    'A token without a signature (alg none, in any spelling) is refused.',
     RFC,
     "Name the algorithm where you verify, and accept no other. In jsonwebtoken: { algorithms: ['HS256'] }.",
   ),
@@ -185,10 +195,10 @@ export const landingTexts: CheckTexts = {
     SENSIBLE,
   ),
   'landing/leaves-nothing': row(
-    'Neither the token nor the ticket nor the session ID stays in an address, a page or a cookie.',
+    'Neither the token nor the ticket nor the session ID stays in an address, a page, a cookie or a log line.',
     'A reader of the history, a log or the cookie has the session.',
     'Interface, "SSO2", 4; RFC 9700, 4.3',
-    'Keep Session Tokens in the server-side session. Redirect away from the landing address.',
+    'Keep Session Tokens in the server-side session. Redirect away from the landing address. In an access log, write the path without the query, because t of the landing address is a token.',
     SENSIBLE,
   ),
 }

@@ -1,6 +1,7 @@
 /** Collects the texts of all checks. */
 import type { CheckText, CheckTexts } from '../check'
 import { identifyTexts, landingTexts } from './identify'
+import { inputTexts } from './input'
 import { callTexts, clockTexts, headerTexts, loginTexts, outageTexts, restTexts } from './login'
 import { logoutTexts, sessionTexts } from './logout'
 import { statusTexts, ticketTexts } from './session'
@@ -19,6 +20,7 @@ const allTexts: CheckTexts = {
   ...headerTexts,
   ...restTexts,
   ...callTexts,
+  ...inputTexts,
 }
 
 /**

@@ -49,7 +49,7 @@ export const loginTexts: CheckTexts = {
     'A form on another site cannot log in.',
     "An attacker logs the user in to the attacker's account.",
     'OWASP ASVS 5, 3.5.1',
-    'Check Sec-Fetch-Site or Origin, or a CSRF token that is bound to the session.',
+    "If Sec-Fetch-Site is there, accept same-origin only. If it is not, compare Origin as a whole with that of your site: origin === 'https://your.site', not startsWith, endsWith or includes. Or check a CSRF token that is bound to the session.",
     FORM,
   ),
   'login/double-submit': row(
@@ -70,7 +70,7 @@ export const loginTexts: CheckTexts = {
     'The password is in no address, cookie, page or log line.',
     'A reader of logs or histories has the password.',
     `${AUTHENTICATE}: must not store or log credentials`,
-    'Log no request bodies. Send the form by POST. Never put the password back into the form.',
+    'Log no request bodies, and no token or body of a call of the platform: the claims of a token are base64 and no secret. Send the form by POST. Never put the password back into the form.',
     FORM,
   ),
   'login/wrong-password': row(
@@ -129,6 +129,11 @@ const page = (does: string): CheckText =>
     'Give each call of the platform a time limit of 2 seconds. Catch every failure of the call, keep the session, and serve the page from it.',
     'Leave timeoutMs and graceSeconds at their defaults.',
   )
+const pageWithWrongResponse = (does: string): CheckText => ({
+  ...page(does),
+  effect: 'One response that cannot be verified logs users out, or shows them an error page.',
+  fix: 'Treat a response that cannot be read or verified as no response: keep the session as it is, serve the page, and ask again later. Catch the error of the verification.',
+})
 const login = (does: string): CheckText =>
   row(
     `While Authenticate ${does}, the user is told "not now" and not "wrong password".`,
@@ -162,6 +167,12 @@ const cellsOf = (operation: string, text: (does: string) => CheckText): CheckTex
 
 export const outageTexts: CheckTexts = {
   ...cellsOf('page', page),
+  ...Object.fromEntries(
+    ['wrong-signature', 'garbage', 'empty'].map((name) => [
+      `outage/page-${name}`,
+      pageWithWrongResponse(failures[name] ?? ''),
+    ]),
+  ),
   ...cellsOf('login', login),
   ...cellsOf('logout', logout),
   ...cellsOf('ticket', landing('the token endpoint')),

@@ -31,7 +31,7 @@ export const logoutTexts: CheckTexts = {
     'A form on another site cannot log the user out.',
     'Any page logs the user out.',
     'OWASP ASVS 5, 3.5.1',
-    'Check Sec-Fetch-Site or Origin, or a CSRF token.',
+    'Check Sec-Fetch-Site or the whole Origin, or a CSRF token, as for the login form.',
     FORM,
   ),
   'logout/platform-informed-later': row(

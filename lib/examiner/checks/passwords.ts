@@ -1,0 +1,87 @@
+/** Checks `login/any-password` and `login/escaped-input`: what users type must arrive, and must not become part of a page. */
+import { type Check, need, noneOf } from '../check'
+import { outcomeOf } from '../outcome'
+import type { Account } from '../platform'
+import type { Stage } from '../stage'
+import { loginParameters } from './return-address'
+
+/** Passwords that sites change on their way: the description, and the password made of an ordinary one. */
+const oddPasswords: readonly [name: string, make: (password: string) => string][] = [
+  ['a space at its beginning', (password) => ` ${password}`],
+  ['a space at its end', (password) => `${password} `],
+  ['two spaces inside', (password) => `${password}  end`],
+  ['the sign +', (password) => `${password}+a+b`],
+  ['the signs % and %41', (password) => `${password}%41%`],
+  ['the signs & and =', (password) => `${password}&a=b`],
+  ['letters beyond ASCII (Ä, Ł, €)', (password) => `${password}ÄŁ€`],
+  ['quotes, < and \\', (password) => `${password}<'"\\>`],
+  ['100 characters', (password) => password.padEnd(100, 'x')],
+]
+
+/** Can the account log in with the form of the site? */
+async function canLogIn(stage: Stage, account: Account): Promise<boolean> {
+  const browser = stage.browser()
+  const { form } = await stage.loginForm(browser)
+  await stage.submit(browser, form, account)
+  return stage.isShown(browser, account)
+}
+
+export const anyPassword: Check = {
+  name: 'login/any-password',
+  run: async (stage) => {
+    const account = stage.account()
+    need(await canLogIn(stage, account), 'a login with an ordinary password did not work')
+    const problems: string[] = []
+    const control = stage.platform.control(account)
+    for (const [name, make] of oddPasswords) {
+      const password = make(account.password)
+      control.set({ password })
+      const isIn = await canLogIn(stage, { ...account, password })
+      stage.tried(`a password with ${name}: ${isIn ? 'logged in' : 'refused'}`)
+      if (!isIn) problems.push(`a password with ${name} does not arrive as it was typed: its user cannot log in`)
+      control.unfreeze()
+    }
+    const { oddAccount } = stage.platform
+    if (!(await canLogIn(stage, oddAccount)))
+      problems.push(`the username ${oddAccount.username} does not arrive as it was typed: its user cannot log in`)
+    return noneOf(problems)
+  },
+}
+
+const MARKUP = '<b>examined</b>'
+const ODD_INPUT = `"'>${MARKUP}`
+
+export const escapedInput: Check = {
+  name: 'login/escaped-input',
+  run: async (stage) => {
+    const { loginPage, publicPage, returnField, usernameField } = stage.site
+    const browser = stage.browser()
+    const { form } = await stage.loginForm(browser)
+    const typed = { username: ODD_INPUT, password: 'not-the-password' }
+    const back = `/${ODD_INPUT}`
+    const fields = returnField === undefined ? {} : { fields: { [returnField]: back } }
+    const refused = await stage.submit(browser, form, typed, fields)
+    need(refused.status !== 0 && refused.status < 500, `a login with an odd username responded ${outcomeOf(refused)}`)
+    const places = [{ name: `the page after a login with the username ${ODD_INPUT}`, page: refused }]
+    const parameters = await loginParameters(stage)
+    const tries: [string, string, string][] = [
+      ...parameters.map((name): [string, string, string] => [loginPage, name, back]),
+      [loginPage, usernameField, ODD_INPUT],
+      [loginPage, 'error', ODD_INPUT],
+      [publicPage, 'examined', ODD_INPUT],
+      [`${stage.site.url}/examined-not-there`, 'examined', ODD_INPUT],
+      [`${stage.site.url}/examined-${encodeURIComponent(ODD_INPUT)}`, 'examined', '1'],
+    ]
+    for (const [address, name, value] of tries) {
+      const url = new URL(address)
+      url.searchParams.set(name, value)
+      places.push({ name: `GET ${url.pathname}?${name}=${value}`, page: await stage.visit(browser, url.href) })
+    }
+    for (const { name, page } of places) stage.tried(`${name}: ${outcomeOf(page)}`)
+    return noneOf(
+      places
+        .filter(({ page }) => page.text.includes(MARKUP) && /html/i.test(page.headers['content-type'] ?? 'html'))
+        .map(({ name }) => `${name} has the text as markup: it is not escaped`),
+    )
+  },
+}

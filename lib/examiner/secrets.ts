@@ -1,0 +1,49 @@
+/** Finds secrets in pages, cookies and the output of a site, plain or encoded. */
+import { type Claims, decodeToken } from './tokens'
+
+const TOKEN = /eyJ[\w-]+\.eyJ[\w-]+\.[\w-]*/g
+
+/** Does the text contain the secret: plain, URL-encoded, or in base64 at any offset? */
+export function holds(text: string, secret: string): boolean {
+  const encoded = encodeURIComponent(secret)
+  return [secret, encoded, encoded.replaceAll('%20', '+'), ...inBase64(secret)].some((spelling) =>
+    text.includes(spelling),
+  )
+}
+
+/** Returns the secret as base64 writes it inside of a longer text, for each of the three offsets. */
+function inBase64(secret: string): string[] {
+  return [0, 1, 2].flatMap((offset) => {
+    const bytes = Buffer.from('\0'.repeat(offset) + secret)
+    const whole = bytes.subarray(0, bytes.length - (bytes.length % 3)).toString('base64')
+    const text = whole.slice(offset === 0 ? 0 : 4) // the first four characters depend on what stands before
+    return [text, text.replaceAll('+', '-').replaceAll('/', '_')]
+  })
+}
+
+/** A token of SSO2 in a text, with the line that has it. */
+export interface FoundToken {
+  readonly token: string
+  readonly claims: Claims
+  /** The line, with each token replaced by `<token>`. */
+  readonly line: string
+}
+
+/** Returns the tokens of a text, line by line. */
+export function tokensIn(text: string): FoundToken[] {
+  return text.split('\n').flatMap((whole) =>
+    (whole.match(TOKEN) ?? []).flatMap((token) => {
+      const claims = decodeToken(token)?.claims
+      return claims ? [{ token, claims, line: shortLine(whole) }] : []
+    }),
+  )
+}
+
+/** Returns the lines that hold a secret, with the secret and all tokens replaced. */
+export const linesWith = (text: string, secret: string): string[] =>
+  text
+    .split('\n')
+    .filter((line) => holds(line, secret))
+    .map((line) => shortLine(line.replaceAll(secret, '<secret>')))
+
+const shortLine = (line: string) => line.replace(TOKEN, '<token>').trim().slice(0, 100)

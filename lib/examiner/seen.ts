@@ -1,0 +1,90 @@
+/** Remembers what all checks of a run have seen of the site: pages that show a user, names without escaping, secrets. */
+import type { Hop } from './browser'
+import { showsUser } from './facts'
+import { NAME_END, type Platform } from './platform'
+import { tokensIn } from './secrets'
+import type { Settings } from './settings'
+
+/** A page that shows a user. */
+export interface UserPage {
+  readonly path: string
+  readonly cache: string
+  readonly vary: string
+}
+
+/** What a run has seen of the site. */
+export class Seen {
+  readonly #userPages = new Map<string, UserPage>()
+  readonly #unescaped = new Set<string>()
+  readonly #secrets = new Set<string>()
+  readonly #site: string
+
+  constructor(
+    private readonly platform: Platform,
+    private readonly settings: Settings,
+  ) {
+    this.#site = new URL(platform.siteUrl).origin
+  }
+
+  /** Pages that show a user, once for each address and its caching headers. */
+  get userPages(): readonly UserPage[] {
+    return [...this.#userPages.values()]
+  }
+
+  /** Paths of the pages that show a name without escaping. */
+  get unescaped(): readonly string[] {
+    return [...this.#unescaped]
+  }
+
+  /** Sentences about secrets that the browser gets. */
+  get secrets(): readonly string[] {
+    return [...this.#secrets]
+  }
+
+  add(hop: Hop): void {
+    if (hop.url.origin !== this.#site) return
+    this.#addSecrets(hop)
+    if (hop.status !== 200 || hop.text === '') return
+    const path = hop.url.pathname
+    if (isHtml(hop) && hop.text.includes(NAME_END.trim())) this.#unescaped.add(path)
+    if (!this.#showsAnybody(hop)) return
+    const { 'cache-control': cache = '', vary = '' } = hop.headers
+    if (hop.method === 'GET') this.#userPages.set(`${path} ${cache} ${vary}`, { path, cache, vary })
+  }
+
+  #showsAnybody(hop: Hop): boolean {
+    const { loggedIn, loggedOut } = this.settings
+    const [first, ...others] = this.platform.accounts
+    if (loggedIn !== undefined || loggedOut !== undefined) return showsUser(hop, first, this.settings)
+    return [first, ...others].some((account) => hop.text.includes(account.name))
+  }
+
+  #addSecrets({ url, text, setCookie, location = '' }: Hop): void {
+    const { accessTokens } = this.platform.runtime.world
+    const isIdentify = URL.canParse(location) && this.platform.isIdentify(new URL(location))
+    const places: readonly [string, string][] = [
+      ['the page', text],
+      ['a cookie of', decodeSafely(setCookie.join(' '))],
+      ['the redirect of', isIdentify ? '' : location],
+    ]
+    for (const [place, content] of places) {
+      const add = (what: string) => this.#secrets.add(`${what} is in ${place} ${url.pathname}`)
+      if (content.includes(this.platform.site.clientSecret)) add('the client secret')
+      if ((content.match(/[\w-]{30,}/g) ?? []).some((word) => accessTokens.has(word))) add('an access token')
+      for (const { claims } of tokensIn(content)) {
+        if ('pwd' in claims) add('a request token of Authenticate, with the password,')
+        else if ('sts' in claims) add('a Session Token')
+      }
+    }
+  }
+}
+
+const isHtml = ({ headers }: Hop) => /html/i.test(headers['content-type'] ?? 'text/html')
+
+function decodeSafely(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
