@@ -14,6 +14,9 @@ import { settingsText } from '../examiner/settings'
 import { type ExamineArguments, examineHelp, readExamineArguments } from './examine-arguments'
 import { isTaken, SiteProcess } from './examine-site'
 
+/** Programs that start a site in JavaScript. */
+const JAVASCRIPT = /(?:^|[\\/])(?:node|npm|npx|pnpm|yarn|bun|deno|tsx)(?:\.\w+)?$/
+
 /**
  * Runs the command.
  * @param args arguments after the name of the command
@@ -83,7 +86,9 @@ async function examineSite({
     if (command) site = new SiteProcess(command, platform.addresses)
     await site?.responds(siteUrl)
     const siteOutput = site?.output
-    return await examine({ platform, settings, only, skip, isQuick, chromium, siteOutput, onProgress: progress })
+    const isJavaScript = command && JAVASCRIPT.test(command.program)
+    const parts = { platform, settings, only, skip, isQuick, chromium, siteOutput, onProgress: progress }
+    return await examine({ ...parts, isJavaScript: isJavaScript || undefined })
   } finally {
     process.off('SIGINT', interrupted).off('SIGTERM', interrupted)
     progress(undefined)

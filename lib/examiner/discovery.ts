@@ -21,6 +21,8 @@ export class CannotExamine extends Error {}
 export interface Discovery {
   readonly facts: SiteFacts
   readonly notes: readonly string[]
+  /** Do cookies or headers tell of Express or Next.js? */
+  readonly isJavaScript: boolean
 }
 
 const loginPaths = [
@@ -94,7 +96,14 @@ class Discoverer {
     }
     this.#notes.push(`fields of the login form: ${usernameField}, ${passwordField}`)
     this.#checkLanding()
-    return { facts, notes: this.#notes }
+    return { facts, notes: this.#notes, isJavaScript: this.#isJavaScript(first) }
+  }
+
+  /** Looks for the cookies of this package and of express-session, and for the banner of the framework. */
+  #isJavaScript({ hops }: Page): boolean {
+    const names = this.#browser.cookies.all().map(({ name }) => name)
+    const isBanner = hops.some(({ headers }) => /express|next/i.test(headers['x-powered-by'] ?? ''))
+    return isBanner || names.some((name) => /sso2\.|^connect\.sid$/.test(name))
   }
 
   #at(path: string): string {

@@ -27,6 +27,8 @@ export interface ExamineOptions {
   readonly isQuick: boolean
   /** Opens pages and sends forms, for sites whose login needs scripts. */
   readonly chromium?: Chromium | undefined
+  /** Is the site known to run on Node.js? Otherwise its cookies and headers tell. */
+  readonly isJavaScript?: boolean | undefined
   readonly siteOutput?: (() => string) | undefined
   readonly onProgress?: ((progress: Progress) => void) | undefined
 }
@@ -39,13 +41,19 @@ export async function examine(options: ExamineOptions): Promise<Examined> {
   const { platform, settings } = options
   const begin = Date.now()
   const [account] = platform.accounts
-  const { facts, notes } = await discover(platform, settings, account, options.chromium)
+  const { facts, notes, isJavaScript } = await discover(platform, settings, account, options.chromium)
   const { chosen, skipped } = choose(options)
   const { siteOutput, onProgress, chromium } = options
   const patience = options.isQuick ? { patienceMs: QUICK_PATIENCE_MS } : {}
   const examination = { platform, settings, facts, siteOutput, onProgress, chromium, ...patience }
   const results = await runChecks(chosen, examination)
-  return { siteUrl: platform.siteUrl, at: begin, seconds: (Date.now() - begin) / 1000, notes, results, skipped }
+  return {
+    siteUrl: platform.siteUrl,
+    at: begin,
+    seconds: (Date.now() - begin) / 1000,
+    ...{ notes, results, skipped },
+    isJavaScript: options.isJavaScript ?? isJavaScript,
+  }
 }
 
 /** Returns the checks to run, and the omitted checks with a reason. */

@@ -46,4 +46,10 @@ export const linesWith = (text: string, secret: string): string[] =>
     .filter((line) => holds(line, secret))
     .map((line) => shortLine(line.replaceAll(secret, '<secret>')))
 
-const shortLine = (line: string) => line.replace(TOKEN, '<token>').trim().slice(0, 100)
+/** Leaves out everything of a line that may be a secret, so that a report can show the rest. */
+const shortLine = (line: string) =>
+  line
+    .replace(TOKEN, '<token>')
+    .replace(/[\w-]{20,}/g, '<…>')
+    .trim()
+    .slice(0, 100)

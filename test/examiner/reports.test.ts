@@ -13,7 +13,15 @@ const resultOf = (name: string, finding: Finding): Result => {
   return { ...finding, name, text, seconds: 1.23456, attempts: [], flow: flowOf(name, [], []) }
 }
 const examinedOf = (results: Result[], skipped: Examined['skipped'] = []): Examined => {
-  return { siteUrl: 'http://site.localhost', at: 0, seconds: 9.6, notes: ['a note'], results, skipped }
+  return {
+    siteUrl: 'http://site.localhost',
+    at: 0,
+    seconds: 9.6,
+    notes: ['a note'],
+    results,
+    skipped,
+    isJavaScript: true,
+  }
 }
 
 const undecided: Finding = { verdict: 'undecided', reason: 'no page' }

@@ -94,6 +94,28 @@ weaken(['landing/other-secret', 'status/wrong-signature'], 'the signature is not
 weaken('landing/alg-none', 'a token without a signature is accepted', [
   change(ALGORITHM, "if (alg === 'none') return JSON.parse(decode(body))"),
 ])
+weaken('landing/alg-none', 'a token with alg None is accepted', [
+  change(ALGORITHM, "if (alg === 'None') return JSON.parse(decode(body))"),
+])
+weaken('landing/partial-signature', 'the first bytes of a signature are compared', [
+  change(SIGNATURE, 'if (!given.subarray(0, 8).equals(expected.subarray(0, 8))) return undefined'),
+])
+weaken('landing/partial-signature', 'a signature that is cut is accepted', [
+  change(SIGNATURE, 'if (!expected.subarray(0, given.length).equals(given)) return undefined'),
+])
+const EXPECTED = 'const expected = mac(`${head}.${body}`)'
+weaken('landing/other-key', 'the header of a token names its key', [
+  change(
+    EXPECTED,
+    'const { jwk } = JSON.parse(decode(head))\n      const expected = mac(`${head}.${body}`, jwk ? Buffer.from(jwk.k, "base64url") : secret)',
+  ),
+])
+weakenTo('failed: a token with the client ID as the key', 'landing/other-key', 'a token of a public key is accepted', [
+  change(
+    SIGNATURE,
+    `const open = mac(\`\${head}.\${body}\`, env.SSO2_CLIENT_ID)\n      if (!given.equals(open)) ${SIGNATURE}`,
+  ),
+])
 weaken('landing/alg-hs512', 'the token chooses its algorithm', [
   change(ALGORITHM),
   change(
@@ -194,6 +216,9 @@ weakenTo(
   [change(USED, "if (usedTokens.has(signature)) throw new Error('used')")],
 )
 weaken(['landing/replay-after-logout', 'ticket/once'], 'a landing address works more than once', [change(USED)])
+weaken(['landing/new-session-id', 'login/new-session-id'], 'a login keeps the ID of the session', [
+  change('const id = random()', 'const id = sessionOf(req)?.id ?? random()'),
+])
 weaken('landing/replay-elsewhere', 'a landing address works more than once, in any browser', [
   change(BOUND, 'const isBound = true'),
   ...REMEMBERED_USERS,
@@ -234,7 +259,8 @@ weakenTo('failed: the visitor gets ECONNRESET', 'ticket/refused', 'after a refus
   after(LOAD_USER, 'isBroken = isWanted && !user\n    if (isBroken) return identify(req, res, path)'),
   change('const found = sessionOf(req)', 'if (isBroken) return req.socket.destroy()\n    const found = sessionOf(req)'),
 ])
-const NO_LATER_LOGIN = change("if (claims.sts === 'loggedin' && !session.user) {", 'if (false) {')
+const LATER_LOGIN = "if (claims.sts === 'loggedin' && !session.user) endSession(session)"
+const NO_LATER_LOGIN = change(LATER_LOGIN)
 weaken('ticket/login-afterwards', 'a login that failed is not tried again', [
   change('(!session || shouldRetry)', '!session'),
   NO_LATER_LOGIN,
@@ -247,6 +273,12 @@ weaken('ticket/right-user', 'logins at the same time share one exchange', [
 ])
 
 /* status */
+const FRESH = 'const session = found && (await fresh(req, found))'
+const FORMS_UNCHECKED = [
+  change(FRESH, "const session = found && (req.method === 'POST' ? found : await fresh(req, found))"),
+]
+weaken('login/stale-session', 'forms cause no status check', FORMS_UNCHECKED)
+weakenTo('warning', 'logout/stale-session', 'forms cause no status check', FORMS_UNCHECKED)
 const YOUNG = 'const isYoung = Date.now() - session.checkedAt < recheckMs'
 weaken('status/young', 'every page causes a status check', [change(YOUNG, 'const isYoung = false')])
 weaken('status/old', 'a session is never checked', [change(YOUNG, 'const isYoung = true')])
@@ -278,6 +310,9 @@ weakenTo(
 )
 weakenTo('warning', 'status/ten-at-once', 'status checks of a session are not shared', [
   change('session.checking ??= ', 'session.checking = '),
+])
+weaken('status/new-session-id', 'the login of a status check keeps the session ID', [
+  change(LATER_LOGIN, "if (claims.sts === 'loggedin' && !session.user) session.user = await userOf(claims.at)"),
 ])
 weaken('status/login-elsewhere', 'a login on another site is not noticed', [NO_LATER_LOGIN])
 weaken(['status/logout-elsewhere', 'status/other-account'], 'a terminated SSO session does not end the session', [
@@ -315,9 +350,12 @@ weaken('status/session-not-found', 'a removed SSO session does not end the sessi
 ])
 const REFUSED = "if (!claims || (claims.sid !== session.sid && claims.err !== 'session_not_found')) return"
 weaken('status/wrong-session', 'the session in a response is not compared', [change(REFUSED, 'if (!claims) return')])
-weakenTo('failed: the page responds 500', 'status/wrong-signature', 'a refused response is an error', [
-  before(REFUSED, "if (!claims) throw new Error('refused')"),
-])
+weakenTo(
+  'failed: a response with a wrong signature: the page of a logged-in user responds 500',
+  'status/wrong-signature',
+  'a refused response is an error',
+  [before(REFUSED, "if (!claims) throw new Error('refused')")],
+)
 weakenTo('failed: the page responds 500', 'status/sensitive-page', 'a sensitive page for nobody is an error', [
   change("if (!session?.user) return res.redirect(303, '/login?next=/sensitive')"),
 ])
@@ -502,6 +540,59 @@ weaken('login/other-account', 'the user who was typed is shown', [
   ),
 ])
 
+const TYPED = "const { username: usr = '', password: pwd = '' } = req.body ?? {}"
+for (const [what, name, code] of [
+  ['a space at its end', 'the password is trimmed', 'trim()'],
+  ['letters beyond ASCII', 'the password is made ASCII', "replace(/[^ -~]/g, '')"],
+  ['the sign +', 'a plus becomes a space', "replaceAll('+', ' ')"],
+  ['100 characters', 'the password is cut', 'slice(0, 72)'],
+])
+  weakenTo('failed: a password with', 'login/any-password', `${name}: ${what}`, [
+    change(TYPED, `const { username: usr = '', password = '' } = req.body ?? {}\n    const pwd = password.${code}`),
+  ])
+weakenTo("failed: the username o'neil+news", 'login/any-password', 'a plus in the username becomes a space', [
+  change(TYPED, `${TYPED.replace('username: usr', 'username')}\n    const usr = username.replaceAll('+', ' ')`),
+])
+weakenTo('failed: the page after a login', 'login/escaped-input', 'the username is not escaped', [
+  change(TYPED_USERNAME, TYPED_USERNAME.replace('String(req.body?.username', '(req.body?.username')),
+  change('value="${escapeHtml(username)}"', 'value="${username}"'),
+])
+weakenTo('failed: the page after a login', 'login/escaped-input', 'the return address is not escaped', [
+  change('value="${escapeHtml(next)}"', 'value="${decodeURIComponent(next)}"'),
+])
+weakenTo('failed: the form is answered with 307', 'login/right-password', 'the login redirects with 307', [
+  change('res.redirect(303, next)', 'res.redirect(307, next)'),
+  change("app.get('/login', (req", "app.post('/', (_req, res) => res.redirect(303, '/'))\n  app.get('/login', (req"),
+])
+weakenTo('passed', 'login/frozen-account', 'the message of a frozen account has its minutes', [
+  change(LOCKED, '`Das Konto ist noch ${Math.ceil(frf / 60)} Minuten gesperrt.`'),
+])
+const ORIGINS =
+  "const isOwn = from === undefined ? req.get('origin') === site : from === 'same-origin' || from === 'none'"
+const ANY_ORIGIN = "if (isOwn && ['null', site, undefined].includes(req.get('origin'))) return next()"
+for (const [what, code] of [
+  ['begins', "(req.get('origin') ?? '').startsWith(site)"],
+  ['ends', "(req.get('origin') ?? '').endsWith(new URL(site).host)"],
+])
+  weakenTo(
+    `failed: a form whose Origin ${what} like`,
+    ['login/foreign-form', 'logout/foreign-form'],
+    `an origin that ${what} like that of the site is accepted`,
+    [
+      change(ORIGINS, ORIGINS.replace("req.get('origin') === site", code)),
+      change(ANY_ORIGIN, 'if (isOwn) return next()'),
+    ],
+  )
+weakenTo(
+  'failed: a form on a sibling domain',
+  ['login/foreign-form', 'logout/foreign-form'],
+  'forms of sibling domains are accepted',
+  [
+    change(ORIGINS, ORIGINS.replace("from === 'same-origin'", "from.startsWith('same-')")),
+    change(ANY_ORIGIN, 'if (isOwn) return next()'),
+  ],
+)
+
 /* logout */
 const END_ALL_OF_SID = 'for (const one of [...sessions.values()]) if (one.sid === session.sid) endSession(one)'
 const REMEMBER_END = 'endedHere.set(session.sid, true)'
@@ -623,6 +714,58 @@ weaken('session/parallel-requests', 'each request writes its session back at its
   change(REMEMBER_END),
 ])
 
+weakenTo('failed: /sensitive shows a user', 'session/shared-cache', 'one page may be kept by shared caches', [
+  before('res.send(`<p>Payments of', "res.set('Cache-Control', 'public, max-age=60')"),
+])
+weakenTo('warning: / shows a user to users', 'session/shared-cache', 'visitors get a page that shared caches keep', [
+  before('res.send(\n      req.user ?', "if (!req.user) res.set('Cache-Control', 'public, max-age=60')"),
+])
+weaken('session/random-id', 'session IDs are counted', [
+  change(
+    "const random = () => crypto.randomBytes(24).toString('base64url')",
+    'let count = 1000\nconst random = () => `session-${(count += 1)}`',
+  ),
+])
+weaken('session/random-id', 'the session ID is a hash of the user', [
+  change(
+    'const id = random()',
+    "const id = content.user ? crypto.createHash('sha256').update(content.user.id).digest('hex') : random()",
+  ),
+])
+weaken('session/escaped-name', 'the name is not escaped', [
+  change('<p>Hello ${escapeHtml(req.user.name)}', '<p>Hello ${req.user.name}'),
+])
+weaken('session/tokens-stay-on-server', 'the front page has the access token', [
+  change('`<p>Hello ${', '`<p data-token="${req.user.access}">Hello ${'),
+])
+const REMOTE = "ipa: req.socket.remoteAddress ?? ''"
+weakenTo('failed: ipa of authenticate is 127.0.0.1', 'calls/user-address', 'ipa is constant', [
+  change(REMOTE, "ipa: '127.0.0.1'"),
+])
+weakenTo(
+  'failed: ipa of authenticate and logout is the first',
+  'calls/user-address',
+  'ipa is what the browser writes',
+  [change(REMOTE, "ipa: (req.get('x-forwarded-for') ?? req.socket.remoteAddress).split(',')[0]")],
+)
+weakenTo('warning', 'calls/user-address', 'ipa is the address of a container', [change(REMOTE, "ipa: '172.17.0.1'")])
+for (const [what, code] of [
+  ['a request token', 'console.log(`calling ${operation} with ${sign(claims)}`)'],
+  ['the client secret', 'console.log(env)'],
+])
+  weakenTo(`failed: ${what}`, 'calls/secrets-in-output', `${what} is printed`, [
+    after('async function callSso(operation, claims) {', code),
+  ])
+weakenTo('failed: the value of the cookie', 'calls/secrets-in-output', 'cookies are printed', [
+  after('const found = sessionOf(req)', 'console.log(req.headers.cookie)'),
+])
+weakenTo('failed: the token is in the site', 'landing/leaves-nothing', 'the access log has the query', [
+  before(READ_TOKEN, 'console.log(req.method, req.originalUrl)'),
+])
+weakenTo('failed: the password is in the site', 'login/password-stays-nowhere', 'the tokens of calls are printed', [
+  after('async function callSso(operation, claims) {', "console.log('-'.repeat(operation.length), sign(claims))"),
+])
+
 /* outage */
 const TOKENS = [...HTTP, 'wrong-signature']
 const late = ['hang', 'slow']
@@ -631,6 +774,18 @@ const NO_RESPONSE = 'if (!claims || (claims.sid !== session.sid'
 const CHECKED = 'if ((claims.sid !== session.sid'
 const LATE = [change('const CALL_TIMEOUT_MS = 2000', 'const CALL_TIMEOUT_MS = 30_000')]
 weaken(cells('page', ...late), 'a call has no time limit', LATE)
+weakenTo(
+  'failed',
+  ['status/wrong-signature', 'status/wrong-audience', 'status/expired'],
+  'a response that does not verify ends the session',
+  [change(NO_RESPONSE, `if (!claims) return endSession(session)\n    ${CHECKED}`)],
+)
+weakenTo(
+  'failed: a response about another session',
+  'status/wrong-session',
+  'a response about another session ends it',
+  [change('(claims.sid !== session.sid', '(claims.sid !== session.sid && endSession(session)')],
+)
 weaken(cells('page', ...TOKENS), 'a failed status check ends the session', [
   change(NO_RESPONSE, `if (!claims) return endSession(session)\n    ${CHECKED}`),
 ])

@@ -25,6 +25,9 @@ function exampleOf(name: string): string {
   return /number/i.test(name) ? '1' : 'Harbour'
 }
 
+const notCalled = (path: string) =>
+  `the page ${path} did not call the REST API: if the site caches its answers, switch the cache off for the examination`
+
 const isBroken = (page: Page) => isServerError(page) && page.status !== 502 && page.status !== 503
 
 /**
@@ -42,7 +45,7 @@ const restPage = (name: RestPage): Check => ({
     await stage.login(browser)
     const since = Date.now()
     const works = await use(stage, name, address, browser)
-    need(stage.platform.calls(since, { operation: name }).length > 0, `the page ${path} does not call the REST API`)
+    need(stage.platform.calls(since, { operation: name }).length > 0, notCalled(path))
     const problems = problemsIn([[isServerError(works), `the page responds ${outcomeOf(works)}`]])
     for (const code of [401, 403, 429, 500]) {
       const end = stage.platform.fault([name], { kind: 'status', code })

@@ -73,6 +73,8 @@ async function spoil(
     ({ sid }) => stage.platform.calls(since, { operation: 'sessionstatus', sid }).length > 0,
   )
   if (isVisitorKnown) return failed(`${response} was accepted, and its user is logged in`)
+  if (visitorPage.next !== undefined)
+    return failed(`${response} was believed: a visitor is redirected to Identify because of it`)
   const isLost = isServerError(userPage) || (mustStay && !stage.shows(userPage, user.account))
   const what =
     userPage.next !== undefined ? 'redirects to Identify' : `responds ${outcomeOf(userPage)} without the user`

@@ -1,13 +1,29 @@
-/** Writes the report as a single HTML file without external resources. */
+/** Writes the report as a single HTML file without external resources and without scripts. */
 import { flowDiagram, flowList, flowStyle } from '../../emulator/portal/flow-diagram'
 import { Html, portalHtml } from '../../emulator/portal/html'
-import type { Result } from '../check'
+import type { Result, Verdict } from '../check'
+import { reportFlow } from './flow'
 import { reportStyle } from './style'
-import { countOf, type Examined, groupsOf, sentenceOf, verdicts } from './summary'
+import { bySeverity, countOf, type Examined, groupsOf, sentenceOf, verdicts } from './summary'
+
+/** Maximum size of a report in characters. A longer one shows fewer steps of each check. */
+const MAX_SIZE = 480_000
+/** Steps of the evidence of a check, from the fullest report to the shortest one. */
+const STEPS = [40, 24, 12, 6, 2]
 
 export function htmlReport(examined: Examined): string {
-  const { siteUrl, at, seconds, notes, results, skipped } = examined
-  const style = new Html(`<style>${reportStyle}${flowStyle}</style>`)
+  let report = ''
+  for (const steps of STEPS) {
+    report = reportWith(examined, steps)
+    if (report.length <= MAX_SIZE) break
+  }
+  return report
+}
+
+function reportWith(examined: Examined, steps: number): string {
+  const { siteUrl, at, seconds, results } = examined
+  const style = new Html(`<style>${reportStyle}${flowStyle}${filterStyle()}</style>`)
+  const groups = groupsOf(results).sort(([, a], [, b]) => rankOf(a) - rankOf(b))
   return portalHtml`<!doctype html>
 <html lang="en">
 <head>
@@ -24,27 +40,50 @@ export function htmlReport(examined: Examined): string {
     <h1>SSO2 examination of ${siteUrl}</h1>
     <p class="sentence">${sentenceOf(examined)}</p>
     <p class="muted">${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC, ${Math.round(seconds)} seconds. All users in this report are made up.</p>
-    <ul class="counts">${verdicts.map((verdict) => portalHtml`<li class="chip ${classOf(verdict)}">${countOf(results, verdict)} ${verdict}</li>`)}</ul>
+    ${filter(results)}
   </header>
   <main id="content">
-    ${toFix(results)}
-    ${groupsOf(results).map(([group, own]) => groupSection(group, own))}
-    <section aria-labelledby="found"><h2 id="found">About this examination</h2>
-      <ul>${notes.map((note) => portalHtml`<li>${note}</li>`)}
-      ${skipped.map(({ name, reason }) => portalHtml`<li><code>${name}</code> was left out: ${reason}</li>`)}</ul>
-      <p class="muted">An undecided check is never counted as passed. Passwords, secrets and tickets are masked.</p></section>
+    ${toFix(results, 'failed', 'To fix')}
+    ${toFix(results, 'warning', 'To look at')}
+    ${groups.map(([group, own]) => groupSection(group, own, { examined, steps }))}
+    ${about(examined)}
   </main>
 </body>
 </html>
 `.text
 }
 
-/** Returns the failed checks, each with its finding and its fix. */
-function toFix(results: readonly Result[]): Html {
-  const failed = results.filter(({ verdict }) => verdict === 'failed')
-  if (failed.length === 0) return portalHtml``
-  return portalHtml`<section aria-labelledby="first"><h2 id="first">To fix</h2>
-<ul class="fixes">${byFix(failed).map(
+/** Returns the counts, which show the checks of one verdict. Works without scripts. */
+function filter(results: readonly Result[]): Html {
+  const choice = (id: string, text: string, isChosen: boolean) =>
+    portalHtml`<label class="chip ${id}"><input type="radio" name="show" id="show-${id}"${isChosen && new Html(' checked')} /> ${text}</label>`
+  return portalHtml`<fieldset class="counts"><legend>Show</legend>
+${choice('all', `all ${results.length}`, true)}
+${verdicts
+  .filter((verdict) => countOf(results, verdict) > 0)
+  .map((verdict) => choice(classOf(verdict), `${countOf(results, verdict)} ${verdict}`, false))}</fieldset>`
+}
+
+/** Hides the checks, and the groups and lists, that have none of the chosen verdict. Opens the groups that are left. */
+function filterStyle(): string {
+  return verdicts
+    .map(classOf)
+    .map((name) => {
+      const chosen = `body:has(#show-${name}:checked)`
+      return `${chosen} .check:not(.is-${name}), ${chosen} .group:not(:has(.is-${name})), ${chosen} .fix-list { display: none; }
+${chosen} .group::details-content { content-visibility: visible; block-size: auto; }`
+    })
+    .join('\n')
+}
+
+const rankOf = (results: readonly Result[]) => Math.min(...results.map(({ verdict }) => verdicts.indexOf(verdict)))
+
+/** Returns the checks of a verdict, each with its finding and its fix. */
+function toFix(results: readonly Result[], verdict: Verdict, title: string): Html {
+  const chosen = results.filter((result) => result.verdict === verdict)
+  if (chosen.length === 0) return portalHtml``
+  return portalHtml`<section class="fix-list" aria-labelledby="list-${verdict}"><h2 id="list-${verdict}">${title}</h2>
+<ul class="fixes">${byFix(chosen).map(
     (
       same,
     ) => portalHtml`<li>${same.map(({ name }) => portalHtml`<a href="#${idOf(name)}">${name}</a> `)}${same[0]?.text.effect}
@@ -63,30 +102,67 @@ function byFix(results: readonly Result[]): Result[][] {
 const classOf = (verdict: string) => verdict.replace(' ', '-')
 const idOf = (name: string) => `check-${name.replace('/', '-')}`
 
-function groupSection(group: string, results: readonly Result[]): Html {
-  return portalHtml`<section aria-labelledby="group-${group}"><h2 id="group-${group}">${group}</h2>
-${results.map(checkBlock)}</section>`
+/** What all checks of a report share. */
+interface Shared {
+  readonly examined: Examined
+  readonly steps: number
 }
 
-function checkBlock(result: Result): Html {
-  const { name, verdict, reason, text, seconds, flow, attempts } = result
-  // the attempts of a passed check say all, and their diagram would be cut in the middle
-  const hasDiagram = flow.steps.length > 0 && (verdict !== 'passed' || attempts.length === 0)
-  const id = idOf(name)
-  return portalHtml`<details class="check" id="${id}"><summary><span class="chip ${classOf(verdict)}">${verdict}</span>
+/** Returns a group, folded if each of its checks has passed or does not apply. */
+function groupSection(group: string, results: readonly Result[], shared: Shared): Html {
+  const counts = verdicts
+    .filter((verdict) => countOf(results, verdict) > 0)
+    .map((verdict) => `${countOf(results, verdict)} ${verdict}`)
+  const isOpen = results.some(({ verdict }) => !['passed', 'not applicable'].includes(verdict))
+  return portalHtml`<details class="group"${isOpen && new Html(' open')}><summary><h2>${group}</h2> <span class="muted">${counts.join(', ')}</span></summary>
+${bySeverity(results).map((result) => checkBlock(result, shared))}</details>`
+}
+
+function checkBlock(result: Result, { examined, steps }: Shared): Html {
+  const { name, verdict, reason, text, seconds } = result
+  const isPassed = verdict === 'passed'
+  return portalHtml`<details class="check is-${classOf(verdict)}" id="${idOf(name)}"><summary><span class="chip ${classOf(verdict)}">${verdict}</span>
 <span class="what"><strong>${name}</strong> <span class="muted">${text.good}</span></span></summary>
 <div class="body">
 ${
-  verdict !== 'passed' &&
+  !isPassed &&
   portalHtml`<dl>
   <dt>Found</dt><dd>${reason}</dd>
   <dt>Effect</dt><dd>${text.effect}</dd>
   <dt>Fix</dt><dd>${text.fix}</dd>
-  <dt>With express-sso2</dt><dd>${text.fixHere}</dd>
+  ${examined.isJavaScript && portalHtml`<dt>With express-sso2</dt><dd>${text.fixHere}</dd>`}
 </dl>`
 }
 <p class="muted">${text.source}. The check took ${seconds.toFixed(1)} s.</p>
-${attempts.length > 0 && portalHtml`<h3>Attempts of ${name}</h3><ul class="attempts">${attempts.map((attempt) => portalHtml`<li>${attempt}</li>`)}</ul>`}
-${hasDiagram && portalHtml`<h3>Evidence: ${name}</h3>${flowDiagram(flow, `${id}-`)}<details class="list"><summary>Steps and claims of ${name}</summary>${flowList(flow, `${id}-`)}</details>`}
+${attemptList(result)}
+${!isPassed && evidence(result, steps)}
 </div></details>`
+}
+
+const MAX_ATTEMPTS = 40
+
+function attemptList({ name, attempts }: Result): Html {
+  if (attempts.length === 0) return portalHtml``
+  const more = attempts.length - MAX_ATTEMPTS
+  return portalHtml`<h3>Attempts of ${name}</h3><ul class="attempts">${attempts
+    .slice(0, MAX_ATTEMPTS)
+    .map((attempt) => portalHtml`<li>${attempt}</li>`)}${more > 0 && portalHtml`<li>and ${more} more</li>`}</ul>`
+}
+
+/** Returns the requests of a check as a diagram and as a list. A passed check has none: the report would be too long. */
+function evidence(result: Result, steps: number): Html {
+  if (result.flow.steps.length === 0) return portalHtml``
+  const flow = reportFlow(result.flow, steps)
+  const prefix = `${idOf(result.name)}-`
+  return portalHtml`<h3>Evidence: ${result.name}</h3>${flowDiagram(flow, prefix)}<details class="list"><summary>Steps and claims of ${result.name}</summary>${flowList(flow, prefix)}</details>`
+}
+
+function about({ notes, skipped }: Examined): Html {
+  return portalHtml`<section aria-labelledby="found"><h2 id="found">About this examination</h2>
+<ul>${notes.map((note) => portalHtml`<li>${note}</li>`)}</ul>
+${
+  skipped.length > 0 &&
+  portalHtml`<details class="list"><summary>${skipped.length} checks were left out</summary><ul>${skipped.map(({ name, reason }) => portalHtml`<li><code>${name}</code>: ${reason}</li>`)}</ul></details>`
+}
+<p class="muted">An undecided check is never counted as passed. Passwords, secrets and tickets are masked. The JSON report has the requests of all checks.</p></section>`
 }

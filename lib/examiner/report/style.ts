@@ -28,7 +28,14 @@ a { color: var(--accent); text-underline-offset: 0.15em; }
 section { background: var(--card); border: 1px solid var(--line); border-radius: 12px; padding: 1rem 1.1rem; margin-bottom: 1rem; }
 code, pre, time { font-family: ui-monospace, Menlo, Consolas, monospace; font-size: 0.86em; }
 pre { background: var(--code); border-radius: 6px; padding: 0.6rem 0.75rem; margin: 0.4rem 0; white-space: pre-wrap; overflow-wrap: anywhere; }
-.counts { list-style: none; padding: 0; display: flex; flex-wrap: wrap; gap: 0.5rem; }
+.counts { border: 0; padding: 0; margin: 0.6rem 0 0; display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: center; }
+.counts legend { float: left; padding: 0; margin-right: 0.5rem; color: var(--soft); }
+.counts label { cursor: pointer; padding: 0.2rem 0.75rem 0.2rem 0.5rem; }
+.counts label:has(:checked) { outline: 2px solid currentColor; }
+.counts input { margin: 0 0.25rem 0 0; vertical-align: -0.1em; accent-color: currentColor; }
+.group { background: var(--card); border: 1px solid var(--line); border-radius: 12px; padding: 0.2rem 1.1rem; margin-bottom: 0.75rem; }
+.group > summary { cursor: pointer; padding: 0.6rem 0; }
+.group > summary h2 { display: inline; margin: 0 0.5rem 0 0; }
 .chip { display: inline-block; border-radius: 999px; padding: 0.05rem 0.65rem; font-size: 0.85rem; font-weight: 650; background: var(--plain-ground); white-space: nowrap; align-self: start; }
 .chip.passed { background: var(--good-ground); color: var(--good); }
 .chip.failed { background: var(--bad-ground); color: var(--bad); }
@@ -47,13 +54,16 @@ dt { font-weight: 650; }
 dd { margin: 0; overflow-wrap: anywhere; }
 .attempts { font-size: 0.92rem; overflow-wrap: anywhere; padding-left: 1.2rem; }
 .steps strong { overflow-wrap: anywhere; }
+.body .diagram svg { width: 100%; height: auto; min-width: 44rem; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 @media (max-width: 40rem) { .check > summary, dl { grid-template-columns: 1fr; } }
 @media print {
   :root { color-scheme: light; --ground: #fff; --card: #fff; }
   body { background: #fff; font-size: 11pt; }
   details::details-content { display: block; content-visibility: visible; block-size: auto; }
-  section { border: 0; padding: 0; break-inside: auto; }
+  section, .group { border: 0; padding: 0; break-inside: auto; }
+  .counts { display: none; }
+  .body .diagram svg { min-width: 0; }
   .skip { display: none; }
   .check { break-inside: avoid; }
 }

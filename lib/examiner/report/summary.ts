@@ -13,6 +13,8 @@ export interface Examined {
   readonly results: readonly Result[]
   /** Omitted checks, with the reason. */
   readonly skipped: readonly { readonly name: string; readonly reason: string }[]
+  /** Does the site run on Node.js, so that a fix with this package is of use? */
+  readonly isJavaScript: boolean
 }
 
 export const verdicts: readonly Verdict[] = ['failed', 'warning', 'undecided', 'not applicable', 'passed']
@@ -28,15 +30,21 @@ export function summaryOf({ results, skipped }: Examined): string {
   return [...counts.reverse(), ...(skipped.length > 0 ? [`${skipped.length} left out`] : [])].join(', ')
 }
 
+/** Orders results: what needs a look comes first. */
+export const bySeverity = (results: readonly Result[]): Result[] =>
+  [...results].sort((a, b) => verdicts.indexOf(a.verdict) - verdicts.indexOf(b.verdict))
+
 /** Returns the overall result as a sentence. */
 export function sentenceOf({ results }: Examined): string {
   const failed = countOf(results, 'failed')
+  const warnings = countOf(results, 'warning')
   const undecided = countOf(results, 'undecided')
   const lackingKeys = results.flatMap(({ missingKeys }) => (missingKeys === undefined ? [] : [missingKeys]))
   const unfit = countOf(results, 'not applicable') - lackingKeys.length
   const judged = results.length - undecided - countOf(results, 'not applicable')
   const keys = [...new Set(lackingKeys.flat())].sort()
   const open = [
+    warnings === 0 ? '' : warnings === 1 ? ' 1 check gave a warning.' : ` ${warnings} checks gave warnings.`,
     undecided === 0 ? '' : ` ${undecided} of the checks could not be judged. They are not counted as passed.`,
     unfit === 0 ? '' : ` ${unfit} did not apply: look whether they should.`,
     lackingKeys.length === 0

@@ -22,9 +22,10 @@ export const paint = (text: string, code: string, hasColors: boolean): string =>
   hasColors ? `\u001b[${code}m${text}\u001b[0m` : text
 
 export function terminalReport(examined: Examined, hasColors: boolean): string {
+  const { isJavaScript } = examined
   const groups = groupsOf(examined.results).map(
     ([group, results]) =>
-      `${paint(group, '1', hasColors)}\n${results.map((result, index) => block(result, hasColors, results.slice(0, index))).join('')}`,
+      `${paint(group, '1', hasColors)}\n${results.map((result, index) => block(result, { hasColors, isJavaScript, before: results.slice(0, index) })).join('')}`,
   )
   const skipped = examined.skipped.map(({ name, reason }) => `  - ${name}: left out (${reason})\n`)
   const notes = examined.notes.map((note) => `  ${note}\n`)
@@ -34,26 +35,31 @@ ${summaryOf(examined)}; ${Math.round(examined.seconds)} s
 `
 }
 
-/** Returns the failed checks once more, because the end of the output is what a terminal shows. */
+/** Returns failures and warnings once more, because the end of the output is what a terminal shows. */
 function failedAgain({ results }: Examined, hasColors: boolean): string {
-  const failed = results.filter(({ verdict }) => verdict === 'failed')
-  if (failed.length === 0) return ''
-  const lines = failed.map(
-    ({ name, reason }) => `  ${paint(marks.failed, colors.failed, hasColors)} ${name}: ${reason}\n`,
-  )
-  return `${paint('failed', '1', hasColors)}\n${lines.join('')}\n`
+  const listOf = (title: string, chosen: Verdict) => {
+    const found = results.filter(({ verdict }) => verdict === chosen)
+    if (found.length === 0) return ''
+    const mark = paint(marks[chosen], colors[chosen], hasColors)
+    return `${paint(title, '1', hasColors)}\n${found.map(({ name, reason }) => `  ${mark} ${name}: ${reason}\n`).join('')}\n`
+  }
+  return listOf('warnings', 'warning') + listOf('failed', 'failed')
 }
 
-/**
- * Returns the report of a result.
- * @param before earlier results of the group, whose fixes are not printed again
- */
-function block({ name, verdict, reason, text }: Result, hasColors: boolean, before: readonly Result[]): string {
+interface BlockOptions {
+  readonly hasColors: boolean
+  readonly isJavaScript: boolean
+  /** Earlier results of the group, whose fixes are not printed again. */
+  readonly before: readonly Result[]
+}
+
+function block({ name, verdict, reason, text }: Result, { hasColors, isJavaScript, before }: BlockOptions): string {
   const head = `  ${paint(marks[verdict], colors[verdict], hasColors)} ${name}`
   if (verdict === 'passed') return `${head}\n`
   const words = `${head}: ${paint(verdict, colors[verdict], hasColors)}, ${reason}\n`
   if (verdict !== 'failed' && verdict !== 'warning') return words
   const same = before.find((one) => one.verdict === verdict && one.text.fix === text.fix)
   if (same) return `${words}      Fix: as for ${same.name}\n`
-  return `${words}      Should be: ${text.good}\n      Effect: ${text.effect}\n      Fix: ${text.fix}\n      With express-sso2: ${text.fixHere}\n      ${text.source}\n`
+  const here = isJavaScript ? `      With express-sso2: ${text.fixHere}\n` : ''
+  return `${words}      Should be: ${text.good}\n      Effect: ${text.effect}\n      Fix: ${text.fix}\n${here}      ${text.source}\n`
 }

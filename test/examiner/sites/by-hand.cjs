@@ -268,10 +268,8 @@ function createSite(env) {
     if (claims.err) return
     session.verifiedAt = Date.now()
     if (claims.sts === 'anon') session.user = undefined
-    if (claims.sts === 'loggedin' && !session.user) {
-      const user = claims.at ? await userOf(claims.at) : undefined
-      if (!endedHere.has(session.sid)) Object.assign(session, { user, isPending: !user })
-    }
+    // the next Identify redirect logs the user in, under a new session ID
+    if (claims.sts === 'loggedin' && !session.user) endSession(session)
   }
 
   /** An SSO session that was logged out here: Identify gives a new one as soon as the platform knows. */

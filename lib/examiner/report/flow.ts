@@ -1,0 +1,31 @@
+/** Fits a flow into a report: all browsers share a lane, and long flows are cut in the middle. */
+import type { Flow, FlowStep } from '../../emulator/flow/types'
+
+const BROWSERS = { id: 'browsers', name: 'Browsers' }
+
+/** Returns the flow with at most four lanes and some steps, so that its diagram fits a page. */
+export function reportFlow(flow: Flow, maxSteps: number): Flow {
+  const servers = flow.participants.filter(({ id }) => ['site', 'second', 'platform'].includes(id))
+  const browsers = flow.participants.filter((one) => !servers.includes(one))
+  const steps = shortened(flow.steps, maxSteps)
+  if (browsers.length < 2) return { ...flow, steps }
+  const names = new Map(browsers.map(({ id, name }) => [id, name.replace(/^Browser (?=.)/, '')]))
+  return { ...flow, participants: [BROWSERS, ...servers], steps: steps.map((step) => inOneLane(step, names)) }
+}
+
+/** Names the browser in the step, because its lane has many. */
+function inOneLane(step: FlowStep, names: ReadonlyMap<string, string>): FlowStep {
+  const name = names.get(step.from) ?? names.get(step.to)
+  if (name === undefined) return step
+  const lane = (id: string) => (names.has(id) ? BROWSERS.id : id)
+  return { ...step, from: lane(step.from), to: lane(step.to), name: `${name}: ${step.name}` }
+}
+
+function shortened(steps: readonly FlowStep[], maxSteps: number): readonly FlowStep[] {
+  if (steps.length <= maxSteps) return steps
+  const half = Math.floor(maxSteps / 2)
+  const [next] = steps.slice(half, half + 1)
+  const left = `${steps.length - 2 * half} more steps, see the JSON report`
+  const gap: FlowStep[] = next ? [{ at: next.at, from: 'site', to: 'site', name: left, claims: {}, verdict: 'ok' }] : []
+  return [...steps.slice(0, half), ...gap, ...steps.slice(-half)]
+}
