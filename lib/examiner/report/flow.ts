@@ -1,5 +1,6 @@
 /** Fits a flow into a report: all browsers share a lane, and long flows are cut in the middle. */
 import type { Flow, FlowStep } from '../../emulator/flow/types'
+import { USER_AGENT } from '../browser'
 
 const BROWSERS = { id: 'browsers', name: 'Browsers' }
 
@@ -7,10 +8,20 @@ const BROWSERS = { id: 'browsers', name: 'Browsers' }
 export function reportFlow(flow: Flow, maxSteps: number): Flow {
   const servers = flow.participants.filter(({ id }) => ['site', 'second', 'platform'].includes(id))
   const browsers = flow.participants.filter((one) => !servers.includes(one))
-  const steps = shortened(flow.steps, maxSteps)
+  const steps = shortened(flow.steps, maxSteps).map(withoutUsual)
   if (browsers.length < 2) return { ...flow, steps }
   const names = new Map(browsers.map(({ id, name }) => [id, name.replace(/^Browser (?=.)/, '')]))
   return { ...flow, participants: [BROWSERS, ...servers], steps: steps.map((step) => inOneLane(step, names)) }
+}
+
+/** Claims of nearly every token, which tell something at the landing page only. */
+const usual = ['cid', 'iss', 'aud', 'nbf', 'iat', 'exp']
+
+/** Leaves out the claims that are the same in each call of the platform. */
+function withoutUsual(step: FlowStep): FlowStep {
+  const isCall = [step.from, step.to].includes('platform')
+  const isKept = ([name, value]: [string, unknown]) => !(isCall && usual.includes(name)) && value !== USER_AGENT
+  return { ...step, claims: Object.fromEntries(Object.entries(step.claims).filter(isKept)) }
 }
 
 /** Names the browser in the step, because its lane has many. */
@@ -23,9 +34,9 @@ function inOneLane(step: FlowStep, names: ReadonlyMap<string, string>): FlowStep
 
 function shortened(steps: readonly FlowStep[], maxSteps: number): readonly FlowStep[] {
   if (steps.length <= maxSteps) return steps
-  const half = Math.floor(maxSteps / 2)
-  const [next] = steps.slice(half, half + 1)
-  const left = `${steps.length - 2 * half} more steps, see the JSON report`
+  const begin = Math.floor(maxSteps / 3) // the end of a flow tells more than its beginning
+  const [next] = steps.slice(begin, begin + 1)
+  const left = `${steps.length - maxSteps} more steps, see the JSON report`
   const gap: FlowStep[] = next ? [{ at: next.at, from: 'site', to: 'site', name: left, claims: {}, verdict: 'ok' }] : []
-  return [...steps.slice(0, half), ...gap, ...steps.slice(-half)]
+  return [...steps.slice(0, begin), ...gap, ...steps.slice(begin - maxSteps)]
 }

@@ -9,7 +9,9 @@ import { bySeverity, countOf, type Examined, groupsOf, sentenceOf, verdicts } fr
 /** Maximum size of a report in characters. A longer one shows fewer steps of each check. */
 const MAX_SIZE = 480_000
 /** Steps of the evidence of a check, from the fullest report to the shortest one. */
-const STEPS = [40, 24, 12, 6, 2]
+const STEPS = [40, 30, 24, 20, 16, 12, 10, 8, 6, 4]
+/** Steps of a check whose fix an earlier check of its group has too. */
+const STEPS_OF_SAME = 4
 
 export function htmlReport(examined: Examined): string {
   let report = ''
@@ -113,10 +115,14 @@ function groupSection(group: string, results: readonly Result[], shared: Shared)
   const counts = verdicts
     .filter((verdict) => countOf(results, verdict) > 0)
     .map((verdict) => `${countOf(results, verdict)} ${verdict}`)
+  const inOrder = bySeverity(results)
   const isOpen = results.some(({ verdict }) => !['passed', 'not applicable'].includes(verdict))
   return portalHtml`<details class="group"${isOpen && new Html(' open')}><summary><h2>${group}</h2> <span class="muted">${counts.join(', ')}</span></summary>
-${bySeverity(results).map((result) => checkBlock(result, shared))}</details>`
+${inOrder.map((result, index) => checkBlock(result, hasEarlier(inOrder.slice(0, index), result) ? { ...shared, steps: Math.min(shared.steps, STEPS_OF_SAME) } : shared))}</details>`
 }
+
+const hasEarlier = (earlier: readonly Result[], { verdict, text }: Result) =>
+  earlier.some((one) => one.verdict === verdict && one.text.fix === text.fix)
 
 function checkBlock(result: Result, { examined, steps }: Shared): Html {
   const { name, verdict, reason, text, seconds } = result
