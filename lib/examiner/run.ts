@@ -119,7 +119,8 @@ class Runner {
     }
     let stage = new Stage(run, facts)
     let finding = await runCheck(check, stage)
-    if (finding.verdict === 'undecided' && !check.isSlow && (await isAwake(stage))) {
+    const mayRepeat = finding.verdict === 'undecided' && !finding.reason.startsWith(EXAMINER_FAILED) && !check.isSlow
+    if (mayRepeat && (await isAwake(stage))) {
       stage = new Stage(run, facts)
       since = Date.now()
       finding = await runCheck(check, stage)
@@ -154,12 +155,14 @@ class Runner {
   }
 }
 
+const EXAMINER_FAILED = 'the examiner failed'
+
 async function runCheck(check: Check, stage: Stage): Promise<Finding> {
   try {
     return await check.run(stage)
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'the check itself has failed'
-    return { verdict: 'undecided', reason: error instanceof Undecided ? reason : `the examiner failed: ${reason}` }
+    return { verdict: 'undecided', reason: error instanceof Undecided ? reason : `${EXAMINER_FAILED}: ${reason}` }
   }
 }
 

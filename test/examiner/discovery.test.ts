@@ -134,7 +134,8 @@ test('a check that breaks is undecided, and so is one without an account', () =>
         },
       },
     ]
-    const results = await runChecks(checks, { platform, settings: readSettings({}), facts: factsOf(platform.siteUrl) })
+    const facts = factsOf(platform.siteUrl)
+    const results = await runChecks(checks, { platform, settings: readSettings({}), facts, patienceMs: 0 })
     expect(results.map(({ verdict, reason }) => `${verdict}: ${reason}`)).toEqual([
       'undecided: the examiner failed: no page',
       'undecided: the examiner failed: the check itself has failed',

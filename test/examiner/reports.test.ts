@@ -1,4 +1,5 @@
 import { flowOf } from '../../lib/emulator/flow/flow'
+import type { FlowStep } from '../../lib/emulator/flow/types'
 import type { Finding, Result } from '../../lib/examiner/check'
 import { failed, notApplicable, notTold, passed, warning } from '../../lib/examiner/finding'
 import { jsonReport, junitReport } from '../../lib/examiner/report/files'
@@ -27,7 +28,8 @@ const examinedOf = (results: Result[], skipped: Examined['skipped'] = []): Exami
 const undecided: Finding = { verdict: 'undecided', reason: 'no page' }
 
 test.each<[findings: Finding[], sentence: string]>([
-  [[passed(), warning('odd')], 'No check failed.'],
+  [[passed(), warning('odd')], 'No check failed. 1 check gave a warning.'],
+  [[warning('odd'), warning('odd')], 'No check failed. 2 checks gave warnings.'],
   [
     [passed(), failed('bad'), undecided],
     '1 of 2 checks failed. Users or their data may be at risk. 1 of the checks could not be judged. They are not counted as passed.',
@@ -68,6 +70,9 @@ ${words}  ? logout/two: undecided, no page
 left out
   - outage/one: left out (--skip)
 
+warnings
+  ! logout/one: odd
+
 failed
   ✗ login/one: it <fails>\u0000 & "more"
   ✗ login/two: again
@@ -81,7 +86,9 @@ test('the report of a terminal with colours, and without a failure', () => {
   const all = examinedOf(results.slice(2))
   const report = terminalReport(all, true)
   expect(report).toContain('\u001b[33m!\u001b[0m logout/one: \u001b[33mwarning\u001b[0m, odd\n')
-  expect(report).toContain(`\u001b[32m✓\u001b[0m logout/three\n\n${sentenceOf(all)}\n1 passed`)
+  expect(report).toContain(
+    `\u001b[32m✓\u001b[0m logout/three\n\n\u001b[1mwarnings\u001b[0m\n  \u001b[33m!\u001b[0m logout/one: odd\n\n${sentenceOf(all)}\n1 passed`,
+  )
   expect(summaryOf(examinedOf(results))).toBe('1 passed, 0 not applicable, 1 undecided, 1 warning, 2 failed')
 })
 
@@ -100,4 +107,25 @@ test('JSON has the steps of the evidence, and HTML names failures with the same 
   expect(json.results[4]).toMatchObject({ name: 'logout/three', seconds: 1.235, evidence: { steps: [] } })
   expect(htmlReport(examinedOf(results)).match(/<li><a href="#check-login-one">/g)).toHaveLength(1)
   expect(htmlReport(examinedOf(results.slice(2)))).not.toContain('To fix')
+})
+
+test('a report of a site in another language has no advice about options of this package', () => {
+  const all = { ...examinedOf(results), isJavaScript: false }
+  expect([terminalReport(all, false), htmlReport(all)].join()).not.toMatch(/express-sso2|an option/)
+})
+
+test('the report of a site that fails everywhere stays below 500 kB, and its diagrams have four lanes', () => {
+  const names = [...Array(12).keys()].map((number) => ({ id: `Browser ${number}`, name: `Browser ${number}` }))
+  const steps = [...Array(60).keys()].map((at): FlowStep => {
+    const claims = { cid: 'site', uas: 'x'.repeat(100), sid: 'y'.repeat(40) }
+    return { at, from: `Browser ${at % 12}`, to: 'site', name: `GET /${at}`, claims, verdict: 'ok' }
+  })
+  const flow = flowOf('a flow', [...names, { id: 'site', name: 'Site' }, { id: 'platform', name: 'Platform' }], steps)
+  const failures = [...Array(120).keys()].map((number) => {
+    const result = resultOf(`login/${number}`, failed('bad'))
+    return { ...result, flow, text: { ...text, fix: `fix ${number % 80}` } }
+  })
+  const report = htmlReport(examinedOf(failures))
+  expect([report.length < 500_000, report.includes('more steps')]).toEqual([true, true])
+  expect(report.match(/<rect class="who"/g)).toHaveLength(120 * 3)
 })

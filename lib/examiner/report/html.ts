@@ -9,7 +9,7 @@ import { bySeverity, countOf, type Examined, groupsOf, sentenceOf, verdicts } fr
 /** Maximum size of a report in characters. A longer one shows fewer steps of each check. */
 const MAX_SIZE = 480_000
 /** Steps of the evidence of a check, from the fullest report to the shortest one. */
-const STEPS = [40, 30, 24, 20, 16, 12, 10, 8, 6, 4]
+const STEPS = [40, 30, 24, 20, 16, 12, 10, 8, 6, 4, 2, 0]
 /** Steps of a check whose fix an earlier check of its group has too. */
 const STEPS_OF_SAME = 4
 
@@ -157,7 +157,7 @@ function attemptList({ name, attempts }: Result): Html {
 
 /** Returns the requests of a check as a diagram and as a list. A passed check has none: the report would be too long. */
 function evidence(result: Result, steps: number): Html {
-  if (result.flow.steps.length === 0) return portalHtml``
+  if (result.flow.steps.length === 0 || steps === 0) return portalHtml``
   const flow = reportFlow(result.flow, steps)
   const prefix = `${idOf(result.name)}-`
   return portalHtml`<h3>Evidence: ${result.name}</h3>${flowDiagram(flow, prefix)}<details class="list"><summary>Steps and claims of ${result.name}</summary>${flowList(flow, prefix)}</details>`

@@ -42,7 +42,7 @@ pre { background: var(--code); border-radius: 6px; padding: 0.6rem 0.75rem; marg
 .chip.warning { background: var(--warn-ground); color: var(--warn); }
 .chip.undecided { background: var(--open-ground); color: var(--open); }
 .fixes { margin: 0; padding-left: 1.2rem; }
-.fixes li { margin: 0.25rem 0; }
+.fixes li { margin: 0.25rem 0; overflow-wrap: anywhere; }
 .check { border-top: 1px solid var(--hair); }
 .check > summary, .list > summary, .steps summary { cursor: pointer; padding: 0.4rem 0; }
 .check > summary { display: grid; grid-template-columns: 8.2rem 1fr; gap: 0.25rem 0.75rem; list-style: none; }
