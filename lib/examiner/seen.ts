@@ -17,6 +17,7 @@ export class Seen {
   readonly #userPages = new Map<string, UserPage>()
   readonly #unescaped = new Set<string>()
   readonly #secrets = new Set<string>()
+  readonly #stackTraces = new Set<string>()
   readonly #site: string
 
   constructor(
@@ -41,8 +42,18 @@ export class Seen {
     return [...this.#secrets]
   }
 
+  /** Sentences about pages that show how the site failed. */
+  get stackTraces(): readonly string[] {
+    return [...this.#stackTraces]
+  }
+
   add(hop: Hop): void {
     if (hop.url.origin !== this.#site) return
+    const [trace] = STACK_TRACE.exec(hop.text) ?? []
+    if (trace !== undefined)
+      this.#stackTraces.add(
+        `${hop.method} ${hop.url.pathname} responds ${hop.status} with ${trace.trim().slice(0, 80)}`,
+      )
     this.#addSecrets(hop)
     if (hop.status !== 200 || hop.text === '') return
     const path = hop.url.pathname
@@ -78,6 +89,10 @@ export class Seen {
     }
   }
 }
+
+/** Lines of stack traces: Node.js, Python, Java, PHP, Ruby. */
+const STACK_TRACE =
+  /at [^<\n]{1,80}:\d+:\d+\)?|Traceback \(most recent call last\)|at [\w.$]+\([\w$]+\.java:\d+\)|Stack trace:[\s\S]{0,10}#0|[\w/.-]+\.rb:\d+:in/
 
 const isHtml = ({ headers }: Hop) => /html/i.test(headers['content-type'] ?? 'text/html')
 

@@ -50,6 +50,7 @@ const ofParts: Record<string, readonly string[] | undefined> = {
   'logout/all-sessions': ['logoutAll'],
   'outage/new-visitors': undefined,
   'calls/secrets-in-output': undefined,
+  'login/log-injection': undefined,
   'outage/grace-period': ['graceSeconds'],
   'rest/marketplace': ['rest.marketplace'],
   'rest/gift': ['rest.gift'],

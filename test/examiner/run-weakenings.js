@@ -41,7 +41,8 @@ function load(changes, console) {
 /** Runs one check against the site with some changes. `more` are facts about the changed site. */
 async function examine(check, changes, more) {
   let output = ''
-  const print = (...words) => (output += `${words.map((word) => JSON.stringify(word)).join(' ')}\n`)
+  const print = (...words) =>
+    (output += `${words.map((word) => (typeof word === 'string' ? word : JSON.stringify(word))).join(' ')}\n`)
   const { createSite } = load(changes, { log: print, error: print })
   let handle
   const server = http.createServer((req, res) => handle(req, res))

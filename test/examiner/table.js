@@ -18,8 +18,9 @@ const naive = {
   'not applicable': ['logout/all-sessions', ...SMALL],
   warning: [
     ...of('landing', 'other-secret', 'alg-none', 'no-typ', 'expired', 'not-yet-valid', 'second-site-token'),
-    ...of('landing', 'oversized', 'not-canonical'),
+    ...of('landing', 'partial-signature', 'other-key', 'oversized', 'not-canonical'),
     'status/ten-at-once',
+    'logout/stale-session',
     ...of('login', 'wrong-password', 'frozen-account'),
     'headers/version-banner',
     'calls/valid-tokens',
@@ -27,12 +28,13 @@ const naive = {
   failed: [
     ...of('identify', 'navigations-only', 'without-cookies'),
     ...of('landing', 'alg-hs512', 'wrong-audience', 'wrong-issuer', 'parameters', 'login-csrf', 'replay-after-logout'),
-    ...of('landing', 'open-redirect', 'prefetch'),
+    ...of('landing', 'open-redirect', 'prefetch', 'new-session-id'),
     ...of('ticket', 'once', 'refused'),
     ...of('login', 'new-session-id', 'return-address', 'foreign-form', 'double-submit', 'lost-response'),
+    ...of('login', 'escaped-input'),
     ...of('login', 'password-stays-nowhere', 'session-terminated', 'session-not-found'),
     ...of('logout', 'by-post-only', 'foreign-form'),
-    ...of('session', 'cookie-flags', 'shared-cache', 'browser-cache'),
+    ...of('session', 'cookie-flags', 'shared-cache', 'browser-cache', 'escaped-name'),
     ...cells('login', ...HTTP, 'wrong-signature').filter((name) => name !== 'outage/login-slow'),
     ...cells('logout', ...HTTP, 'wrong-signature'),
     ...cells('ticket', ...HTTP),
@@ -41,7 +43,7 @@ const naive = {
     ...of('clock', 'ahead-3-s', 'ahead-30-s', 'behind-30-s', 'ahead-10-min', 'behind-10-min'),
     ...of('headers', 'login-framing', 'referrer-policy', 'cache-control'),
     // these wait
-    ...of('status', 'wrong-signature', 'wrong-session', 'wrong-audience', 'expired'),
+    ...of('status', 'wrong-signature', 'wrong-session', 'wrong-audience', 'expired', 'new-session-id'),
     'logout/platform-informed-later',
     ...cells('page', ...HTTP, 'wrong-signature'),
     'outage/few-calls',
@@ -51,8 +53,10 @@ const naive = {
 /** A careful site in Python: its tokens are verified, and the flow is not bound to the browser. */
 const python = {
   'not applicable': ['login/return-address', 'logout/all-sessions', ...SMALL],
-  warning: ['status/ten-at-once', 'login/frozen-account', 'headers/version-banner'],
+  warning: ['status/ten-at-once', 'login/frozen-account', 'logout/stale-session', 'headers/version-banner'],
   failed: [
+    ...of('status', 'new-session-id'),
+    'login/stale-session',
     ...of('identify', 'navigations-only', 'without-cookies'),
     ...of('landing', 'login-csrf', 'replay-after-logout', 'prefetch'),
     'ticket/once',
@@ -66,7 +70,7 @@ const python = {
 }
 
 /** Sites that use the package and leave Express's banner on. */
-const withPackage = { 'not applicable': SMALL, warning: ['headers/version-banner'] }
+const withPackage = { 'not applicable': SMALL, warning: ['headers/version-banner', 'logout/stale-session'] }
 
 /** A site of this folder, and an example that uses the package. */
 const own = (name, file, more) => ({ name, cwd: 'test/examiner/sites', command: ['node', file], ...more })
@@ -88,17 +92,17 @@ const table = [
   own('fresh-page', 'fresh-page.mjs', {
     config: { graceSeconds: 20, pages: { sensitive: '/payments' } },
     env: { SSO2_GRACE_SECONDS: '20' },
-    expected: { 'not applicable': WITHOUT_REST },
+    expected: { 'not applicable': WITHOUT_REST, warning: ['logout/stale-session'] },
   }),
   own('example-app', 'example-app.cjs', {
     config: { rest: { marketplace: '/marketplace', gift: '/gift', administrators: '/administrators' } },
-    expected: { 'not applicable': [SENSITIVE, GRACE] },
+    expected: { 'not applicable': [SENSITIVE, GRACE], warning: ['logout/stale-session'] },
   }),
   example('existing-session', { env: { SESSION_SECRET: 'a-session-secret-for-examinations-only' } }),
   example('custom-form', { config: { pages: { account: '/api/reader' }, login: { page: '/login' } } }),
   example('on-demand-cdn', {
     expected: {
-      warning: ['headers/version-banner'],
+      warning: ['headers/version-banner', 'logout/stale-session'],
       'not applicable': [
         'identify/first-visit',
         'identify/navigations-only',
@@ -112,6 +116,13 @@ const table = [
   example('two-sites', {
     address: 'http://morning.localhost',
     command: ['node', '../../test/examiner/sites/two-sites.mjs'],
+  }),
+  own('good', 'good.py', {
+    program: 'python3',
+    command: ['python3', 'good.py'],
+    config: { graceSeconds: 20, pages: { sensitive: '/sensitive' } },
+    env: { GRACE_SECONDS: '20' },
+    expected: { 'not applicable': WITHOUT_REST },
   }),
   own('python', 'python.py', { program: 'python3', command: ['python3', 'python.py'], expected: python }),
   own('naive', 'naive.mjs', { expected: naive }),

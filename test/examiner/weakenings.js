@@ -59,6 +59,17 @@ weakenTo(
   [change('const back = `${site}${path}', 'const back = `http://other.invalid${path}')],
 )
 const READ_TOKEN = 'const claims = tokens.length === 1 ? verify(tokens[0]) : undefined'
+weakenTo(
+  'failed: with X-Forwarded-Host',
+  'identify/return-address',
+  'the return address is built from a header of the request',
+  [
+    change(
+      'const back = `${site}${path}',
+      "const back = `http://${req.get('x-forwarded-host') ?? new URL(site).host}${path}",
+    ),
+  ],
+)
 weaken(
   [
     'identify/first-visit',
@@ -764,6 +775,17 @@ weakenTo('failed: the token is in the site', 'landing/leaves-nothing', 'the acce
 ])
 weakenTo('failed: the password is in the site', 'login/password-stays-nowhere', 'the tokens of calls are printed', [
   after('async function callSso(operation, claims) {', "console.log('-'.repeat(operation.length), sign(claims))"),
+])
+
+weaken('login/log-injection', 'usernames are logged as they are', [
+  before('const { sid } = req.session', 'console.log(`login of ${usr}`)'),
+])
+weaken('headers/stack-trace', 'errors are shown', [
+  change("send('<p>This request could not be read.</p>')", 'send(error.stack)'),
+  change(
+    'const { path, binding } = splitReturn',
+    "if (!query.get('t')?.includes('.')) throw new Error('no token')\n    const { path, binding } = splitReturn",
+  ),
 ])
 
 /* outage */

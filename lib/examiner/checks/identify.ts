@@ -50,13 +50,20 @@ const requestToken: Check = {
 }
 
 /** Returns the parameters with which a new browser is redirected to Identify. */
-async function identifyRequest(stage: Stage): Promise<{ t: string; r: string; page: string }> {
+async function identifyRequest(
+  stage: Stage,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ t: string; r: string; page: string }> {
   const page = `${stage.identifiedPage}?examined=return`
-  const opened = await stage.openHere(stage.browser(), page)
+  const opened = await stage.openHere(stage.browser(), page, { headers })
   need(opened.next, 'a new browser was not redirected to Identify')
   const query = new URL(opened.next).searchParams
   return { t: query.get('t') ?? '', r: query.get('r') ?? '', page }
 }
+
+const ATTACKER = 'attacker.invalid'
+/** Headers that a site behind no proxy gets from anybody. */
+const forwarded = { 'x-forwarded-host': ATTACKER, forwarded: `host=${ATTACKER}` }
 
 const returnAddress: Check = {
   name: 'identify/return-address',
@@ -65,6 +72,9 @@ const returnAddress: Check = {
     if (!URL.canParse(r)) return failed('r is not an absolute address')
     const [back, asked] = [new URL(r), new URL(page)]
     if (back.origin !== asked.origin) return failed(`r leads to ${back.origin}`)
+    const forged = await identifyRequest(stage, forwarded)
+    if (new URL(forged.r).hostname === ATTACKER)
+      return failed(`with X-Forwarded-Host: ${ATTACKER} in the request, r leads to ${new URL(forged.r).origin}`)
     const isSame = back.pathname === asked.pathname && back.searchParams.get('examined') === 'return'
     return failedIf(
       stage.site.isIdentifiedAlways && !isSame,

@@ -5,7 +5,7 @@ import { isAnyError, isServerError, outcomeOf } from '../outcome'
 import { holds, linesWith, tokensIn } from '../secrets'
 import { pause, type Stage } from '../stage'
 import { foreignForms } from './foreign'
-import { anyPassword, escapedInput } from './passwords'
+import { anyPassword, escapedInput, logInjection } from './passwords'
 import { returnAddress } from './return-address'
 import { staleChecks } from './stale'
 
@@ -156,6 +156,7 @@ export const loginChecks: readonly Check[] = [
   returnAddress,
   escapedInput,
   anyPassword,
+  logInjection,
   foreignForm,
   staleChecks.staleLogin,
   doubleSubmit,

@@ -89,6 +89,27 @@ const banner: Check = {
   },
 }
 
+/** Sends requests that break careless sites, and judges all pages that other checks have seen. */
+const stackTrace: Check = {
+  name: 'headers/stack-trace',
+  isLast: true,
+  run: async (stage) => {
+    const browser = stage.browser()
+    const { landing, loginPage, url } = stage.site
+    const pages = [
+      await stage.openHere(browser, `${landing}?t=x&r=%00`),
+      await stage.openHere(browser, `${url}/%E0%A4%A`),
+      await stage.openHere(browser, loginPage, { method: 'POST', fields: { examined: '%' } }),
+    ]
+    need(await stage.login(browser), 'a login did not work')
+    need(
+      pages.some(({ status }) => status !== 0),
+      'the site does not respond',
+    )
+    return noneOf(stage.run.seen.stackTraces.slice(0, 5))
+  },
+}
+
 export const clockChecks: readonly Check[] = [
   clockCheck('ahead-3-s', 3),
   clockCheck('behind-3-s', -3),
@@ -98,4 +119,4 @@ export const clockChecks: readonly Check[] = [
   clockCheck('behind-10-min', -600),
 ]
 
-export const headerChecks: readonly Check[] = [framing, referrer, cacheControl, banner]
+export const headerChecks: readonly Check[] = [framing, referrer, cacheControl, banner, stackTrace]

@@ -5,9 +5,8 @@ import { type Check, failed, need, noneOf, notApplicable, type Problem, problems
 import { isLoopbackHost } from '../request'
 import { linesWith, tokensIn } from '../secrets'
 import type { Stage } from '../stage'
+import { NOT_STARTED } from './passwords'
 import { lookAround } from './session'
-
-const NOT_STARTED = 'the examiner reads the output of a site only if it starts the site itself'
 
 /** Logs in and out, and then reads the whole output. */
 export const secretsInOutput: Check = {

@@ -1,9 +1,12 @@
 /** Checks `login/any-password` and `login/escaped-input`: what users type must arrive, and must not become part of a page. */
-import { type Check, need, noneOf } from '../check'
+import { type Check, failedIf, need, noneOf, notApplicable } from '../check'
 import { outcomeOf } from '../outcome'
 import type { Account } from '../platform'
 import type { Stage } from '../stage'
 import { loginParameters } from './return-address'
+
+/** The reason why a check of the output does not apply. */
+export const NOT_STARTED = 'the examiner reads the output of a site only if it starts the site itself'
 
 /** Passwords that sites change on their way: the description, and the password made of an ordinary one. */
 const oddPasswords: readonly [name: string, make: (password: string) => string][] = [
@@ -48,6 +51,25 @@ export const anyPassword: Check = {
   },
 }
 
+const INJECTED = 'examined-line-of-an-attacker'
+
+/** Types a username of two lines. The second one must not become a line of the log. */
+export const logInjection: Check = {
+  name: 'login/log-injection',
+  run: async (stage) => {
+    if (stage.run.siteOutput === undefined) return notApplicable(NOT_STARTED)
+    need(await canLogIn(stage, stage.account()), 'a login with an ordinary password did not work')
+    const browser = stage.browser()
+    const { form } = await stage.loginForm(browser)
+    await stage.submit(browser, form, { username: `examined\r\n${INJECTED}`, password: 'not-the-password' })
+    const lines = stage.run.siteOutput().split(/\r\n|\n|\r/)
+    return failedIf(
+      lines.some((line) => line.startsWith(INJECTED)),
+      'a username with a line break begins a line of its own in the output of the site',
+    )
+  },
+}
+
 const MARKUP = '<b>examined</b>'
 const ODD_INPUT = `"'>${MARKUP}`
 
@@ -55,6 +77,7 @@ export const escapedInput: Check = {
   name: 'login/escaped-input',
   run: async (stage) => {
     const { loginPage, publicPage, returnField, usernameField } = stage.site
+    need(await canLogIn(stage, stage.account()), 'a login with an ordinary password did not work')
     const browser = stage.browser()
     const { form } = await stage.loginForm(browser)
     const typed = { username: ODD_INPUT, password: 'not-the-password' }

@@ -53,6 +53,20 @@ export const inputTexts: CheckTexts = {
     ESCAPE,
     FORM,
   ),
+  'login/log-injection': row(
+    'A username with a line break does not begin a line of the log.',
+    'An attacker writes lines into the log that look like logins of others, and hides traces.',
+    'OWASP ASVS 5, 16.4.1',
+    'Log typed texts as JSON, or replace control characters. Better: log no username at all.',
+    FORM,
+  ),
+  'headers/stack-trace': row(
+    'No page shows a stack trace.',
+    'An attacker learns files, versions and the place of a fault.',
+    'OWASP ASVS 5, 16.5.1',
+    'Add a handler for all errors that logs the error and shows a page without details. Switch the debug mode of the framework off.',
+    'Set NODE_ENV=production, or add an error handler.',
+  ),
   'session/escaped-name': row(
     'The name of a user never becomes markup of a page.',
     "A user with a name such as <script src=…> runs scripts in the pages of everybody who sees the name. Names such as O'Neil break pages.",
