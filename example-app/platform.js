@@ -49,16 +49,16 @@ const accounts = [
     groups: ['Customer service', 'Marketing'],
     subscriptions: [],
   },
-  administrator('account-otto', 'otto', 'Otto Falk', ['Customer service']),
-  administrator('account-vera', 'vera', 'Vera Lund', ['Accounting', 'Marketing']),
+  administrator('account-otto', 'otto', 'tide-table', 'Otto Falk', ['Customer service']),
+  administrator('account-vera', 'vera', 'ink-ledger', 'Vera Lund', ['Accounting', 'Marketing']),
 ]
 
-function administrator(accountId, username, name, groups) {
+function administrator(accountId, username, password, name, groups) {
   const email = `${username}@lindenhaven.example`
   return {
     accountId,
     username,
-    password: randomBytes(12).toString('hex'),
+    password,
     name,
     email,
     active: true,

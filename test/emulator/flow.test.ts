@@ -11,12 +11,13 @@ const steps = (sid: string) => emulator.flow(sid).steps
 const way = ({ from, to, name }: FlowStep) => `${from} > ${to}: ${name}`
 const faulty = (sid: string) => steps(sid).filter(({ verdict }) => verdict !== 'ok')
 
-test('a login is five steps, and nothing of it is a secret, wherever it is shown', async () => {
+test('a login is six steps with the form of the browser, and nothing of it is a secret, wherever it is shown', async () => {
   const { sid, at: ticket } = await platform.login()
   expect(steps(sid).map(way)).toEqual([
     'morning > browser: redirect to Identify',
     'browser > platform: Identify',
     'platform > browser: redirect to the landing page: anon',
+    'browser > morning: login form (POST)',
     'morning > platform: Authenticate',
     'platform > morning: loggedin',
   ])
@@ -87,7 +88,7 @@ test('as text a flow has a line a step, and says so when there is none; over HTT
   const text = String(emulator.flow(sid))
   expect(text).toMatch(/^SSO session .{8}\n/)
   expect(text).toMatch(/\d\d:\d\d:\d\d\.\d{3} {2}Morning → Platform +· Authenticate\n/)
-  expect(text).toMatch(/Platform → Morning +✗ invalid_credentials \(\d+ ms\)\n/)
+  expect(text).toMatch(/Platform → Morning +✗ invalid_credentials \([\d.]+ ms\)\n/)
   expect(String(emulator.flow('no-such-session'))).toBe('SSO session no-such-\nno call was about it\n')
   const { json } = await platform.control('GET', `/sessions/${sid}/flow`)
   expect([json.steps, json.text]).toEqual([JSON.parse(JSON.stringify(steps(sid))), text])

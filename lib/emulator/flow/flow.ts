@@ -51,23 +51,27 @@ function stepsOf(trace: Trace): FlowStep[] {
   return [{ at, from: PLATFORM.id, to: PLATFORM.id, name: event, claims: {}, verdict: 'ok' }]
 }
 
+const request = { claims: {}, verdict: 'ok' } as const
+
 /** Assigns a redirect to the site that made its token, even if another browser brings the token. */
 function identifySteps(trace: Trace, call: Call): FlowStep[] {
   const { at } = trace
   const { id } = flowParticipant(call)
-  const request = { at, claims: {}, verdict: 'ok' } as const
   return [
-    { ...request, from: id, to: BROWSER.id, name: 'redirect to Identify' },
-    { ...request, from: BROWSER.id, to: PLATFORM.id, name: names.identify, claims: call.claims },
+    { ...request, at, from: id, to: BROWSER.id, name: 'redirect to Identify' },
+    { ...request, at, from: BROWSER.id, to: PLATFORM.id, name: names.identify, claims: call.claims },
     { ...response(trace, call), to: BROWSER.id },
   ]
 }
 
+/** Each Authenticate has a login form before it. The emulator does not see the form, because it goes from browser to site. */
 function serverSteps(trace: Trace, call: Call): FlowStep[] {
   const { id } = flowParticipant(call)
   const { at } = trace
+  const isLogin = call.operation === 'authenticate'
   return [
-    { at, from: id, to: PLATFORM.id, name: names[call.operation], claims: call.claims, verdict: 'ok' },
+    ...(isLogin ? [{ ...request, at, from: BROWSER.id, to: id, name: 'login form (POST)' }] : []),
+    { ...request, at, from: id, to: PLATFORM.id, name: names[call.operation], claims: call.claims },
     { ...response(trace, call), to: id },
   ]
 }

@@ -7,7 +7,7 @@ export function flowText({ title, participants, steps }: Omit<Flow, 'toString'>)
   const ways = steps.map(({ from, to }) => (from === to ? nameOf(from) : `${nameOf(from)} → ${nameOf(to)}`))
   const width = Math.max(0, ...ways.map((way) => way.length))
   const lines = steps.flatMap((step, index) => {
-    const line = `${clockText(step.at)}  ${(ways[index] ?? '').padEnd(width)}  ${markOf(step)} ${step.name}${durationText(step)}`
+    const line = `${clockText(step.at)}  ${(ways[index] ?? '').padEnd(width)}  ${markOf(step)} ${step.name}${tookText(step)}`
     const claims = claimsText(step)
     return [line, ...(claims === '' ? [] : [`${' '.repeat(16)}${claims}`]), ...requirementLines(step)]
   })
@@ -20,9 +20,13 @@ export const clockText = (at: number): string => new Date(at).toISOString().slic
 /** Returns the sign of a step's verdict. */
 const markOf = ({ verdict }: FlowStep): string => ({ ok: '·', refused: '✗', fault: '!' })[verdict]
 
-function durationText({ durationMs }: FlowStep): string {
-  return durationMs === undefined ? '' : ` (${Math.round(durationMs)} ms)`
+/** Returns a duration with two digits that say something, such as `0.42 ms`, `7.3 ms`, `704 ms` or `1.2 s`. */
+export function durationText(ms: number): string {
+  if (ms >= 1000) return `${(ms / 1000).toFixed(1)} s`
+  return `${ms >= 10 ? Math.round(ms) : ms.toFixed(ms >= 1 ? 1 : 2)} ms`
 }
+
+const tookText = ({ durationMs }: FlowStep) => (durationMs === undefined ? '' : ` (${durationText(durationMs)})`)
 
 /** Returns the claims in a single line. */
 function claimsText({ claims }: FlowStep): string {

@@ -1,6 +1,7 @@
 /** Shows the list of controls at `/_emulator`: a page for a browser, JSON for programs. */
 import type { Control } from '../control/request'
 import { type Html, portalHtml } from './html'
+import { pageBanner } from './page-head'
 import { chip } from './parts'
 
 /** Returns the JSON of a control. */
@@ -29,10 +30,11 @@ export function controlsPage(controls: readonly Control[], url: string): string 
 <html lang="en">
 ${head}
 <body class="problem">
+  ${pageBanner()}
   <main>
     <h1>Controls</h1>
-    <p>What tests do to the platform from outside, in any language: JSON in and out. The <a href="/">admin portal</a> has buttons for them.</p>
-    <ul class="rows">${controls.map((control) => controlTableRow(control, url))}</ul>
+    <p class="muted">What tests do to the platform from outside, in any language: JSON in and out. The <a href="/">admin portal</a> has buttons for them.</p>
+    <div class="card"><ul class="rows">${controls.map((control) => controlTableRow(control, url))}</ul></div>
   </main>
 </body>
 </html>
@@ -43,8 +45,7 @@ function controlTableRow({ method, path, does, body }: Control, url: string): Ht
   const address = `${url}/_emulator${path}`
   const data = body ? ` -H 'content-type: application/json' -d '${JSON.stringify(body)}'` : ''
   return portalHtml`<li>
-    <div class="head">${chip(method)} <code>/_emulator${path}</code></div>
-    <p>${does}</p>
+    <div class="head">${chip(method)} <code>/_emulator${path}</code> <span class="muted">${does}</span></div>
     <pre>${method === 'GET' ? `curl ${address}` : `curl -X ${method} ${address}${data}`}</pre>
   </li>`
 }

@@ -1,87 +1,67 @@
-/** Renders a flow as a sequence diagram (SVG), and as a list of steps with their claims. */
-import { clockText } from '../flow/text'
+/** Renders a flow as a list of steps, each an arrow between the lanes of the participants. A step opens its claims. */
+import { clockText, durationText } from '../flow/text'
 import type { Flow, FlowStep } from '../flow/types'
 import { type Html, portalHtml } from './html'
+import { spanText } from './time'
 
-const GUTTER = 110
-const LANE = 270
-const ROW = 52
-const TOP = 58
-const HALF_BOX = 82
-const CHARACTER = 7.2
+/** Lanes with a style. A flow of more participants has no arrows, but the names of both ends at each step. */
+const MAX_LANES = 12
+const GAP_MS = 2000
 
 /** Claims beside the arrow. */
 const shownClaims = ['sts', 'err', 'raa', 'frf', 'lks', 'usr', 'grant_type']
 
 /**
- * Returns the diagram. Each arrow links to its step in the list.
+ * Returns the diagram.
  * @param prefix begins the IDs of the flow's steps, so that a page can hold several flows
  */
 export function flowDiagram(flow: Flow, prefix: string): Html {
   const { participants, steps, title } = flow
-  const width = GUTTER + 2 * HALF_BOX + LANE * (participants.length - 1) + 20
-  const height = TOP + ROW * steps.length + 24
-  const lanes = participants.map(({ name }, index) => lane(name, laneX(index), height))
-  return portalHtml`<div class="diagram" tabindex="0" role="region" aria-label="Sequence diagram: ${title}">
-<svg viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="group" aria-label="Steps of ${title}">
-${lanes}
-${steps.map((step, index) => arrow(flow, step, { index, prefix }))}
-</svg></div>`
-}
-
-const laneX = (index: number) => GUTTER + HALF_BOX + LANE * index
-
-function lane(name: string, x: number, height: number): Html {
-  return portalHtml`<line class="lane" x1="${x}" y1="40" x2="${x}" y2="${height}" />
-<rect class="who" x="${x - HALF_BOX}" y="6" width="${2 * HALF_BOX}" height="34" rx="8" />
-<text class="name" x="${x}" y="28" text-anchor="middle">${fitText(name, 2 * HALF_BOX - 12)}</text>`
+  const lanes = participants.length <= MAX_LANES ? `lanes-${participants.length}` : ''
+  return portalHtml`<div class="diagram ${lanes}">
+<div class="who" aria-hidden="true">${participants.map(({ name }) => portalHtml`<span>${name}</span>`)}</div>
+<ol class="steps" aria-label="Steps of ${title}">${steps.map((step, index) =>
+    stepItem(flow, step, { index, id: `${prefix}${index + 1}` }),
+  )}</ol></div>`
 }
 
 interface Place {
   readonly index: number
-  readonly prefix: string
+  readonly id: string
 }
 
-function arrow({ participants, steps }: Flow, step: FlowStep, { index, prefix }: Place): Html {
-  const at = (id: string) =>
-    laneX(
-      Math.max(
-        0,
-        participants.findIndex((one) => one.id === id),
-      ),
+function stepItem(flow: Flow, step: FlowStep, { index, id }: Place): Html {
+  const { at, verdict, durationMs } = step
+  const gap = at - (flow.steps[index - 1]?.at ?? at)
+  const took = durationMs === undefined ? '' : durationText(durationMs)
+  return portalHtml`<li class="step ${verdict}">${gap >= GAP_MS && portalHtml`<p class="gap">${spanText(gap / 1000)} later</p>`}
+<details data-key="${id}"><summary><span class="number">${index + 1}</span><time>${clockText(at)}</time>
+${arrow(flow, step)}<span class="took">${took}</span></summary>
+<div class="claims" id="${id}">${claimsOf(step)}</div></details></li>`
+}
+
+/** Draws the arrow from lane to lane, or the event of a participant on its lane. */
+function arrow({ participants }: Flow, step: FlowStep): Html {
+  const { from, to, name, verdict, requirement, durationMs } = step
+  const nameOf = (id: string) => participants.find((one) => one.id === id)?.name ?? id
+  const lane = (id: string) =>
+    Math.max(
+      0,
+      participants.findIndex((one) => one.id === id),
     )
-  const [from, to] = [at(step.from), at(step.to)]
-  const y = TOP + ROW * index + 28
-  const isReply = index > 0 && step.durationMs !== undefined
-  const first = steps[0]?.at ?? step.at
-  return portalHtml`<a href="#${prefix}${index + 1}" class="step ${step.verdict}">
-<text class="when" x="8" y="${y + 4}">+${((step.at - first) / 1000).toFixed(2)} s</text>
-${from === to ? event(step, from, y) : line({ ...step, name: `${index + 1}. ${step.name}` }, { from, to, y, isReply })}
-</a>`
+  const [start, end] = [lane(from), lane(to)]
+  // each lane has two columns, and its line is between them
+  const [first, last] =
+    start === end ? [2 * start + 1, 2 * start + 3] : [start, end].map((at) => 2 * at + 2).sort(byNumber)
+  const kind = start === end ? 'event' : `${start < end ? 'right' : 'left'}${durationMs === undefined ? '' : ' reply'}`
+  const mark = { ok: '', refused: '✗ ', fault: '! ' }[verdict]
+  return portalHtml`<span class="lanes"><span class="way ${kind} from-${first ?? 1} to-${last ?? 1}">
+<span class="between">${start === end ? nameOf(from) : `${nameOf(from)} → ${nameOf(to)}`}</span>
+<span class="label">${mark}${name}</span><span class="line"></span>
+<span class="detail">${requirement ?? claimsInShort(step)}</span></span></span>`
 }
 
-/** Draws an event of a participant beside its lane. */
-function event({ name }: FlowStep, x: number, y: number): Html {
-  return portalHtml`<circle class="head" cx="${x}" cy="${y}" r="5" /><text class="label" x="${x - 12}" y="${y + 4}" text-anchor="end">${name}</text>`
-}
-
-interface Line {
-  readonly from: number
-  readonly to: number
-  readonly y: number
-  readonly isReply: boolean
-}
-
-function line(step: FlowStep, { from, to, y, isReply }: Line): Html {
-  const side = from < to ? -1 : 1
-  const room = Math.abs(to - from) - 16
-  const middle = (from + to) / 2
-  const mark = step.verdict === 'ok' ? '' : step.verdict === 'fault' ? '! ' : '✗ '
-  return portalHtml`<line class="${isReply ? 'arrow reply' : 'arrow'}" x1="${from}" y1="${y}" x2="${to + side * 8}" y2="${y}" />
-<path class="head" d="M${to} ${y}l${side * 10} -5v10z" />
-<text class="label" x="${middle}" y="${y - 8}" text-anchor="middle">${fitText(mark + step.name, room)}</text>
-<text class="detail" x="${middle}" y="${y + 15}" text-anchor="middle">${fitText(step.requirement ?? claimsInShort(step), room)}</text>`
-}
+const byNumber = (one: number, other: number) => one - other
 
 /** Returns the most important claims, without empty values. */
 function claimsInShort({ claims }: FlowStep): string {
@@ -91,48 +71,59 @@ function claimsInShort({ claims }: FlowStep): string {
   return shown.map((name) => `${name} ${String(claims[name])}`).join(', ')
 }
 
-function fitText(text: string, room: number): string {
-  const most = Math.floor(room / CHARACTER)
-  return text.length <= most ? text : `${text.slice(0, most - 1)}…`
+function claimsOf({ claims, requirement }: FlowStep): Html {
+  const hasClaims = Object.keys(claims).length > 0
+  return portalHtml`${requirement !== undefined && portalHtml`<p class="wrong">${requirement}</p>`}
+${hasClaims ? portalHtml`<pre>${JSON.stringify(claims, undefined, 2)}</pre>` : portalHtml`<p class="muted">No token and no claims.</p>`}`
 }
 
-/** Returns the list of steps. A click on a step, or on its arrow in the diagram, opens the claims. */
-export function flowList({ participants, steps }: Flow, prefix: string): Html {
-  const nameOf = (id: string) => participants.find((one) => one.id === id)?.name ?? id
-  return portalHtml`<ol class="steps">${steps.map((step, index) => {
-    const { from, to, name, verdict, claims, requirement, at, durationMs } = step
-    const way = from === to ? nameOf(from) : `${nameOf(from)} → ${nameOf(to)}`
-    const hasClaims = Object.keys(claims).length > 0
-    return portalHtml`<li><details data-key="${prefix}${index + 1}"><summary>
-<time>${clockText(at)}</time> <span>${way}</span> <strong class="${verdict === 'ok' ? 'fine' : 'wrong'}">${name}</strong>${
-      durationMs !== undefined && portalHtml` <span class="muted">${Math.round(durationMs)} ms</span>`
-    }</summary>
-<div id="${prefix}${index + 1}">${requirement !== undefined && portalHtml`<p class="wrong">${requirement}</p>`}
-${hasClaims ? portalHtml`<pre>${JSON.stringify(claims, undefined, 2)}</pre>` : portalHtml`<p class="muted">No token and no claims.</p>`}</div>
-</details></li>`
-  })}</ol>`
-}
+const upTo = (count: number, rule: (index: number) => string) =>
+  Array.from({ length: count }, (_none, index) => rule(index + 1)).join('\n')
 
-/** Styles diagrams and lists for light and dark. Needs the CSS variables of the page. */
+/** Styles the diagram for light and dark. Needs the CSS variables of the page. */
 export const flowStyle = `
-.diagram { overflow-x: auto; margin-bottom: 0.75rem; }
-.diagram svg { display: block; max-width: none; font: 13px system-ui, "Segoe UI", Roboto, sans-serif; }
-.diagram .lane { stroke: var(--line); stroke-width: 1.5; stroke-dasharray: 3 4; }
-.diagram .who { fill: var(--plain-ground); stroke: var(--line); }
-.diagram text { fill: var(--ink); paint-order: stroke; stroke: var(--card); stroke-width: 4px; stroke-linejoin: round; }
-.diagram .name { font-weight: 650; stroke: none; }
-.diagram .detail, .diagram .when { fill: var(--soft); font-size: 11.5px; }
-.diagram .when { font-family: ui-monospace, Menlo, Consolas, monospace; }
-.diagram .arrow { stroke: var(--accent); stroke-width: 1.8; }
-.diagram .reply { stroke-dasharray: 6 4; }
-.diagram .head { fill: var(--accent); }
-.diagram .refused .arrow, .diagram .fault .arrow { stroke: var(--bad); }
-.diagram .refused .head, .diagram .fault .head, .diagram .refused .label, .diagram .fault .label { fill: var(--bad); }
-.diagram .refused .label, .diagram .fault .label { font-weight: 650; }
-.diagram a:hover .label, .diagram a:focus-visible .label { text-decoration: underline; }
-.diagram a:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
-.steps { margin: 0; padding: 0; list-style: none; font-size: 0.92rem; }
-.steps > li { border-top: 1px solid var(--hair); padding: 0.3rem 0; }
-.wrong { color: var(--bad); }
-.steps .wrong::before { content: "✗ "; }
+.diagram .who { display: none; }
+.diagram .steps { margin: 0; padding: 0; list-style: none; }
+.diagram summary { display: grid; grid-template-columns: 1.6rem minmax(0, 1fr) auto; gap: 0 0.5rem; align-items: baseline; padding: 0.55rem 0.25rem; cursor: pointer; border-radius: 6px; }
+.diagram summary::before { content: none; }
+.diagram summary::-webkit-details-marker { display: none; }
+.diagram .step + .step { border-top: 1px solid var(--hair); }
+.diagram .number, .diagram time, .diagram .took, .diagram .gap { color: var(--soft); font-size: 0.8rem; font-variant-numeric: tabular-nums; }
+.diagram time { display: none; }
+.diagram .way { display: grid; gap: 0.1rem; }
+.diagram .between, .diagram .detail { color: var(--soft); font-size: 0.82rem; overflow-wrap: anywhere; }
+.diagram .label { font-weight: 600; overflow-wrap: anywhere; }
+.diagram .gap { margin: 0; padding: 0.3rem 0; text-align: center; background: var(--code); }
+.diagram .refused .label, .diagram .fault .label, .wrong { color: var(--bad); }
+.diagram .claims { padding: 0.1rem 0.25rem 0.8rem; }
+.diagram .claims pre { margin: 0.4rem 0 0; }
+.diagram summary:hover .label { text-decoration: underline; }
+@media (min-width: 56rem) {
+  .diagram[class*="lanes-"] .who, .diagram[class*="lanes-"] .lanes { display: grid; grid-template-columns: repeat(var(--columns), minmax(0, 1fr)); }
+  .diagram[class*="lanes-"] .who { position: sticky; top: 0; z-index: 1; padding: 0.5rem 5rem 0.5rem 9.1rem; background: var(--card); border-bottom: 1px solid var(--line); }
+  .diagram[class*="lanes-"] .who span { grid-column: span 2; justify-self: center; max-width: calc(100% - 0.75rem); padding: 0.25rem 0.9rem; border: 1px solid var(--line); border-radius: 8px; background: var(--plain-ground); font-size: 0.88rem; font-weight: 600; text-align: center; overflow-wrap: anywhere; }
+  .diagram[class*="lanes-"] summary { grid-template-columns: 1.6rem 6rem minmax(0, 1fr) 4.25rem; align-items: center; padding: 0 0.25rem; }
+  .diagram[class*="lanes-"] time { display: block; }
+  .diagram[class*="lanes-"] .took { text-align: end; }
+  .diagram[class*="lanes-"] .lanes { align-items: center; min-height: 3.1rem; background: linear-gradient(90deg, transparent calc(50% - 0.5px), var(--line) calc(50% - 0.5px) calc(50% + 0.5px), transparent calc(50% + 0.5px)) 0 0 / calc(200% / var(--columns)) 100% repeat-x; }
+  .diagram[class*="lanes-"] .way { justify-items: center; text-align: center; grid-row: 1; gap: 0.15rem; }
+  .diagram[class*="lanes-"] .between { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+  .diagram[class*="lanes-"] .label, .diagram[class*="lanes-"] .detail:not(:empty) { background: var(--card); padding: 0 0.4rem; max-width: calc(100% - 1rem); }
+  .diagram[class*="lanes-"] .label { font-size: 0.9rem; font-weight: 500; line-height: 1.25; }
+  .diagram[class*="lanes-"] .detail { line-height: 1.3; min-height: 0.4rem; }
+  .diagram[class*="lanes-"] .refused .label, .diagram[class*="lanes-"] .fault .label { font-weight: 650; }
+  .diagram[class*="lanes-"] .line { position: relative; width: 100%; border-top: 2px solid var(--accent); }
+  .diagram[class*="lanes-"] .reply .line { border-top-style: dashed; }
+  .diagram[class*="lanes-"] .line::after { content: ""; position: absolute; top: -6px; border: 5px solid transparent; }
+  .diagram[class*="lanes-"] .right .line::after { right: 0; border-left: 9px solid var(--accent); border-right: 0; }
+  .diagram[class*="lanes-"] .left .line::after { left: 0; border-right: 9px solid var(--accent); border-left: 0; }
+  .diagram[class*="lanes-"] .refused .line, .diagram[class*="lanes-"] .fault .line { border-top-color: var(--bad); }
+  .diagram .refused .right .line::after, .diagram .fault .right .line::after { border-left-color: var(--bad); }
+  .diagram .refused .left .line::after, .diagram .fault .left .line::after { border-right-color: var(--bad); }
+  .diagram[class*="lanes-"] .event .line { display: none; }
+  .diagram[class*="lanes-"] .event .label { border: 1px solid var(--line); border-radius: 999px; padding: 0.1rem 0.7rem; }
+  .diagram[class*="lanes-"] .claims { padding-inline: 8.35rem 4.75rem; }
+}
+${upTo(MAX_LANES, (lanes) => `.lanes-${lanes} { --columns: ${2 * lanes}; }`)}
+${upTo(2 * MAX_LANES + 1, (line) => `.from-${line} { grid-column-start: ${line}; } .to-${line} { grid-column-end: ${line}; }`)}
 `

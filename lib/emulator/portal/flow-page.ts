@@ -1,8 +1,8 @@
 /** Renders the portal's page of a flow. */
 import type { Flow } from '../flow/types'
-import { flowDiagram, flowList } from './flow-diagram'
+import { flowDiagram } from './flow-diagram'
 import { type Html, portalHtml } from './html'
-import { pageHead } from './page-head'
+import { pageBanner, pageHead } from './page-head'
 import { empty, section } from './parts'
 
 /** A link to another flow, or back to the portal. */
@@ -18,22 +18,29 @@ export function flowPage(flow: Flow, links: readonly FlowLink[]): string {
 ${pageHead(flow.title)}
 <body class="flow">
   <a class="skip" href="#content">To the content</a>
-  <aside class="banner" aria-label="What this is">This is an emulator of the SSO2 platform, for development and tests. Nothing here is real.</aside>
+  ${pageBanner()}
   <header>
     <h1><span class="mark" aria-hidden="true"></span>${flow.title}</h1>
-    <p class="muted">${links.map(({ href, text }) => portalHtml`<a href="${href}">${text}</a> `)}<span id="live" class="chip plain" role="status">connecting</span></p>
+    <nav class="links" aria-label="Other pages">${links.map(({ href, text }) => portalHtml`<a href="${href}">${text}</a> `)}</nav>
+    <span id="live" class="chip plain" role="status">connecting</span>
   </header>
   <p id="notice" role="status" aria-live="polite"></p>
   <main id="content">${flowSection(flow)}</main>
-  <footer class="muted">The emulator sees each request that reaches it. Requests between the browser and a site alone are not shown.
-    Passwords and tickets are masked. An arrow in the diagram opens its claims in the list.</footer>
+  <footer class="muted">The emulator sees each request that reaches it. It concludes the redirect to Identify and the login form from what follows;
+    other requests between browser and site are not shown. Times are those of the emulator's clock. Passwords and tickets are masked.</footer>
 </body>
 </html>
 `.text
 }
 
 function flowSection(flow: Flow): Html {
-  if (flow.steps.length === 0) return section('flow', 'Flow', 0, empty('No call has been about it yet.'))
-  const content = portalHtml`${flowDiagram(flow, 'step-')}${flowList(flow, 'step-')}`
+  if (flow.steps.length === 0)
+    return section(
+      'flow',
+      'Flow',
+      0,
+      empty('No call has been about it yet. This page shows the first one as it comes.'),
+    )
+  const content = portalHtml`<p class="muted">A step opens its claims.</p>${flowDiagram(flow, 'step-')}`
   return section('flow', 'Flow', `${flow.steps.length} steps`, content)
 }

@@ -13,3 +13,8 @@ export function pageHead(title: string): Html {
   <script src="/_emulator/portal.js" defer></script>
 </head>`
 }
+
+/** Returns the line at the top of each page. @param more words for an emulator that other machines reach */
+export function pageBanner(more = ''): Html {
+  return portalHtml`<aside class="banner" aria-label="What this is">This is an emulator of the SSO2 platform, for development and tests. Nothing here is real.${more}</aside>`
+}

@@ -1,5 +1,6 @@
 /** Renders the page that a browser gets if Identify refuses the request. */
 import { portalHtml } from './html'
+import { pageBanner } from './page-head'
 
 /** Returns a page with the status and the reason. */
 export function portalProblemPage(status: number, message: string): string {
@@ -12,11 +13,14 @@ export function portalProblemPage(status: number, message: string): string {
     <link rel="stylesheet" href="/_emulator/portal.css" />
   </head>
   <body class="problem">
-    <aside class="banner" aria-label="What this is">This is an emulator of the SSO2 platform, for development and tests.</aside>
+    ${pageBanner()}
     <main>
-      <h1>The SSO system refuses this request</h1>
-      <p>${message}</p>
-      <p>HTTP ${status}. <a href="/">The emulator's admin portal</a> shows the call and its claims.</p>
+      <div class="card">
+        <p class="muted">SSO system, HTTP ${status}</p>
+        <h1>The SSO system refuses this request</h1>
+        <p>${message}</p>
+        <p><a class="button" href="/">Open the admin portal</a> <span class="muted">It shows the call and its claims.</span></p>
+      </div>
     </main>
   </body>
 </html>

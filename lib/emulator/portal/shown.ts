@@ -15,6 +15,11 @@ export interface SessionRow extends SessionView {
   readonly clients: readonly string[]
 }
 
+/** An account with its password. */
+export interface AccountRow extends AccountView {
+  readonly password: string
+}
+
 /** All data of the page. */
 export interface PortalView {
   readonly organisationId: string
@@ -25,7 +30,7 @@ export interface PortalView {
   readonly now: EpochSeconds
   readonly aheadSeconds: number
   readonly clients: readonly Client[]
-  readonly accounts: readonly AccountView[]
+  readonly accounts: readonly AccountRow[]
   readonly sessions: readonly SessionRow[]
   /** Number of all sessions. */
   readonly sessionCount: number

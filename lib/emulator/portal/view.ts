@@ -24,7 +24,10 @@ export function portalView(runtime: Runtime): PortalView {
     now,
     aheadSeconds: runtime.aheadSeconds(),
     clients: config.clients,
-    accounts: viewAccounts(runtime),
+    accounts: viewAccounts(runtime).map((account) => ({
+      ...account,
+      password: world.accountsById.get(account.accountId)?.account.password ?? '',
+    })),
     sessions: latest
       .filter((session) => !isForgotten(world, session, now))
       .map((session) => ({

@@ -1,5 +1,5 @@
 /** Writes the report as a single HTML file without external resources and without scripts. */
-import { flowDiagram, flowList, flowStyle } from '../../emulator/portal/flow-diagram'
+import { flowDiagram, flowStyle } from '../../emulator/portal/flow-diagram'
 import { Html, portalHtml } from '../../emulator/portal/html'
 import type { Result, Verdict } from '../check'
 import { reportFlow } from './flow'
@@ -160,7 +160,7 @@ function evidence(result: Result, steps: number): Html {
   if (result.flow.steps.length === 0 || steps === 0) return portalHtml``
   const flow = reportFlow(result.flow, steps)
   const prefix = `${idOf(result.name)}-`
-  return portalHtml`<h3>Evidence: ${result.name}</h3>${flowDiagram(flow, prefix)}<details class="list"><summary>Steps and claims of ${result.name}</summary>${flowList(flow, prefix)}</details>`
+  return portalHtml`<h3>Evidence: ${result.name}</h3>${flowDiagram(flow, prefix)}`
 }
 
 function about({ notes, skipped }: Examined): Html {

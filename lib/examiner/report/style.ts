@@ -44,7 +44,7 @@ pre { background: var(--code); border-radius: 6px; padding: 0.6rem 0.75rem; marg
 .fixes { margin: 0; padding-left: 1.2rem; }
 .fixes li { margin: 0.25rem 0; overflow-wrap: anywhere; }
 .check { border-top: 1px solid var(--hair); }
-.check > summary, .list > summary, .steps summary { cursor: pointer; padding: 0.4rem 0; }
+.check > summary { cursor: pointer; padding: 0.4rem 0; }
 .check > summary { display: grid; grid-template-columns: 8.2rem 1fr; gap: 0.25rem 0.75rem; list-style: none; }
 .check > summary::-webkit-details-marker { display: none; }
 .what { min-width: 0; overflow-wrap: anywhere; }
@@ -53,8 +53,6 @@ dl { display: grid; grid-template-columns: minmax(6rem, max-content) 1fr; gap: 0
 dt { font-weight: 650; }
 dd { margin: 0; overflow-wrap: anywhere; }
 .attempts { font-size: 0.92rem; overflow-wrap: anywhere; padding-left: 1.2rem; }
-.steps strong { overflow-wrap: anywhere; }
-.body .diagram svg { width: 100%; height: auto; min-width: 44rem; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 @media (max-width: 40rem) { .check > summary, dl { grid-template-columns: 1fr; } }
 @media print {
@@ -63,7 +61,6 @@ dd { margin: 0; overflow-wrap: anywhere; }
   details::details-content { display: block; content-visibility: visible; block-size: auto; }
   section, .group { border: 0; padding: 0; break-inside: auto; }
   .counts { display: none; }
-  .body .diagram svg { min-width: 0; }
   .skip { display: none; }
   .check { break-inside: avoid; }
 }
