@@ -73,7 +73,7 @@ td[data-heading=""] { width: 1%; }
 .rows > .split { grid-template-columns: minmax(0, 1fr) auto; align-items: center; }
 .rows.calls > li { padding: 0.3rem 0; }
 .head { display: flex; flex-wrap: wrap; align-items: center; gap: 0.3rem 0.5rem; }
-.chip { display: inline-block; border-radius: 999px; padding: 0.05rem 0.6rem; font-size: 0.78rem; font-weight: 600; background: var(--plain-ground); color: var(--ink); white-space: nowrap; }
+.chip { display: inline-block; border-radius: 0.75rem; padding: 0.05rem 0.6rem; font-size: 0.78rem; font-weight: 600; background: var(--plain-ground); color: var(--ink); white-space: nowrap; }
 .chip.good { background: var(--good-ground); color: var(--good); }
 .chip.bad { background: var(--bad-ground); color: var(--bad); }
 .chip.warn { background: var(--warn-ground); color: var(--warn); }
