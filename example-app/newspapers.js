@@ -3,7 +3,8 @@ const morningArticles = require('./articles/morning.js')
 
 /**
  * The two newspapers of the network. `key` picks the colours in public/newspaper.css and names the cookies;
- * `scheme` and `themeColour` tell the browser how to paint what is not ours, such as scroll bars; `colour` is that of the login page.
+ * `scheme` and `themeColours` (by day, by night) tell the browser how to paint what is not ours, such as scroll bars;
+ * `colour` is that of the login page.
  */
 const newspapers = {
   morning: {
@@ -13,8 +14,8 @@ const newspapers = {
     motto: 'Lindenhaven’s daily, with the first light',
     edition: 'Morning edition',
     weather: 'Fair, a light wind from the sea, 14°',
-    scheme: 'light',
-    themeColour: '#f7f1e5',
+    scheme: 'light dark',
+    themeColours: { light: '#f7f1e5', dark: '#191511' },
     colour: '#a33a1b',
     articles: morningArticles,
   },
@@ -26,7 +27,7 @@ const newspapers = {
     edition: 'Tonight',
     weather: 'Clear skies until two, 9°',
     scheme: 'dark',
-    themeColour: '#0b1020',
+    themeColours: { light: '#0b1020', dark: '#0b1020' },
     colour: '#ffc857',
     articles: eveningArticles,
   },

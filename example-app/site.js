@@ -66,7 +66,13 @@ function createSso({ paper, url, platform, client, sessionSecret, redis, prefix 
     sessionSecret,
     // Cookies do not separate ports: two sites on one host name need names of their own.
     session: { cookieName: `${paper.key}.sid`, prefix },
-    brand: { name: paper.title, color: paper.colour, stylesheetUrl: `/assets/login-${paper.key}.css` },
+    brand: {
+      name: paper.title,
+      logoUrl: `/assets/logo-${paper.key}.svg`,
+      color: paper.colour,
+      stylesheetUrl: `/assets/login-${paper.key}.css`,
+    },
+    links: { forgotPassword: '/help#password', createAccount: '/help#account', help: '/help' },
     ...(redis && { redis }),
     ...(clock && { clock }),
   })

@@ -1,7 +1,7 @@
 const express = require('express')
 const { ago } = require('../reader-state.js')
 
-/** Front page, articles and the reader's account. */
+/** Front page, articles, help and the reader's account. */
 function newsPages({ sso, paper, clock }) {
   const router = express.Router()
 
@@ -14,6 +14,8 @@ function newsPages({ sso, paper, clock }) {
     const others = paper.articles.filter((other) => other !== article).slice(0, 3)
     res.render('article', { article, readable, others })
   })
+
+  router.get('/help', (_req, res) => res.render('help'))
 
   router.get('/account', sso.requireLogin(), (req, res) => {
     const { user, checkedAt } = req.sso2

@@ -139,3 +139,30 @@ test.each(['morning', 'evening'] as const)('forms and the not-found page of the 
   await open(page, `${network().urls[paper]}/nowhere`)
   await expectGood(page, `${paper}-not-found`)
 })
+
+test.each(['morning', 'evening'] as const)(
+  'the login page of the %s paper has its logo and links to its help, by day and by night',
+  async (paper) => {
+    const url = network().urls[paper]
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      await open(page, `${url}/login?return_to=/`)
+      await untilPage(page, '[...document.images].every((image) => image.complete && image.naturalWidth > 0)')
+      expect(await page.locator('img').getAttribute('src')).toBe(`/assets/logo-${paper}.svg`)
+      expect(await overflow(page)).toBe(0)
+      await expectGood(page, `${paper}-login-${colorScheme}`)
+      for (const [name, place] of [
+        [/forgotten/i, '#password'],
+        [/account/i, '#account'],
+      ] as const) {
+        const address = await page.getByRole('link', { name }).getAttribute('href')
+        await open(page, url + address)
+        expect(await page.locator(place).getByRole('heading', { level: 2 }).count()).toBe(1)
+        await expectGood(page, `${paper}-help-${colorScheme}`)
+        await open(page, `${url}/login?return_to=/`)
+      }
+      await open(page, `${url}/`)
+      await expectGood(page, `${paper}-front-${colorScheme}`)
+    }
+  },
+)
