@@ -174,7 +174,7 @@ function isAwake(stage: Stage): Promise<boolean> {
   stage.platform.runtime.faults.clear()
   return called(stage, 'logout', async () => {
     const browser = stage.browser()
-    await stage.login(browser)
+    await stage.login(browser, stage.platform.accounts[0]) // the accounts of checks would run out
     await stage.logout(browser)
   })
 }

@@ -147,7 +147,9 @@ const showPage: Act = async (stage, { fail, failed, end }) => {
 
 /** Tries to log in while Authenticate fails. The message must differ from the message for a wrong password. */
 const tryLogin: Act = async (stage, { fail, failed }) => {
+  const since = Date.now()
   const wrong = await submitPassword(stage, 'not-the-password')
+  need(stage.platform.calls(since, { operation: 'authenticate' }).length > 0, 'the site did not call Authenticate')
   const browser = stage.browser()
   const { form } = await stage.loginForm(browser)
   await fail()

@@ -5,6 +5,7 @@
 import type { EmulatedOperation } from '../../emulator/faults/rules'
 import type { Browser } from '../browser'
 import { type Check, failed, failedIf, need, passed, warning } from '../check'
+import type { Form } from '../html'
 import { pause, type Stage } from '../stage'
 import { arrive } from './landing'
 import { loggedIn } from './logged-in'
@@ -48,7 +49,10 @@ const staleLogout: Check = {
   isSlow: true,
   run: async (stage) => {
     const { browser, account, sid } = await loggedIn(stage)
-    const form = await stage.logoutForm(browser)
+    const { page, action, method } = stage.site.logout
+    // a site that logs out by GET has no form: opening its page would log out
+    const bare: Form = { page, action, method, fields: [], text: '' }
+    const form = method === 'GET' ? bare : await stage.logoutForm(browser)
     await stage.grownOld()
     const since = Date.now()
     await browser.submit(form, {}, { stopAt: (url) => stage.platform.isIdentify(url) })
