@@ -36,7 +36,7 @@ const isTraceOfCall = (trace: Trace): trace is SiteCall => trace.call !== undefi
 /** A fault without its operation. */
 export type Fault = FaultOptions extends infer F ? (F extends unknown ? Omit<F, 'operation'> : never) : never
 
-const MAX_ACCOUNTS = 250
+const MAX_ACCOUNTS = 600
 /** Ends the name of each account but the first, so that a page that does not escape names is seen. */
 export const NAME_END = " <b>O'Neil</b>"
 const organisationId = 'examined-organisation'
@@ -250,7 +250,8 @@ const withFullName = (account: Account, index: number): Account =>
 
 /** Makes an account of invented words, so that a page with such a word shows this very user. */
 function accountOf(index: number): Account {
-  const word = (beginnings[index % 16] ?? '') + (ends[Math.floor(index / 16)] ?? '')
+  const more = index < 256 ? '' : (beginnings[Math.floor(index / 256) % 16] ?? '').toLowerCase()
+  const word = (beginnings[index % 16] ?? '') + (ends[Math.floor(index / 16) % 16] ?? '') + more
   const mirror = (beginnings[(index * 7 + 3) % 16] ?? '') + (ends[(index * 5 + 11) % 16] ?? '')
   return {
     accountId: `acct-${word.toLowerCase()}-${index}`,

@@ -6,7 +6,7 @@ import { loginFormOf, type SiteFacts } from './facts'
 import type { Platform } from './platform'
 import { Seen } from './seen'
 import type { Settings } from './settings'
-import { called, pause, type Run, Stage } from './stage'
+import { isAwake, pause, type Run, Stage } from './stage'
 import { textOf } from './texts'
 
 /** Input of a run. */
@@ -164,19 +164,6 @@ async function runCheck(check: Check, stage: Stage): Promise<Finding> {
     const reason = error instanceof Error ? error.message : 'the check itself has failed'
     return { verdict: 'undecided', reason: error instanceof Undecided ? reason : `${EXAMINER_FAILED}: ${reason}` }
   }
-}
-
-/**
- * Waits until the site calls Authenticate and Logout, because a site may pause its calls after the failures of earlier checks.
- * @returns false if the site does not call, so that a check need not be tried again
- */
-function isAwake(stage: Stage): Promise<boolean> {
-  stage.platform.runtime.faults.clear()
-  return called(stage, 'logout', async () => {
-    const browser = stage.browser()
-    await stage.login(browser, stage.platform.accounts[0]) // the accounts of checks would run out
-    await stage.logout(browser)
-  })
 }
 
 /** Waits after a disturbance until the site works as before. */

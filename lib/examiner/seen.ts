@@ -19,12 +19,14 @@ export class Seen {
   readonly #secrets = new Set<string>()
   readonly #stackTraces = new Set<string>()
   readonly #site: string
+  readonly #names: ReadonlySet<string>
 
   constructor(
     private readonly platform: Platform,
     private readonly settings: Settings,
   ) {
     this.#site = new URL(platform.siteUrl).origin
+    this.#names = new Set(platform.accounts.map(({ name }) => name))
   }
 
   /** Pages that show a user, once for each address and its caching headers. */
@@ -65,9 +67,9 @@ export class Seen {
 
   #showsAnybody(hop: Hop): boolean {
     const { loggedIn, loggedOut } = this.settings
-    const [first, ...others] = this.platform.accounts
+    const [first] = this.platform.accounts
     if (loggedIn !== undefined || loggedOut !== undefined) return showsUser(hop, first, this.settings)
-    return [first, ...others].some((account) => hop.text.includes(account.name))
+    return [...hop.text.matchAll(TWO_WORDS)].some(([, words = '']) => this.#names.has(words))
   }
 
   #addSecrets({ url, text, setCookie, location = '' }: Hop): void {
@@ -89,6 +91,9 @@ export class Seen {
     }
   }
 }
+
+/** Two words that may be a name. Each word may begin another pair. */
+const TWO_WORDS = /\b(?=([A-Z][a-z]+ [A-Z][a-z]+))/g
 
 /** Lines of stack traces: Node.js, Python, Java, PHP, Ruby. */
 const STACK_TRACE =

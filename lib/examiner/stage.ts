@@ -41,6 +41,19 @@ export async function called(
 
 const PAUSE_MS = 1000
 
+/**
+ * Waits until the site calls Authenticate and Logout, because a site may pause its calls after the failures of earlier checks.
+ * @returns false if the site does not call, so that a check need not be tried again
+ */
+export function isAwake(stage: Stage): Promise<boolean> {
+  stage.platform.runtime.faults.clear()
+  return called(stage, 'logout', async () => {
+    const browser = stage.browser()
+    await stage.login(browser, stage.platform.accounts[0]) // the accounts of checks would run out
+    await stage.logout(browser)
+  })
+}
+
 /** A site that pauses its calls may refuse the steps before a call too. */
 function ignoreUndecided(error: unknown): void {
   if (!(error instanceof Undecided)) throw error

@@ -93,4 +93,52 @@ hide('a response that does not verify ends the session', 'status/wrong-signature
   `${UNCHECKED}        if not claims:\n            SESSIONS.pop(session["key"], None)\n`,
 ])
 
+/* Faults that a second trial hid, none of which the examiner was written for */
+hide('the login answers 307', 'login/right-password', /307/, [
+  '        self.begin(session["sso"], user)\n        self.redirect(back)',
+  '        self.begin(session["sso"], user)\n        self.redirect(back, 307)',
+])
+hide('the binding of a flow is looked for and not compared', 'landing/login-csrf', /has visited the site/, [
+  'is_bound = bool(browser and found and hmac.compare_digest(found[2], self.binding(browser, path)))',
+  'is_bound = bool(browser and found)',
+])
+hide('exp is compared in milliseconds', 'landing/expired', /accepted/, [
+  'now < claims["exp"] + LEEWAY:',
+  'now < claims["exp"] * 1000 + LEEWAY:',
+])
+hide('used tokens are forgotten at once', 'landing/replay-after-logout', /reload/, [
+  '            is_first = signature not in USED\n',
+  '            is_first = signature not in USED or claims["sts"] == "loggedin"\n',
+])
+hide('session IDs are made of the time', 'session/random-id', /guessed/, [
+  'now, key = time.time(), secrets.token_urlsafe(24)',
+  'now = time.time()\n        key = f"{int(now * 1000):x}-{sso[:4]}"',
+])
+hide('a return address needs one slash only', 'login/return-address', /leads to http:\/\/attacker/, [
+  '    return address if address.startswith("/") and not address.startswith("//") else None',
+  '    return address if address.startswith("/") else None',
+])
+hide('the user of a ticket is in a global variable', 'ticket/right-user', /another user/, [
+  '    item = user.get("item") if isinstance(user, dict) else None\n',
+  '    global LAST\n    LAST = user.get("item") if isinstance(user, dict) else None\n    time.sleep(0.05)\n    item = LAST\n',
+])
+hide('a terminated SSO session is kept', 'status/logout-elsewhere', /still logged in/, [
+  'if claims["sts"] == "terminated" or claims["err"] == "session_not_found" or claims["sts"] != lks:',
+  'if claims["err"] == "session_not_found" or claims["sts"] not in (lks, "terminated"):',
+])
+hide('a logout of all sessions ends one here', 'logout/all-sessions', /another session/, [
+  'is_same_user = is_all and user and one["user"] and one["user"]["id"] == user["id"]',
+  'is_same_user = False',
+])
+hide(
+  'the access token is in a page',
+  'session/tokens-stay-on-server',
+  /access token/,
+  [
+    'return {"id": item["account_id"], "name": str(item["name"])}',
+    'return {"id": item["account_id"], "name": str(item["name"]), "access": access}',
+  ],
+  ['f"<h1>Account</h1>', "f\"<h1 data-token={user['access']}>Account</h1>"],
+)
+
 module.exports = { faults }

@@ -898,6 +898,13 @@ weakenTo(
   ],
 )
 
+weakenTo('undecided: the page /market did not call', 'rest/marketplace', 'a cache has the answer of the REST API', [
+  change(
+    'const response = await rest(method, path, req.user.access, body)',
+    'const response = { status: 200, json: { items: [] } }',
+  ),
+])
+
 /* calls */
 weakenTo('warning', 'calls/valid-tokens', 'the token of a logout has expired', [
   change(

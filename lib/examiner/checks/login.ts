@@ -18,15 +18,13 @@ const right: Check = {
     const { form } = await stage.loginForm(browser)
     const page = await stage.submit(browser, form, account)
     const calls = stage.platform.calls(since, { operation: 'authenticate' })
+    const [{ status }] = [page.hops[0] ?? page]
+    if (status === 307 || status === 308)
+      return failed(`the form is answered with ${status}: the browser sends the password once more, to the next page`)
     if (isAnyError(page)) return failed(`the login ends with ${outcomeOf(page)}`)
     if (!(await stage.isShown(browser, account))) return failed('the user is not shown after the login')
     const uas = calls[0]?.call.claims['uas']
-    const [{ status }] = [page.hops[0] ?? page]
     return failedIfAny([
-      [
-        status === 307 || status === 308,
-        `the form is answered with ${status}: the browser sends the password once more, to the next page`,
-      ],
       [calls.length !== 1, `one login causes ${calls.length} Authenticate calls`],
       [!String(uas).includes('Chrome/150'), "uas is not the browser's User-Agent"],
     ])

@@ -12,6 +12,8 @@ import { anonymousVisitProblems, landAndLook } from './ticket'
 const SLOW_MS = 6000
 const MAX_PAGE_MS = 5500
 const MAX_LOGIN_MS = 12_000
+/** Time that the examiner itself may need for responses of 20 MB. */
+const HUGE_MS = 5000
 
 /** A failure: the fault of an operation, or `refused` if the platform accepts no connection at all. */
 type Failure = 'refused' | Fault
@@ -40,6 +42,8 @@ const tokenFailures: typeof httpFailures = [...httpFailures, ['wrong-signature',
 interface Outage {
   /** Begins the failure, which lasts until the end of the check. */
   fail(): Promise<void>
+  /** Longest time of a page, in milliseconds. */
+  readonly maxPageMs: number
   /** Ends the failure early. */
   end(): Promise<void>
   /** Has the site called the failing operation? */
@@ -68,6 +72,7 @@ function cells(name: string, operation: EmulatedOperation, failures: typeof http
           since = Date.now()
           end = await begin(stage, operation, failure)
         },
+        maxPageMs: failureName === 'huge' ? MAX_PAGE_MS + HUGE_MS : MAX_PAGE_MS,
         end: () => end(),
         failed: () => wasCalled(stage, since, operation, failure),
         reach: async () => {
@@ -121,7 +126,7 @@ function pageProblems(page: Page, limitMs: number): string[] {
  * Opens a page of a known user with an old session while Session Status fails. The site must serve the page.
  * In a real outage Identify fails too, so a redirect to Identify shows the user an error page of the browser.
  */
-const showPage: Act = async (stage, { fail, failed, end }) => {
+const showPage: Act = async (stage, { fail, failed, end, maxPageMs }) => {
   const browser = stage.browser()
   const spare = stage.browser()
   await stage.login(browser)
@@ -132,7 +137,7 @@ const showPage: Act = async (stage, { fail, failed, end }) => {
     const page = await stage.look(user, stage.identifiedPage)
     const hasFailed = await failed()
     const problems = [
-      ...pageProblems(page, MAX_PAGE_MS),
+      ...pageProblems(page, maxPageMs),
       ...problemsIn([
         [isAnyError(page), `the user gets ${outcomeOf(page)}`],
         [page.next !== undefined, 'the user is redirected to the platform that fails'],
@@ -169,7 +174,7 @@ async function submitPassword(stage: Stage, password: string): Promise<Page> {
 }
 
 /** Logs out while Logout fails. The local session must end, and Identify must not restore the login. */
-const tryLogout: Act = async (stage, { fail, failed, reach }) => {
+const tryLogout: Act = async (stage, { fail, failed, reach, maxPageMs }) => {
   const { browser, account } = await loggedIn(stage)
   await fail()
   const page = await stage.logout(browser, { stopAt: (url) => stage.platform.isIdentify(url) })
@@ -178,7 +183,7 @@ const tryLogout: Act = async (stage, { fail, failed, reach }) => {
   const isShown = !isKnown && (await stage.isShown(browser, account))
   need(isKnown || isShown || (await failed()), 'the site did not call Logout')
   return [
-    ...pageProblems(page, MAX_PAGE_MS),
+    ...pageProblems(page, maxPageMs),
     ...problemsIn([
       [isKnown, 'the user is still logged in'],
       [isShown, 'the next Identify redirect logs the user in again'],

@@ -1,9 +1,9 @@
 /** Checks `status/…` with wrong responses of Session Status: they may neither log a visitor in nor a user out. */
 import type { Browser } from '../browser'
-import { type Check, type Finding, failed, need, passed, problemsIn } from '../check'
+import { type Check, failed, need, passed, problemsIn } from '../check'
 import { isServerError, outcomeOf } from '../outcome'
 import type { Account, Fault } from '../platform'
-import { called, pause, type Stage } from '../stage'
+import { isAwake, pause, type Stage } from '../stage'
 import { loggedIn } from './logged-in'
 
 /** A browser whose SSO session is logged in. Here, a visitor's browser is anonymous. */
@@ -52,38 +52,25 @@ const keepsNobody = {
   fix: 'Treat a response that does not verify as no response: catch the error of the verification, keep the session as it is, serve the page, and ask again later.',
 }
 
-/**
- * Lets both browsers load a page while the response is wrong.
- * @returns undefined if the site did not call Session Status for both
- */
-async function spoil(
-  stage: Stage,
-  { user, visitor, loggedInAt }: Pair,
-  response: string,
-  fault: Fault,
-): Promise<Finding | undefined> {
+/** Lets a logged-in user load a page while the response is wrong. */
+async function spoilForUser(stage: Stage, { user, loggedInAt }: Pair, fault: Fault): Promise<string[]> {
   const mustStay = await isWithinGrace(stage, user.browser, loggedInAt)
+  const { page } = await spoil(stage, user, fault, stage.site.userPage)
+  const what = page.next !== undefined ? 'redirects to Identify' : `responds ${outcomeOf(page)} without the user`
+  const isLost = isServerError(page) || (mustStay && !stage.shows(page, user.account))
+  return problemsIn([[isLost, `the page of a logged-in user ${what}, who must stay logged in`]])
+}
+
+/** Loads a page of an old session while the response is wrong. */
+async function spoil(stage: Stage, { browser, account, sid }: Someone, fault: Fault, address: string) {
   const since = Date.now()
-  const ends = [user, visitor].map(({ sid }) => stage.platform.fault(['sessionstatus'], fault, { sid }))
-  const userPage = await stage.look(user.browser)
-  const visitorPage = await stage.look(visitor.browser, stage.site.publicPage)
-  const isVisitorKnown = await stage.isKnown(visitor.browser, visitor.account)
-  for (const end of ends) end()
-  const isCalled = [user, visitor].every(
-    ({ sid }) => stage.platform.calls(since, { operation: 'sessionstatus', sid }).length > 0,
-  )
-  if (isVisitorKnown) return failed(`${response} was accepted, and its user is logged in`)
-  if (visitorPage.next !== undefined)
-    return failed(`${response} was believed: a visitor is redirected to Identify because of it`)
-  const isLost = isServerError(userPage) || (mustStay && !stage.shows(userPage, user.account))
-  const what =
-    userPage.next !== undefined ? 'redirects to Identify' : `responds ${outcomeOf(userPage)} without the user`
-  const problems = problemsIn([
-    [isLost, `the page of a logged-in user ${what}, who must stay logged in`],
-    [isServerError(visitorPage), `the page of a visitor responds ${outcomeOf(visitorPage)}`],
-  ])
-  if (problems.length > 0) return { ...failed(`${response}: ${problems.join('; ')}`), ...keepsNobody }
-  return isCalled ? passed() : undefined
+  const end = stage.platform.fault(['sessionstatus'], fault, { sid })
+  const page = await stage.look(browser, address)
+  const isKnown = await stage.isKnown(browser, account)
+  end()
+  const isCalled = stage.platform.calls(since, { operation: 'sessionstatus', sid }).length > 0
+  need(isCalled || isServerError(page), 'no status check was made for an old session')
+  return { page, isKnown }
 }
 
 /** Creates a check with a wrong response. A site may pause its calls after a failure, and is then tried again after the pause. */
@@ -93,15 +80,18 @@ function spoiltResponseCheck(name: string, response: string, fault: Fault): Chec
     isSlow: true,
     isRough: true,
     run: async (stage) => {
-      const pairs = [await pairOf(stage), await pairOf(stage)]
+      const pair = await pairOf(stage)
       await stage.grownOld()
-      for (const pair of pairs) {
-        const finding = await spoil(stage, pair, response, fault)
-        if (finding) return finding
-        const { user } = pair
-        await called(stage, 'sessionstatus', () => stage.look(user.browser))
-      }
-      need(false, 'no status check was made for a user and for a visitor with old sessions')
+      await isAwake(stage)
+      const problems = await spoilForUser(stage, pair, fault)
+      await isAwake(stage)
+      const { page, isKnown } = await spoil(stage, pair.visitor, fault, stage.site.publicPage)
+      if (isKnown) return failed(`${response} was accepted, and its user is logged in`)
+      if (page.next !== undefined && problems.length === 0)
+        return failed(`${response} was believed: a visitor is redirected to Identify because of it`)
+      if (isServerError(page)) problems.push(`the page of a visitor responds ${outcomeOf(page)}`)
+      if (problems.length === 0) return passed()
+      return { ...failed(`${response}: ${problems.join('; ')}`), ...keepsNobody }
     },
   }
 }
