@@ -41,7 +41,7 @@ const naive = {
     ...cells('user', ...HTTP),
     'outage/new-visitors',
     ...of('clock', 'ahead-3-s', 'ahead-30-s', 'behind-30-s', 'ahead-10-min', 'behind-10-min'),
-    ...of('headers', 'login-framing', 'referrer-policy', 'cache-control'),
+    ...of('headers', 'login-framing', 'referrer-policy', 'cache-control', 'stack-trace'),
     // these wait
     ...of('status', 'wrong-signature', 'wrong-session', 'wrong-audience', 'expired', 'new-session-id'),
     'logout/platform-informed-later',
