@@ -1,4 +1,6 @@
 /** Checks the first visit of a browser: the redirect to Identify, the binding cookie, and changes that a proxy makes to both. */
+import http, { type IncomingMessage } from 'node:http'
+import https from 'node:https'
 import type { Config } from '../config'
 import { operationUrl } from '../protocol/requests'
 import { about, errorCode, type Finding } from './doctor-finding'
@@ -53,13 +55,23 @@ export async function requestPage({ siteUrl, ssoUrl }: Config, path: string): Pr
     'sec-fetch-mode': 'navigate',
     'user-agent': AGENT,
   }
-  const signal = AbortSignal.timeout(ANSWER_MS)
-  const { status, headers, body } = await fetch(url, { headers: browser, redirect: 'manual', signal })
-  await body?.cancel()
+  const { statusCode: status = 0, headersDistinct } = await getPage(url, browser)
+  const headers = new Headers()
+  for (const [name, values = []] of Object.entries(headersDistinct))
+    for (const value of values) headers.append(name, value)
   const location = headers.get('location') ?? ''
   const isIdentify = location.startsWith(`${operationUrl(ssoUrl, 'identify')}?`) && URL.canParse(location)
   const identify = isIdentify ? new URL(location) : undefined
   return { says: `GET ${url} answers HTTP ${status}`, status, headers, identify }
+}
+
+/** Not by `fetch`, which sends `Sec-Fetch-Mode: cors` in place of the given value. */
+function getPage(url: string, headers: Record<string, string>): Promise<IncomingMessage> {
+  const { get } = url.startsWith('https:') ? https : http
+  const signal = AbortSignal.timeout(ANSWER_MS)
+  return new Promise((resolve, reject) => {
+    get(url, { headers, signal, agent: false }, (response) => resolve(response.resume())).on('error', reject)
+  })
 }
 
 function returnFinding({ siteUrl }: Config, identify: URL): Finding {
