@@ -52,7 +52,7 @@ export interface Sso2 extends RequestHandler {
   /**
    * Sets `req.session`, `req.sessionID` and `req.sessionStore`, as express-session does. `regenerate()` keeps the login. `destroy()` ends the
    * session on this site only, so the next page load restores the login. To log out, call `req.sso2.logout()`. Changes to
-   * `req.session.cookie` do not affect a cookie already set. More: docs/session-differences.md.
+   * `req.session.cookie` do not affect a cookie already set. More: docs/sessions.md.
    */
   readonly session: ConnectHandler
   /** Handles the routes of the package: landing, login, logout and logout of all sessions. Mount the router before `middleware`. */

@@ -124,9 +124,9 @@ describe('texts', () => {
     expect(same).toEqual(language === 'en' ? codes : [])
   })
 
-  test('stand in docs/texts.md, all of them and in these words', () => {
-    const page = readFileSync(path.join(__dirname, '..', 'docs', 'texts.md'), 'utf8')
-    const rows = page.slice(page.indexOf('## Texts')).matchAll(/^\| `(\w+)` +\| (.*?) +\|/gm)
+  test('stand in docs/login-pages.md, all of them and in these words', () => {
+    const page = readFileSync(path.join(__dirname, '..', 'docs', 'login-pages.md'), 'utf8')
+    const rows = page.slice(page.indexOf('### All texts')).matchAll(/^\| `(\w+)` +\| (.*?) +\|/gm)
     expect(Object.fromEntries([...rows].map(([, code, text]) => [code, text]))).toEqual(EN)
   })
 

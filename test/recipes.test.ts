@@ -31,7 +31,8 @@ afterEach(async () => {
 
 /** Blocks of one language in a section of a page. */
 const blocks = (page: string, heading: string, language: string) =>
-  blocksBelow(readText('docs', page), `## ${heading}`)
+  ['##', '###']
+    .flatMap((marks) => blocksBelow(readText('docs', page), `${marks} ${heading}`))
     .filter((block) => block.language === language)
     .map(({ code }) => code)
 
@@ -305,10 +306,10 @@ describe('docs/migration.md: a site with passport-local after the move', () => {
   })
 })
 
-describe('docs/custom-login.md: a login page of your own', () => {
+describe('docs/login-pages.md: a login page of your own', () => {
   /** The example, on a port and with a template that shows what it is given. */
   function ownPage(): string {
-    const [block = ''] = blocks('custom-login.md', 'A login page of your own', 'ts')
+    const [block = ''] = blocks('login-pages.md', 'A login page of your own', 'ts')
     const template = `const app = express()
 app.engine('txt', (_file, { returnTo, error }, done) => done(null, JSON.stringify({ returnTo, error })))
 app.set('view engine', 'txt')

@@ -28,10 +28,9 @@ const headingsOf = (page: string) => [...pageOf(page).matchAll(/^#+ (.+)$/gm)].m
 const FOREIGN = /^(?:Property '|[A-Z_]+$)/
 
 /** Sentences and codes of the first column and of quoted log lines. `…` stands for a part that differs. */
-const quoted = ['troubleshooting.md', 'testing.md', 'errors.md'].flatMap((page) => {
-  const cells = [...pageOf(page).matchAll(/^(?:\| ([^|]*\S) +\||> (.+)$)/gm)].map(
-    ([, cell, line]) => cell ?? line ?? '',
-  )
+const quoted = ['troubleshooting.md', 'testing.md'].flatMap((page) => {
+  const [text = ''] = pageOf(page).split('\n## The emulator\n', 1)
+  const cells = [...text.matchAll(/^(?:\| ([^|]*\S) +\||> (.+)$)/gm)].map(([, cell, line]) => cell ?? line ?? '')
   const codes = cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code))
   return codes
     .filter((code) => (/ /.test(code) || /^[a-z]+_[a-z_]+$/.test(code)) && !FOREIGN.test(code))
@@ -55,7 +54,7 @@ test.each(quoted)('%s: "%s" is printed by the package', (_page, code) => {
 
 describe('log lines', () => {
   const page = pageOf('troubleshooting.md')
-  const section = page.slice(page.indexOf('\n## Log lines\n'))
+  const section = page.slice(page.indexOf('\n## Log lines\n')).split(/^## (?!Log lines)/m, 1)[0] ?? ''
   const sections = new Map(
     section.split(/^### /m).map((text) => [text.slice(0, text.indexOf('\n')), text.slice(text.indexOf('\n'))] as const),
   )
@@ -113,8 +112,8 @@ test('each heading that a text of the package names exists', () => {
   expect(named.filter(({ heading, page }) => !headingsOf(page).includes(heading))).toEqual([])
 })
 
-test('docs/errors.md or docs/troubleshooting.md has a row for each error of a wrong mount or function', () => {
-  const pages = pageOf('errors.md') + pageOf('troubleshooting.md')
+test('docs/troubleshooting.md has a row for each error of a wrong mount or function', () => {
+  const pages = pageOf('troubleshooting.md')
   const thrown = trees.flatMap(([file, tree]) =>
     [...nodesOf(tree)]
       .filter(
@@ -137,11 +136,11 @@ test('docs/errors.md or docs/troubleshooting.md has a row for each error of a wr
   expect(thrown.filter((text) => !pages.includes(`\`${begin(text)}`))).toEqual([])
 })
 
-test('docs/doctor.md has a heading for each line of the doctor', () => {
+test('docs/commands.md has a heading for each line of the doctor', () => {
   const sources = files.filter(([file]) => /^cli.doctor/.test(file)).map(([, source]) => source)
   const subjects = sources.flatMap((source) => [...source.matchAll(/about\('([^']+)'\)/g)].map(([, name = '']) => name))
   expect(new Set(subjects).size).toBeGreaterThan(12)
-  const headings = headingsOf('doctor.md').flatMap((heading) => heading.split(', '))
+  const headings = headingsOf('commands.md').flatMap((heading) => heading.split(', '))
   expect(
     [...subjects, 'Redis', 'ssoUrl', 'tokenUrl', 'apiUrl', 'siteUrl'].filter((name) => !headings.includes(name)),
   ).toEqual([])
@@ -163,8 +162,8 @@ function membersOf(file: string, type: string): string[] {
   return [...union.matchAll(/'(\w+)'/g)].map(([, member = '']) => member)
 }
 
-describe('docs/errors.md', () => {
-  const page = pageOf('errors.md')
+describe('errors and codes in docs/troubleshooting.md', () => {
+  const page = pageOf('troubleshooting.md')
   const errors = readText('lib', 'errors.ts')
 
   test('has a heading for each error class, with its code', () => {

@@ -9,7 +9,6 @@ const here = fileURLToPath(new URL('.', import.meta.url))
 /** Pages outside of docs, by their files in the repository. */
 const OTHERS = new Map([
   ['README.md', 'index.md'],
-  ['docs/README.md', 'contents.md'],
   ['docs/api/README.md', 'api/contents.md'],
   ['CONTRIBUTING.md', 'contributing.md'],
   ['SECURITY.md', 'security.md'],

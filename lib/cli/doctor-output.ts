@@ -18,7 +18,7 @@ export function textReport(): Report {
   let heading: string | undefined
   const print = (text: string) => void process.stdout.write(`${text}\n`)
   const linkUnless = (next: string | undefined) => {
-    if (heading !== undefined && heading !== next) print(`${BELOW}See docs/doctor.md#${heading}`)
+    if (heading !== undefined && heading !== next) print(`${BELOW}See docs/commands.md#${heading}`)
     heading = next
   }
   return {
@@ -45,7 +45,7 @@ export function jsonReport(): Report {
   return {
     tell(finding, site) {
       const { state, what: check, says: message, help: fix } = finding
-      const docs = state === 'ok' ? undefined : `docs/doctor.md#${headingOf(finding)}`
+      const docs = state === 'ok' ? undefined : `docs/commands.md#${headingOf(finding)}`
       findings.push({ site, check, state, message, fix, docs })
       if (state === 'wrong') ok = false
     },
@@ -57,6 +57,6 @@ export function jsonReport(): Report {
   }
 }
 
-/** Returns the anchor of a subject's heading in `docs/doctor.md`. The four addresses share a heading. */
+/** Returns the anchor of a subject's heading in `docs/commands.md`. The four addresses share a heading. */
 const headingOf = ({ what }: Finding): string =>
   /^(?:sso|token|api|site)Url$/.test(what) ? 'ssourl-tokenurl-apiurl-siteurl' : what.toLowerCase().replaceAll(' ', '-')

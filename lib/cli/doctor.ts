@@ -24,7 +24,7 @@ The exit code is 1 if a line is wrong, because then users may not be able to log
   --long-addresses   also sends addresses of 2,048 characters through the proxy. Access logs get lines of 5,000 characters
   --help             prints this text
 
-docs/doctor.md has a heading for each line.
+docs/commands.md has a heading for each line.
 `
 
 /**

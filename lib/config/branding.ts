@@ -46,8 +46,8 @@ export interface BrandingOptions {
   /** Language of the built-in pages: texts and `lang`. Must be one of en, sv, nb, da, fi, de. Default: `'en'`. */
   readonly language?: Language | undefined
   /**
-   * Single texts of the built-in pages by code. They replace those of `language` (docs/texts.md). Must be an object of
-   * texts by code.
+   * Single texts of the built-in pages by code. They replace those of `language` (docs/login-pages.md). Must be an
+   * object of texts by code.
    */
   readonly texts?: { readonly [Code in TextCode]?: string | undefined } | undefined
   /**
@@ -83,7 +83,7 @@ const texts = z
     }
   })
   .default({})
-  .describe('Single texts of the built-in pages by code. They replace those of `language` (docs/texts.md).')
+  .describe('Single texts of the built-in pages by code. They replace those of `language` (docs/login-pages.md).')
 
 /** Returns the schema of the branding options. */
 export const branding = (isProduction: boolean) => {

@@ -19,7 +19,7 @@ export interface ConfigOptions extends BrandingOptions {
   readonly clientId?: string | undefined
   /**
    * The API client's secret. Accepts an array for rotation: all secrets verify. The first one signs, until a response
-   * shows that the SSO system uses another one (docs/key-rotation.md). Must be a text of at least 32 bytes, or an array
+   * shows that the SSO system uses another one (docs/deployment.md). Must be a text of at least 32 bytes, or an array
    * of such texts. Required. Environment variable: `SSO2_CLIENT_SECRET`.
    */
   readonly clientSecret?: string | readonly string[] | undefined
@@ -48,14 +48,14 @@ export interface ConfigOptions extends BrandingOptions {
   readonly tokenUrl?: string | undefined
   /**
    * Signs cookies and encrypts stored tokens. Must differ from `clientSecret`. Accepts an array for rotation: all
-   * secrets verify, and the first one signs (docs/key-rotation.md). Must be a text of at least 32 bytes, or an array of
+   * secrets verify, and the first one signs (docs/deployment.md). Must be a text of at least 32 bytes, or an array of
    * such texts. Required. Environment variable: `SSO2_SESSION_SECRET`.
    */
   readonly sessionSecret?: string | readonly string[] | undefined
   /**
-   * Redis for sessions: an address, or a client of ioredis. docs/redis.md says what is refused. `sso.close()` leaves a
-   * client open that you passed. Must be an address redis:// or rediss://, or an ioredis client. Default: memory,
-   * refused in production. Environment variable: `REDIS_URL`.
+   * Redis for sessions: an address, or a client of ioredis. docs/deployment.md says what is refused. `sso.close()`
+   * leaves a client open that you passed. Must be an address redis:// or rediss://, or an ioredis client. Default:
+   * memory, refused in production. Environment variable: `REDIS_URL`.
    */
   readonly redis?: string | RedisClient | undefined
   /**
@@ -153,7 +153,7 @@ export interface ConfigOptions extends BrandingOptions {
    */
   readonly trustedReturnOrigins?: readonly string[] | undefined
   /**
-   * Failed logins per IP address and username before further logins are refused. More limits: docs/login-limits.md.
+   * Failed logins per IP address and username before further logins are refused. More limits: docs/login-pages.md.
    * `false` switches all limits off. Must be { attempts, perSeconds } or false. Default: `{ attempts: 10, perSeconds:
    * 60 }`.
    */

@@ -83,7 +83,7 @@ const loginLimit = z
   )
   .default({ attempts: 10, perSeconds: 60 })
   .describe(
-    'Failed logins per IP address and username before further logins are refused. More limits: docs/login-limits.md. `false` switches all limits off.',
+    'Failed logins per IP address and username before further logins are refused. More limits: docs/login-pages.md. `false` switches all limits off.',
   )
 
 /** Returns the schema of `tokenUrl`, which a site with its own `exchangeTicket` may omit. */
@@ -116,7 +116,7 @@ const parties = ({ isProduction, needsTokenUrl, allowsWeakSecret }: SchemaKind) 
   }),
   clientId: identifier().describe('The API client ID. Names the site in request and Session Tokens (`cid`, `aud`).'),
   clientSecret: secrets(allowsWeakSecret, isProduction).describe(
-    "The API client's secret. Accepts an array for rotation: all secrets verify. The first one signs, until a response shows that the SSO system uses another one (docs/key-rotation.md).",
+    "The API client's secret. Accepts an array for rotation: all secrets verify. The first one signs, until a response shows that the SSO system uses another one (docs/deployment.md).",
   ),
   organisationId: identifier().describe(
     'The organisation ID: `iss` of request tokens. Must differ from `clientId` and `ssoIdentifier`.',
@@ -128,11 +128,11 @@ const parties = ({ isProduction, needsTokenUrl, allowsWeakSecret }: SchemaKind) 
     'Public address of the site, with its mount path if it has one. Never taken from the Host header. Like every address, it is used as browsers write it: host in small letters and punycode, without default port, percent-encoded.',
   ),
   sessionSecret: secrets(false, isProduction).describe(
-    'Signs cookies and encrypts stored tokens. Must differ from `clientSecret`. Accepts an array for rotation: all secrets verify, and the first one signs (docs/key-rotation.md).',
+    'Signs cookies and encrypts stored tokens. Must differ from `clientSecret`. Accepts an array for rotation: all secrets verify, and the first one signs (docs/deployment.md).',
   ),
   redis: redisOption.optional().meta({
     description:
-      'Redis for sessions: an address, or a client of ioredis. docs/redis.md says what is refused. `sso.close()` leaves a client open that you passed.',
+      'Redis for sessions: an address, or a client of ioredis. docs/deployment.md says what is refused. `sso.close()` leaves a client open that you passed.',
     defaultText: 'memory, refused in production',
   }),
 })

@@ -1,4 +1,4 @@
-/** Decisions of a login, its errors, and the text of each error. Pure. Table of texts: docs/texts.md. Interface: "POST {sso_url}/authenticate" and "SSO2 errors". */
+/** Decisions of a login, its errors, and the text of each error. Pure. Table of texts: docs/login-pages.md. Interface: "POST {sso_url}/authenticate" and "SSO2 errors". */
 import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
 import type { SessionToken } from '../protocol/session-token'
 import type { User } from './record'

@@ -99,7 +99,7 @@ async function isAllowed(allow: NonNullable<RequireLoginOptions['allow']>, user:
   const answer = isPromise ? await runHook('allow', AbortSignal.timeout(HOOKS_MS), () => given) : given
   if (typeof answer !== 'boolean' && answer !== undefined && answer !== null)
     throw new TypeError(
-      'express-sso2: Option allow of requireLogin() must return true or false. See "TypeError" in docs/errors.md.',
+      'express-sso2: Option allow of requireLogin() must return true or false. See "TypeError" in docs/troubleshooting.md.',
     )
   return answer === true
 }

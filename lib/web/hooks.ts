@@ -37,7 +37,7 @@ export function guardedShouldIdentify(given: (req: Request) => boolean): (req: R
     if (typeof answer === 'object' && answer !== null && 'then' in answer) {
       Promise.resolve(answer).catch(() => {}) // prevents an unhandled rejection
       throw new TypeError(
-        'express-sso2: Option shouldIdentify must return true or false, not a promise. See "TypeError" in docs/errors.md.',
+        'express-sso2: Option shouldIdentify must return true or false, not a promise. See "TypeError" in docs/troubleshooting.md.',
       )
     }
     return Boolean(answer)

@@ -1,6 +1,6 @@
 /**
  * Limits of one site, counted by rate-limiter-flexible: login attempts by address and username, and new anonymous sessions by address.
- * The guard keeps attackers from using up the attempts that the platform grants a username. Table: docs/login-limits.md.
+ * The guard keeps attackers from using up the attempts that the platform grants a username. Table: docs/login-pages.md.
  * Without Redis each process counts alone, but the guard lets nobody pass. Threats F3, F4, F13, F16 to F19, S8.
  */
 import { createHash } from 'node:crypto'

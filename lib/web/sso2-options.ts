@@ -36,7 +36,7 @@ export interface Sso2Options extends ConfigOptions {
   readonly shouldIdentify?: ((request: Request) => boolean) | undefined
   /**
    * Custom pages: each function takes a context and returns HTML, or a promise of HTML, within 8 seconds
-   * (docs/custom-views.md).
+   * (docs/login-pages.md).
    */
   readonly views?: CustomViews | undefined
 }

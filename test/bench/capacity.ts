@@ -1,7 +1,7 @@
 import { number } from '../support/figures'
 
 /*
- * What a site needs, by its readers in a month: computed from measured figures, as docs/performance.md says.
+ * What a site needs, by its readers in a month: computed from measured figures, as docs/deployment.md says.
  */
 
 /** Measured at 32 connections with ten thousand sessions. */

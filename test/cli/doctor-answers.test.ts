@@ -351,7 +351,7 @@ test('a variables file that cannot be read is told, and nothing is examined', as
   const report = await examine({ REDIS_URL: redisUrl() }, ['--env-file', '/not/there/.env'])
   expect([report.output, report.code]).toEqual([
     expect.stringMatching(
-      /^WRONG +configuration +\/not\/there\/\.env cannot be read: ENOENT\n +-> --env-file.*\n +See docs\/doctor\.md#configuration\n$/,
+      /^WRONG +configuration +\/not\/there\/\.env cannot be read: ENOENT\n +-> --env-file.*\n +See docs\/commands\.md#configuration\n$/,
     ),
     1,
   ])

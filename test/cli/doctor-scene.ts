@@ -146,7 +146,7 @@ export type Report = ReturnType<typeof readReport>
 
 /** Headings of the page that explains the lines. */
 const anchors = new Set(
-  headingsOf(readText('docs', 'doctor.md')).flatMap(({ level, anchor }) => (level === 2 ? [anchor] : [])),
+  headingsOf(readText('docs', 'commands.md')).flatMap(({ level, anchor }) => (level === 3 ? [anchor] : [])),
 )
 
 const anchorOf = (what: string) =>
@@ -161,9 +161,9 @@ export function readReport(code: number, output: string) {
   let last: string[] = []
   let unlinked: string | undefined
   for (const line of output.trimEnd().split('\n')) {
-    const [, anchor] = /^ {25}See docs\/doctor\.md#(\S+)$/.exec(line) ?? []
+    const [, anchor] = /^ {25}See docs\/commands\.md#(\S+)$/.exec(line) ?? []
     if (anchor !== undefined) {
-      if (!anchors.has(anchor)) throw new Error(`docs/doctor.md has no heading #${anchor}`)
+      if (!anchors.has(anchor)) throw new Error(`docs/commands.md has no heading #${anchor}`)
       if (anchor === unlinked) unlinked = undefined
       continue
     }
@@ -173,14 +173,14 @@ export function readReport(code: number, output: string) {
       const anchor = sign === 'ok' ? undefined : anchorOf(what)
       // an error of a module comes at any time, and has its own link
       const isExpected = unlinked === undefined || unlinked === anchor || what === 'module'
-      if (!isExpected) throw new Error(`no link to docs/doctor.md before: ${line}`)
+      if (!isExpected) throw new Error(`no link to docs/commands.md before: ${line}`)
       if (what !== 'module') unlinked = anchor
       last = lines.get(what) ?? []
       lines.set(what, last)
     }
     last.push(help === undefined ? `${sign}: ${says}` : `-> ${help}`)
   }
-  if (unlinked !== undefined) throw new Error(`no link to docs/doctor.md at the end of: ${output}`)
+  if (unlinked !== undefined) throw new Error(`no link to docs/commands.md at the end of: ${output}`)
   return { code, output, of: (what: string) => (lines.get(what) ?? []).join('\n'), subjects: [...lines.keys()] }
 }
 

@@ -505,7 +505,7 @@ test('--json prints one object, and what a module prints goes to standard error'
     state: 'wrong',
     message: expect.stringContaining('HTTP 404: there is no token endpoint'),
     fix: expect.stringContaining('SSO2_TOKEN_URL'),
-    docs: 'docs/doctor.md#token-endpoint',
+    docs: 'docs/commands.md#token-endpoint',
   })
   const [first] = JSON.parse(broken.stdout).findings
   expect(first).toEqual({

@@ -211,7 +211,7 @@ test.each<[error: unknown, reason: string, look: RegExp]>([
     'writes refused: ERR',
     /know EVALSHA/,
   ],
-  [reply('ERR Unknown Redis command called from script', 'eval'), 'writes refused: ERR', /docs\/redis\.md lists/],
+  [reply('ERR Unknown Redis command called from script', 'eval'), 'writes refused: ERR', /docs\/deployment\.md lists/],
   [
     reply("ERR unknown command 'info', with args beginning with: ", 'info'),
     'INFO refused: ERR',

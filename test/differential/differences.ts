@@ -1,5 +1,5 @@
 /**
- * Where `req.session` differs from express-session on purpose. Each name stands in docs/session-differences.md with its reason;
+ * Where `req.session` differs from express-session on purpose. Each name stands in docs/sessions.md with its reason;
  * each is shown by a scenario at least, and a scenario that differs names its row here.
  */
 export const differences = [

@@ -76,7 +76,7 @@ test('every difference is shown by a scenario, and no deviation is idle', () => 
 })
 
 test('every difference stands in the documentation, and no other does', () => {
-  const page = readFileSync(path.join(__dirname, '..', '..', 'docs', 'session-differences.md'), 'utf8')
+  const page = readFileSync(path.join(__dirname, '..', '..', 'docs', 'sessions.md'), 'utf8')
   const rows = [...page.matchAll(/^\| \*\*(.+?)\*\* +\|/gm)].map(([, name]) => name)
   expect(rows).toEqual([...differences])
 })

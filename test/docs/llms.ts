@@ -9,13 +9,12 @@ const HEAD = `# express-sso2
 Read the README first. Names of options, errors and events are exact.
 `
 
-/** @param contents the table of contents, docs/README.md, whose groups and order are taken */
-export function llmsText(contents: string): string {
-  const groups = contents.split(/^## /m).slice(1)
+/** @param readme its section "Documentation" has a point for each group of pages */
+export function llmsText(readme: string): string {
+  const contents = readme.slice(readme.indexOf('\n## Documentation\n'))
   const seen = new Set(['README.md'])
-  const parts = groups.map((group) => {
-    const [title = ''] = group.split('\n', 1)
-    const files = [...group.matchAll(/\]\(([^)#]+\.md)[^)]*\)/g)].map(([, file = '']) => path.posix.join('docs', file))
+  const parts = [...contents.matchAll(/^- \*\*(.+?):\*\* (.+)$/gm)].map(([, title = '', links = '']) => {
+    const files = [...links.matchAll(/\]\(([^)#]+\.md)[^)]*\)/g)].map(([, file = '']) => file)
     const fresh = files.filter((file) => !seen.has(file) && seen.add(file))
     return [`## ${title}`, '', ...fresh.map(line)].join('\n')
   })

@@ -5,11 +5,10 @@ import { readText, root } from '../support/sources'
 import { withComments } from './comments'
 import { PALETTES, sequencePicture, sessionsPicture } from './diagrams'
 import { llmsText } from './llms'
-import { optionsPage, withRequired } from './options-page'
+import { optionsPage } from './options-page'
 import { makeProgram } from './program'
 import { readOptions } from './read-options'
 import { apiReference } from './reference'
-import { apiReport } from './report'
 
 const REFERENCE = 'docs/api'
 
@@ -17,15 +16,10 @@ const REFERENCE = 'docs/api'
 export async function main([folder = root]: readonly string[]): Promise<void> {
   const program = makeProgram()
   const options = readOptions(program)
-  const generated = [
-    ...pictures(),
-    ['docs/options.md', optionsPage(options)],
-    ['README.md', withRequired(readText('README.md'), options)],
-    ['docs/internals/api-report.md', apiReport(program)],
-  ] as const
+  const generated = [...pictures(), ['docs/options.md', optionsPage(options)]] as const
   // first: the pages below are made of these
   writeAll(folder, new Map([...withComments(options), ...generated]))
-  writeAll(folder, new Map([['docs/llms.txt', llmsText(readText('docs', 'README.md'))]]))
+  writeAll(folder, new Map([['docs/llms.txt', llmsText(readText('README.md'))]]))
   const pages = await apiReference()
   forgetOthers(path.join(folder, REFERENCE), pages)
   writeAll(folder, new Map([...pages].map(([name, text]) => [`${REFERENCE}/${name}`, text])))

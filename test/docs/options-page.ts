@@ -22,11 +22,13 @@ const HEAD = `# Options
 <!-- Written by \`npm run docs\` from lib/config: change the descriptions there. -->
 
 Pass these options to \`sso2(options)\`. An option with an environment variable may come from the environment. An explicit option wins.
-All problems are reported at once in one [\`Sso2ConfigError\`](errors.md#sso2configerror), by option and variable, without values.
+All problems are reported at once in one [\`Sso2ConfigError\`](troubleshooting.md#sso2configerror), by option and variable, without values.
 
 - An address begins with \`https:\`. Outside production \`http:\` is accepted for loopback hosts (\`localhost\`, \`*.localhost\`, \`127.0.0.1\`, \`::1\`).
 - Times are in seconds. If the name of an option ends in \`Ms\`, its unit is milliseconds.
 - \`undefined\` counts as absent.
+
+A site needs these:
 `
 
 /** @throws {Error} an option that is in no group, or a group that names none */
@@ -39,16 +41,11 @@ export function optionsPage(options: readonly Option[]): string {
     const all = names.flatMap((name) => options.filter((option) => option.name.split('.')[0] === name))
     return [`## ${title}`, ...all.map(section)].join('\n\n')
   })
-  return `${[HEAD.trimEnd(), ...parts].join('\n\n')}\n`
+  return `${[HEAD.trimEnd(), requiredTable(options), ...parts].join('\n\n')}\n`
 }
 
-const [BEGIN, END] = ['<!-- required options: `npm run docs` -->', '<!-- end of required options -->']
-
-/** The README with its table of what a site must say. @throws {Error} the README has no place for it */
-export function withRequired(readme: string, options: readonly Option[]): string {
-  const [before, rest] = readme.split(`${BEGIN}\n`)
-  const [, after] = rest?.split(END) ?? []
-  if (before === undefined || after === undefined) throw new Error(`README.md has no ${BEGIN} and ${END}`)
+/** A table of what a site must say. */
+function requiredTable(options: readonly Option[]): string {
   const rows = options
     .filter(({ name, defaultText, variable }) => variable && (defaultText?.startsWith('required') || name === 'redis'))
     .map(({ name, variable, defaultText = '', description }) => ({
@@ -57,7 +54,7 @@ export function withRequired(readme: string, options: readonly Option[]): string
       default: defaultText,
       meaning: firstSentence(description),
     }))
-  return `${before}${BEGIN}\n\n${table(rows)}\n\n${END}${after}`
+  return table(rows)
 }
 
 const firstSentence = (text: string) => text.replace(/\.( .*)?$/, '')

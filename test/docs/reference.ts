@@ -98,7 +98,7 @@ ${Object.entries(TITLES)
   .join('\n')}
 
 All exported names, with meaning, inputs, units, results and errors. [Options](../options.md) have a page of their own.
-The [API report](../internals/api-report.md) has the signatures alone. _Interface: "…"_ cites [the protocol](../internals/protocol.md).
+_Interface: "…"_ cites [the protocol](../internals/protocol.md).
 `
 
 /** Without what a reader does not look for, with a list of what the page holds, and with links that tell `sso2` from `Sso2`. */

@@ -79,7 +79,6 @@ export const shellLines: readonly Known[] = [
     reason: 'npm run test:matrix does it with the packed file',
   },
   { line: 'npm ci && npm start', reason: 'npm run test:matrix runs the demo, and test/browser opens its pages' },
-  { line: 'npm test', reason: 'this is the run that you see' },
   { line: 'node start.mjs minimal', reason: 'npm run test:matrix runs each example so, outside of the repository' },
   ...[
     'npx express-sso2 examine http://localhost:3000 --quick -- node site.mjs',

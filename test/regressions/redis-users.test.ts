@@ -11,12 +11,12 @@ import { startSite } from './support'
 /* What users see, and the log says, where Redis serves only a part: a user with few permissions, and one of three masters away. */
 
 const documented = () => {
-  const page = readFileSync(path.join(__dirname, '../../docs/redis.md'), 'utf8')
+  const page = readFileSync(path.join(__dirname, '../../docs/deployment.md'), 'utf8')
   const [, rules = ''] = /ACL SETUSER news on >password (.+)/.exec(page) ?? []
   return rules.split(' ')
 }
 
-test('a Redis user with the commands of docs/redis.md: login, check, log out everywhere and health work', async () => {
+test('a Redis user with the commands of docs/deployment.md: login, check, log out everywhere and health work', async () => {
   const server = await startRedis()
   const admin = new Redis(server.url)
   await admin.call('ACL', 'SETUSER', 'news', 'on', '>password', ...documented())

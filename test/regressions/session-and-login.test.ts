@@ -8,7 +8,7 @@ import { loggerTo } from '../support/log-lines'
 import { identifyRedirects } from './pausable-setup'
 import { loggedInBrowserAt, type RunningSite, startSite } from './support'
 
-/* What docs/session-differences.md says of handlers that are written for plain express-session, row by row. */
+/* What docs/sessions.md says of handlers that are written for plain express-session, row by row. */
 
 const lines: string[] = []
 const options = { logger: loggerTo(lines) }

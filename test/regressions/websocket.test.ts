@@ -1,20 +1,19 @@
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { transformSync } from '@swc/core'
 import express, { type Express, type Request } from 'express'
 import { WebSocket } from 'ws'
 import type { Sso2 } from '../../lib'
+import { blocksBelow } from '../docs/markdown'
 import { pages } from '../flows/setup'
 import type { Browser } from '../support/agent'
+import { readText } from '../support/sources'
 import { loggedInBrowserAt, type RunningSite, startSite } from './support'
 
-/* Real sockets: of the example of docs/websockets.md, as it stands there, and of express-ws. */
+/* Real sockets: of the example of docs/scripts.md, as it stands there, and of express-ws. */
 
-const page = readFileSync(join(__dirname, '..', '..', 'docs', 'websockets.md'), 'utf8')
-const [, example = ''] = /^```ts\n([\s\S]*?upgrade[\s\S]*?)^```/m.exec(page) ?? []
+const example = blocksBelow(readText('docs', 'scripts.md'), '## WebSockets')[0]?.code ?? ''
 
 function runExample(app: Express, sso: Sso2, siteOrigin: string): Server {
   const { code } = transformSync(example, { jsc: { parser: { syntax: 'typescript' } }, module: { type: 'commonjs' } })

@@ -34,7 +34,7 @@ export async function main(): Promise<number> {
     const findings = [...deadLinks(files), ...(await lookAtAll(page, base, files)), ...(await use(page, base))]
     for (const finding of findings) console.log(finding)
     console.log(`${files.length} pages, ${findings.length} findings`)
-    return findings.length === 0 && files.length > 40 ? 0 : 1
+    return findings.length === 0 && files.length > 25 ? 0 : 1
   } finally {
     await browser.close()
     server.close()

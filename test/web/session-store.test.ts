@@ -121,7 +121,7 @@ describe('req.sessionStore', () => {
       res.json([thrown(() => store.generate(other)), thrown(() => store.regenerate(other, () => {}))])
     })
     const message =
-      'express-sso2: This request did not pass through sso.session. See "Sso2SetupError" in docs/errors.md.'
+      'express-sso2: This request did not pass through sso.session. See "Sso2SetupError" in docs/troubleshooting.md.'
     expect((await ask('/other')).json).toEqual([message, message])
   })
 })

@@ -10,20 +10,17 @@ const slugify = (title) =>
 
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** The groups and the order of docs/README.md. */
+/** The groups and the order of the section "Documentation" in the README. */
 function sidebar() {
-  const contents = readFileSync(new URL('../.pages/contents.md', import.meta.url), 'utf8')
-  return contents
-    .split(/^## /m)
-    .slice(1)
-    .map((group) => {
-      const [text = ''] = group.split('\n', 1)
-      const items = [...group.matchAll(/\[([^\]]+)\]\(([^)]+)\)/g)].map(([, title, to]) => ({
-        text: capital(title.replaceAll('`', '')),
-        link: `/${to.replace(/^\.\//, '').replace(/\.md(?=$|#)/, '')}`,
-      }))
-      return { text, items }
-    })
+  const readme = readFileSync(new URL('../.pages/index.md', import.meta.url), 'utf8')
+  const contents = readme.slice(readme.indexOf('\n## Documentation\n'))
+  return [...contents.matchAll(/^- \*\*(.+?):\*\* (.+)$/gm)].map(([, text, links]) => ({
+    text,
+    items: [...links.matchAll(/\[([^\]]+)\]\(([^)]+)\)/g)].map(([, title, to]) => ({
+      text: capital(title.replaceAll('`', '')),
+      link: `/${to.replace(/^\.\//, '').replace(/\.md(?=$|#)/, '')}`,
+    })),
+  }))
 }
 
 export default defineConfig({

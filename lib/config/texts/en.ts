@@ -61,7 +61,7 @@ export const EN = {
   prefetch: 'This page is not loaded in advance.',
 }
 
-/** Code of a text of the built-in pages. docs/texts.md lists all codes. */
+/** Code of a text of the built-in pages. docs/login-pages.md lists all codes. */
 export type TextCode = keyof typeof EN
 /** A text for every code. */
 export type AllTexts = Readonly<Record<TextCode, string>>

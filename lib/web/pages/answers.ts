@@ -47,7 +47,7 @@ async function viewPolicy({ config: { contentSecurityPolicy } }: Site, nonce: st
     typeof contentSecurityPolicy === 'function' ? await contentSecurityPolicy(nonce) : contentSecurityPolicy
   if (!isPolicy(policy))
     throw new TypeError(
-      'express-sso2: Option contentSecurityPolicy must return a policy in one line. See "TypeError" in docs/errors.md.',
+      'express-sso2: Option contentSecurityPolicy must return a policy in one line. See "TypeError" in docs/troubleshooting.md.',
     )
   return policy
 }
