@@ -6,24 +6,24 @@ import { IncomingMessage, type ServerResponse } from 'node:http'
 import type { RequestHandler } from 'express'
 import { type Config, makeConfig } from './config'
 import type { Health } from './decide/health'
-import type { TimeLimits } from './decide/request-decision'
+import { readLogoutMark } from './decide/logout-mark'
+import { readReturnCount } from './decide/loop-guard'
+import { type MacKeys, SignedCookie } from './decide/signed-cookie'
 import { makeDoctorTarget } from './doctor-target'
 import { Sso2SetupError } from './errors'
 import { makeClient, makeIdentifyHealth, makeTokenEndpoint, serviceApi } from './remote/make-clients'
 import type { PlatformApi } from './remote/platform-api'
 import type { Sso2Client } from './remote/sso2'
 import { ExchangeHealth, formExchange, type TokenEndpoint } from './remote/ticket'
+import { AccountIndex } from './storage/account-index'
 import type { Kv } from './storage/kv'
-import { LoginLocks } from './storage/login-locks'
-import { LogoutMemory } from './storage/logout-memory'
+import { Locks } from './storage/locks'
 import { openStore } from './storage/open-store'
 import { PendingLogouts } from './storage/pending-logouts'
 import { Records } from './storage/records'
-import { SessionIndex } from './storage/session-index'
-import { storeUnavailable } from './storage/site-store'
-import { defaultLoadUser } from './web/actions/exchange-ticket'
-import { LogoutRetryWorker } from './web/actions/logout-retry-worker'
-import { moveSession, removeFromIndex } from './web/actions/sign-in'
+import { defaultLoadUser } from './web/flows/exchange-ticket'
+import { LogoutTimer } from './web/flows/logout-timer'
+import { moveLogin } from './web/flows/sign-in'
 import { type Guard, identifyGuard, type RequireLoginOptions, requireLogin } from './web/guards'
 import { health } from './web/health'
 import { guardedShouldIdentify } from './web/hooks'
@@ -34,8 +34,6 @@ import { middleware, router } from './web/router'
 import { SiteSessions } from './web/session/site-sessions'
 import { RunningOperations, type Site } from './web/site'
 import type { Sso2Options } from './web/sso2-options'
-import { Sso2Request } from './web/sso2-request'
-import { StoredRecord } from './web/stored-record'
 
 /**
  * A handler that works without Express. Pass the handler to `app.use` or to `engine.use` of socket.io. A listener of `upgrade` can call the
@@ -98,8 +96,8 @@ export function sso2(options: Sso2Options = {}): Sso2 {
   const client = makeClient(config)
   const endpoint = makeTokenEndpoint(config, client, options.ticketExchange)
   const api = serviceApi(config, endpoint)
-  const { kv } = openStore(config) // last, because an error above would leave the connection open
-  const site = makeSite(config, options, endpoint, client, kv)
+  const { kv, client: storeClient } = openStore(config) // last, because an error above would leave the connection open
+  const site = makeSite(config, options, endpoint, client, { kv, client: storeClient })
   const inOrder = { session: site.sessions.handler, router: router(site), middleware: middleware(site) }
   const handler: RequestHandler = (req, res, next) => {
     inOrder.session(req, res, (sessionError?: unknown) => {
@@ -116,7 +114,7 @@ export function sso2(options: Sso2Options = {}): Sso2 {
     closing ??= close(site, kv)
     return closing
   }
-  site.logoutWorker.start()
+  site.logoutTimer.start()
   if (config.clientSecrets().length > 1) client.probeInBackground() // finds out which secret the SSO system uses, before the first visitor arrives
   const { exchangeTicket, ticketExchange = {}, loadUser } = options
   const examined = { config, exchangeTicket, ticketExchange, namesUsers: loadUser !== undefined, close: closed }
@@ -137,7 +135,7 @@ const DRAIN_MS = 10_000
 /** Waits for running operations, then closes every connection. Requests that arrive in the meantime are served. */
 async function close(site: OwnSite, kv: Kv): Promise<void> {
   await site.runningOperations.idle(DRAIN_MS)
-  await site.logoutWorker.stop() // last, because a running logout may be left for later
+  await site.logoutTimer.stop() // last, because a running logout may be left for later
   site.identifyHealth.close()
   site.client.close()
   await kv.close()
@@ -145,26 +143,37 @@ async function close(site: OwnSite, kv: Kv): Promise<void> {
 
 /** A site, with the parts that only `sso2()` uses. Request handlers do not see them. */
 type OwnSite = Site & {
-  readonly logoutWorker: Pick<LogoutRetryWorker, 'start' | 'stop'>
+  readonly logoutTimer: Pick<LogoutTimer, 'start' | 'stop'>
   readonly sessions: SiteSessions
 }
 
-function makeSite(config: Config, options: Sso2Options, endpoint: TokenEndpoint, client: Sso2Client, kv: Kv) {
+function makeSite(
+  config: Config,
+  options: Sso2Options,
+  endpoint: TokenEndpoint,
+  client: Sso2Client,
+  store: ReturnType<typeof openStore>,
+) {
   const now = () => Math.floor(config.clock.now() / 1000)
-  const stored = [kv, config.prefix, config.encryptionKeys, () => config.clock.now()] as const
-  const records = new Records(...stored)
-  const loginLocks = new LoginLocks(...stored)
-  const sessionIndex = new SessionIndex(...stored)
+  const parts = { kv: store.kv, prefix: config.prefix, keys: config.encryptionKeys }
+  const records = new Records(parts)
+  const macKeys = config.macKeys()
   const site: OwnSite = {
     config,
     client,
     identifyHealth: makeIdentifyHealth(config, client),
     records,
-    sessionIndex,
-    loginLocks,
-    pendingLogouts: new PendingLogouts(...stored),
-    deferredLogouts: new LogoutMemory(),
-    sessions: new SiteSessions(config, records, sessionIndex, now),
+    accounts: new AccountIndex(parts),
+    locks: new Locks(parts),
+    pendingLogouts: new PendingLogouts(parts),
+    sessions: new SiteSessions({
+      config,
+      records,
+      client: store.client ?? store.kv,
+      now,
+      moveLogin: (session) => moveLogin(site, session),
+    }),
+    cookies: siteCookies(macKeys),
     exchange: options.exchangeTicket ?? formExchange(endpoint),
     loadUser: options.loadUser ?? defaultLoadUser(config.userPath),
     customLoginHooks: new Set((['exchangeTicket', 'loadUser'] as const).filter((hook) => options[hook] !== undefined)),
@@ -174,34 +183,17 @@ function makeSite(config: Config, options: Sso2Options, endpoint: TokenEndpoint,
     onLogout: options.onLogout,
     views: options.views ?? {},
     builtIn: builtInPages(config),
-    limits: new Limits(config, kv.redis, now),
-    logoutWorker: { start: () => worker.start(), stop: () => worker.stop() },
+    limits: new Limits(config, store.kv.redis, now),
+    logoutTimer: { start: () => timer.start(), stop: () => timer.stop() },
     runningOperations: new RunningOperations(),
-    timeLimits: timeLimitsOf(config),
-    macKeys: config.macKeys(),
+    macKeys,
     now,
   }
-  const worker = new LogoutRetryWorker(site)
-  followSessions(site)
+  const timer = new LogoutTimer(site)
   return site
 }
 
-/** Applies `destroy()` and `regenerate()` of `req.session` to the login record too. */
-function followSessions(site: OwnSite): void {
-  site.sessions.onDestroy = (key, record) => removeFromIndex(site, key, record)
-  site.sessions.onRegenerate = async (req, newId) => {
-    const { key, stored } = await site.sessions.stateOf(req)
-    const known = Sso2Request.holderBehind(req.sso2)?.context.stored
-    const moved = await moveSession(site, known ?? new StoredRecord(site, key, stored), newId)
-    if (moved === 'unavailable') throw storeUnavailable()
-    return moved === 'moved'
-  }
-}
-
-/** Added to the timeout, in seconds. A check lock must outlive a call and its retry. */
-const LOCK_SPARE_SECONDS = 2
-
-function timeLimitsOf({ recheckSeconds, graceSeconds, absoluteSeconds, timeoutMs }: Config): TimeLimits {
-  const lockSeconds = Math.ceil(timeoutMs / 1000) + LOCK_SPARE_SECONDS
-  return { recheckSeconds, graceSeconds, absoluteSeconds, lockSeconds }
-}
+const siteCookies = (macKeys: MacKeys) => ({
+  mark: new SignedCookie(macKeys, 'logout', readLogoutMark),
+  returns: new SignedCookie(macKeys, 'loop', readReturnCount),
+})

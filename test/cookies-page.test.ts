@@ -9,17 +9,14 @@ import { readText, sources } from './support/sources'
 const storage = [...sources].flatMap(([file, source]) =>
   file.startsWith('storage/') || file === 'web/limits.ts' ? [source] : [],
 )
-/** A kind is the text after the prefix of the site. The outbox gives its kinds to a function. */
+/** A kind is the text after the prefix of the site. */
 const kinds = new Set(
-  storage.flatMap((source) => [
-    ...[...source.matchAll(/prefix\}(\w+):/g)].map(([, kind = '']) => kind),
-    ...[...source.matchAll(/#key\('(\w+)'/g)].map(([, kind = '']) => kind),
-  ]),
+  storage.flatMap((source) => [...source.matchAll(/prefix\}(\w+)[:`]/g)].map(([, kind = '']) => kind)),
 )
 
 test('there are such kinds', () => {
-  expect(kinds.size).toBe(14)
-  expect(storage.join('\n').match(/[Pp]refix\}(?!\w+:|\$\{kind\})/g)).toBeNull()
+  expect(kinds.size).toBe(13)
+  expect(storage.join('\n').match(/[Pp]refix\}(?!\w+[:`])/g)).toBeNull()
 })
 
 test.each([
@@ -31,7 +28,7 @@ test.each([
       .split(/^## /m)
       .find((part) => part.startsWith(`${title}\n`)) ?? ''
   const cells = [...section.matchAll(/^\| (`[^|]*\S) +\|/gm)].map(([, cell = '']) => cell)
-  const named = cells.flatMap((cell) => [...cell.matchAll(/`(\w+):/g)].map(([, kind = '']) => kind))
+  const named = cells.flatMap((cell) => [...cell.matchAll(/`(\w+)[:`]/g)].map(([, kind = '']) => kind))
   expect([...new Set(named)].sort()).toEqual([...kinds].sort())
 })
 

@@ -177,7 +177,7 @@ describe('errors and codes in docs/troubleshooting.md', () => {
   })
 
   test('has a heading for each reason in req.sso2.degraded', () => {
-    const reasons = membersOf('decide/request-decision.ts', 'DegradedReason')
+    const reasons = membersOf('decide/identity.ts', 'DegradedReason')
     expect(reasons.length).toBeGreaterThan(6)
     expect(reasons.filter((reason) => !page.includes(`### ${reason}\n`))).toEqual([])
   })

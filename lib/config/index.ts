@@ -4,9 +4,9 @@
  * Options: schema.ts, branding.ts, unchanged-options.ts. Environment variables: load.ts. Texts of the pages: texts/index.ts. Log lines: log.ts.
  */
 import { hkdfSync } from 'node:crypto'
-import type { MacKeys } from '../decide/binding'
 import { graceText } from '../decide/log-lines'
 import type { ReturnPolicy } from '../decide/return-to'
+import type { MacKeys } from '../decide/signed-cookie'
 import { type ConfigProblem, Sso2ConfigError } from '../errors'
 import { withoutLastSlashes } from '../protocol/requests'
 import type { Agents } from './agents'

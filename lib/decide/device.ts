@@ -1,23 +1,26 @@
 /** How the limits tell logins apart: by network, username, and the device cookie of a browser. Pure. */
 import type { EpochSeconds } from '../protocol/claims'
-import { isSignature, type MacKeys, makeSignature } from './binding'
+import { issuedAtOf, isYoung, makeStamp } from './binding'
+import type { MacKeys } from './signed-cookie'
 
 /** Lifetime of a device cookie, in seconds. */
 export const DEVICE_SECONDS = 180 * 86_400
 /** Maximum of usernames in a cookie, enough for a household. */
 const MAX_NAMES = 4
 const SEPARATOR = '~'
-const ENTRY = /^\d{1,12}\.[\w-]{22}$/
+const ENTRY = /^\d{1,15}\.[\w-]{22}$/
 
 /** Has the browser logged in under exactly this username? A similar name may be another account. @param cookie the device cookie */
 export function isRecognised(keys: MacKeys, cookie: string | undefined, username: string, now: EpochSeconds): boolean {
-  return entriesOf(cookie).some((entry) => isSignature(keys, 'device', username, entry, now, DEVICE_SECONDS))
+  return entriesOf(cookie).some((entry) =>
+    isYoung(issuedAtOf(keys, 'device', username, entry), now * 1000, DEVICE_SECONDS * 1000),
+  )
 }
 
 /** Returns the cookie with an entry for the username first. An entry is a MAC, so the cookie shows no name. */
 export function withDevice(keys: MacKeys, cookie: string | undefined, username: string, now: EpochSeconds): string {
   const others = entriesOf(cookie).filter((entry) => !isRecognised(keys, entry, username, now))
-  return [makeSignature(keys, 'device', username, now), ...others].slice(0, MAX_NAMES).join(SEPARATOR)
+  return [makeStamp(keys, 'device', username, now * 1000), ...others].slice(0, MAX_NAMES).join(SEPARATOR)
 }
 
 const entriesOf = (cookie = '') => cookie.split(SEPARATOR, MAX_NAMES).filter((entry) => ENTRY.test(entry))

@@ -1,19 +1,20 @@
 /** The protocol between `doctor` and a running site: the doctor's signature, and the site's report. Pure. */
 import { z } from 'zod'
 import type { EpochSeconds } from '../protocol/claims'
-import { isSignature, MARKER_SECONDS, type MacKeys, makeSignature } from './binding'
+import { issuedAtOf, isYoung, MARKER_MS, makeStamp } from './binding'
+import type { MacKeys } from './signed-cookie'
 
 /** Request header with the doctor's signature, sent to the landing page. */
 export const DOCTOR_HEADER = 'x-sso2-doctor'
 
 /** Makes the doctor's signature with the site's `sessionSecret`. */
 export function makeDoctorSignature(keys: MacKeys, now: EpochSeconds): string {
-  return makeSignature(keys, 'doctor', '', now)
+  return makeStamp(keys, 'doctor', '', now * 1000)
 }
 
 /** Does the request come from a doctor that knows the site's `sessionSecret`? */
 export function isDoctorSignature(keys: MacKeys, value: string | undefined, now: EpochSeconds): boolean {
-  return isSignature(keys, 'doctor', '', value, now, MARKER_SECONDS)
+  return isYoung(issuedAtOf(keys, 'doctor', '', value), now * 1000, MARKER_MS)
 }
 
 const reach = z.enum(['ok', 'unavailable'])

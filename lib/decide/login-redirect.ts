@@ -2,9 +2,8 @@
  * Decides where a guard sends an anonymous navigation if the login page is not the built-in page. Pure. Table:
  * docs/internals/decision-tables.md, "Login redirect".
  */
-import type { EpochSeconds } from '../protocol/claims'
-import { blockReason, type RedirectCount, recentRedirects } from './loop-guard'
-import type { DegradedReason } from './request-decision'
+import type { DegradedReason } from './identity'
+import { blockReason, type ReturnCount } from './loop-guard'
 
 /** Facts of the decision. */
 export interface LoginRedirectFacts {
@@ -15,8 +14,8 @@ export interface LoginRedirectFacts {
   /** Reason why the status could not be verified. If the login page is on another site, the status is checked after the request began. */
   readonly degraded: DegradedReason | undefined
   readonly canIdentify: boolean
-  readonly redirects: RedirectCount | undefined
-  readonly now: EpochSeconds
+  /** How often the browser has returned without a pause. */
+  readonly returns: ReturnCount | undefined
 }
 
 /**
@@ -32,8 +31,8 @@ export type LoginRedirectDecision =
   | { readonly action: 'require_login' }
 
 /** After so many returns without a login, Identify shows which SSO session the browser has. */
-const REDIRECTS_BEFORE_IDENTIFY = 2
-const MAX_REDIRECTS = 3
+const RETURNS_BEFORE_IDENTIFY = 2
+const MAX_RETURNS = 4
 
 /** Is the login page on another site? The site then learns of a login only from the SSO system. */
 export const isOnOtherSite = (loginPage: string, origin: string): boolean => new URL(loginPage).origin !== origin
@@ -44,10 +43,10 @@ export function decideLoginRedirect(facts: LoginRedirectFacts): LoginRedirectDec
   if (loginPage === undefined) return decideWithoutLoginPage(facts)
   if (page === loginPage.replace(/[?#].*/, '')) return { action: 'refuse_to_guard_the_login_page' }
   if (!isOnOtherSite(loginPage, facts.origin)) return { action: 'redirect' }
-  const count = recentRedirects(facts.redirects, facts.now)
-  const reason = facts.degraded ?? (count >= MAX_REDIRECTS ? 'identify_loop' : refusalOf(facts))
+  const count = facts.returns?.count ?? 0
+  const reason = facts.degraded ?? (count >= MAX_RETURNS ? 'identify_loop' : blockReason(facts.returns))
   if (reason) return { action: 'show_problem', reason }
-  if (count < REDIRECTS_BEFORE_IDENTIFY) return { action: 'count_and_redirect' }
+  if (count < RETURNS_BEFORE_IDENTIFY) return { action: 'count_and_redirect' }
   return facts.canIdentify ? { action: 'identify' } : { action: 'show_problem', reason: 'sso_unavailable' }
 }
 
@@ -58,10 +57,4 @@ function decideWithoutLoginPage({ degraded }: LoginRedirectFacts): LoginRedirect
   return degraded === undefined || LOGIN_WOULD_HELP.has(degraded)
     ? { action: 'require_login' }
     : { action: 'show_problem', reason: degraded }
-}
-
-/** Returns the reason of a landing whose token was refused, because the next token would be refused too. */
-function refusalOf({ redirects, now }: LoginRedirectFacts): DegradedReason | undefined {
-  const reason = blockReason(redirects, now)
-  return reason === 'token_refused' ? reason : undefined
 }

@@ -107,31 +107,6 @@ export function decideLostLogin(answer: SessionToken | undefined): LoginDecision
   return isIn ? { action: 'sign_in', token: answer } : { action: 'unavailable' }
 }
 
-/**
- * Decides a login whose process has died, from Session Status.
- * @param answer `undefined` without a response
- * @returns `undefined` if the session is anonymous: then the next form may be sent
- */
-export function decideAbandonedLogin(answer: SessionToken | undefined): LoginDecision | undefined {
-  if (answer === undefined) return { action: 'unavailable' }
-  if (answer.err === undefined && answer.sts === 'anon') return undefined
-  if (answer.err === undefined && answer.sts === 'terminated') return { action: 'identify' }
-  return decideLostLogin(answer)
-}
-
-/** Returns the reason why a login may not begin. A visitor without a session cannot get a session while the SSO system or Redis does not answer. */
-export function decideLoginStart(facts: {
-  readonly isStoreAvailable: boolean
-  readonly isSsoAvailable: boolean
-  readonly hasRecord: boolean
-  /** Did Redis not store the landing of this browser? */
-  readonly isLandingUnstored: boolean
-}): LoginError | undefined {
-  if (!facts.isStoreAvailable) return 'unavailable'
-  if (facts.hasRecord) return undefined
-  return facts.isSsoAvailable && !facts.isLandingUnstored ? 'session_ended' : 'unavailable'
-}
-
 /** Errors of a wrong password or one-time password. */
 const WRONG: ReadonlySet<string> = new Set(['invalid_credentials', 'invalid_otp'])
 /** Errors with which the platform has judged no password. */

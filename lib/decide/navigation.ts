@@ -25,13 +25,14 @@ export function isPrefetch({ purpose }: Pick<RequestShape, 'purpose'>): boolean 
 
 const FRAMES: ReadonlySet<string | undefined> = new Set(['iframe', 'frame', 'embed', 'object'])
 
-/** Returns where the browser shows the answer. `undefined`: the request is no navigation. A service worker passes a navigation on as `empty`. */
-function destinationOf(shape: RequestShape): 'document' | 'frame' | undefined {
-  const { secFetchMode: mode, secFetchDest: dest } = shape
-  if (mode !== undefined && mode !== 'navigate') return undefined
-  if (dest === undefined) return acceptsPage(shape.accept) ? 'document' : undefined
-  if (dest === 'document' || (dest === 'empty' && mode === 'navigate')) return 'document'
-  return FRAMES.has(dest) ? 'frame' : undefined
+/**
+ * Returns where the browser shows the answer. `undefined`: the request is no navigation. A service worker passes a navigation on as `empty`.
+ * Without a destination `Accept` decides, because no browser of today leaves it out.
+ */
+function destinationOf({ secFetchMode, secFetchDest, accept }: RequestShape): 'document' | 'frame' | undefined {
+  if (secFetchDest === undefined) return acceptsPage(accept) ? 'document' : undefined
+  if (secFetchDest === 'document' || (secFetchDest === 'empty' && secFetchMode === 'navigate')) return 'document'
+  return FRAMES.has(secFetchDest) ? 'frame' : undefined
 }
 
 /** Does `Accept` list HTML by name, and no JSON before it? `*` is what programs send. */

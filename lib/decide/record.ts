@@ -1,14 +1,9 @@
 /**
- * The login record of a session: the tables of its fields, its text, and the functions that make a new record from an old record.
- * Pure.
- * Types, reader and writer follow from the tables. A new field is a new row. lib/storage/records.ts reads, writes and encrypts
- * records in the store.
- * A record is stored in an entry, and a session that has moved or ended leaves a marker there. The rules for requests are in request-decision.ts.
+ * The login record: the status of a browser's SSO session on this site, as stored beside the data of `req.session`. Pure.
+ * A session ID never changes its user. So a write that comes late can only make a record look older, which costs a status check.
  */
-import type { EpochSeconds } from '../protocol/claims'
+import type { EpochMs, EpochSeconds } from '../protocol/claims'
 import { isObject } from '../protocol/json'
-import type { SessionToken } from '../protocol/session-token'
-import { isYoungerThan } from './timestamps'
 
 /** The user as `loadUser` returned it: JSON with at least `accountId`. Open for declaration merging. */
 export interface User {
@@ -16,314 +11,159 @@ export interface User {
   accountId: string
 }
 
-/** Version of written records. The next version is read as well, so that two releases can run side by side. */
-export const CURRENT_VERSION = 1
-const NEWEST_READABLE = CURRENT_VERSION + 1
-
-type Check<T> = (value: unknown) => value is T
-type Checks = Readonly<Record<string, Check<unknown>>>
-type Checked<C> = C extends Check<infer T> ? T : never
-type OptionalNames<C extends Checks> = {
-  [name in keyof C]: undefined extends Checked<C[name]> ? name : never
-}[keyof C]
-
-/** The type of the objects that pass a table of checks. */
-type Fields<C extends Checks> = { readonly [name in Exclude<keyof C, OptionalNames<C>>]: Checked<C[name]> } & {
-  readonly [name in OptionalNames<C>]?: Exclude<Checked<C[name]>, undefined>
-}
-
-const isText = (value: unknown): value is string => typeof value === 'string'
-const isTrue = (value: unknown): value is true => value === true
-const isTime = (value: unknown): value is EpochSeconds => Number.isSafeInteger(value)
-const isVersion = (value: unknown): value is number => isTime(value) && value >= 1 && value <= NEWEST_READABLE
-const isUser = (value: unknown): value is User =>
-  isObject(value) && Object.hasOwn(value, 'accountId') && isText(value['accountId'])
-const optional =
-  <T>(check: Check<T>): Check<T | undefined> =>
-  (value): value is T | undefined =>
-    value === undefined || check(value)
-
-/**
- * Claims of the Session Token that the record of a login keeps: none at present. Each response about the login renews them.
- * A row has the check of the stored value. The reader, the type and the writer of the record follow.
- */
-export const RECORDED_CLAIMS = {} satisfies { readonly [name in keyof SessionToken]?: Check<SessionToken[name]> }
-
-const COMMON_FIELDS = {
-  v: isVersion,
-  /** Start of the session on the site. The absolute limit counts from here. */
-  since: isTime,
-  /** Time of the SSO system's last report of the status. */
-  checkedAt: isTime,
-  /** Start of the status check in progress. */
-  checkBeganAt: optional(isTime),
-  /** Name of the status check in progress. */
-  currentCheckId: optional(isText),
-  /** Name of the last status check that ended, with or without a response. */
-  lastCheckId: optional(isText),
-  /** Start of the last status check, if the check got no usable response. */
-  unansweredAt: optional(isTime),
+interface CommonFields {
+  /** Version of the record's form. */
+  readonly v: number
+  /** Start of the session on the site, in seconds. The absolute limit counts from here. */
+  readonly since: EpochSeconds
+  /** Time of the SSO system's last report of the status, in seconds. 0: the next request checks the status. */
+  readonly checkedAt: EpochSeconds
+  /** When the attempt began that led to this record: the Identify redirect, the form or the status check, in milliseconds. */
+  readonly startedAt: EpochMs
   /** Short hash of the SSO session ID, for comparing and logging. */
-  sidHash: isText,
+  readonly sidHash: string
   /** Encrypted: the SSO session ID and, for a login, the access token. */
-  sealedSecrets: isText,
-}
-
-const ANONYMOUS_FIELDS = {
-  ...COMMON_FIELDS,
-  status: (value: unknown): value is 'anon' => value === 'anon',
-  /** The SSO system reports a login, but the user could not be loaded yet. */
-  pending: optional(isTrue),
-  /** A later request checks the status, because the outcome of a login is unknown, or a request could not complete a login. */
-  mustCheck: optional(isTrue),
-  /** Name of the browser that began the session, if another browser may have the session's cookie. Only for the site's own sessions. */
-  browser: optional(isText),
-}
-
-const LOGGED_IN_FIELDS = {
-  ...COMMON_FIELDS,
-  status: (value: unknown): value is 'loggedin' => value === 'loggedin',
-  user: isUser,
-  /** When the access token expires, if the authorization server said so. */
-  accessUntil: optional(isTime),
-  /** The REST API refused the access token, and Session Status gave no ticket for another token. Identify gives a ticket. */
-  accessRefused: optional(isTrue),
-  /** Time at which a ticket for another access token could not be used. */
-  accessFailedAt: optional(isTime),
-  ...RECORDED_CLAIMS,
+  readonly sealed: string
 }
 
 /** No user is logged in. */
-export interface AnonymousRecord extends Fields<typeof ANONYMOUS_FIELDS> {}
+export interface AnonymousRecord extends CommonFields {
+  readonly status: 'anon'
+  /** The SSO system reports a login, but the user could not be loaded yet. */
+  readonly pending?: true
+  /** Hash of the binding cookie of the browser that began the session. Only for the site's own sessions, whose cookie may be planted. */
+  readonly browser?: string
+}
+
 /** A user is logged in. */
-export interface LoggedInRecord extends Fields<typeof LOGGED_IN_FIELDS> {}
-/** The login record that is stored beside a session. Fields of later versions are kept. */
-export type SsoRecord = AnonymousRecord | LoggedInRecord
-
-/** Arrays, because a record is parsed at every request. */
-const ANONYMOUS_CHECKS = Object.entries(ANONYMOUS_FIELDS)
-const LOGGED_IN_CHECKS = Object.entries(LOGGED_IN_FIELDS)
-
-/** Returns the record with the claims of a token. A claim that the token lacks is removed. */
-export function withRecordedClaims(record: LoggedInRecord, token: SessionToken): LoggedInRecord {
-  const next = { ...record }
-  for (const name of Object.keys(RECORDED_CLAIMS)) {
-    const value: unknown = Reflect.get(token, name)
-    if (value === undefined) Reflect.deleteProperty(next, name)
-    else Reflect.set(next, name, value)
-  }
-  return next
+export interface LoginRecord extends CommonFields {
+  readonly status: 'loggedin'
+  readonly user: User
+  /** When the access token expires, in seconds, if the authorization server said so. */
+  readonly accessUntil?: EpochSeconds
+  /** The REST API refused the access token. The next ticket brings another. */
+  readonly accessRefused?: true
+  /** Time at which a ticket for another access token could not be used, in seconds. */
+  readonly accessFailedAt?: EpochSeconds
 }
 
-/** A pending login is checked again after this many seconds. */
-const PENDING_RECHECK_SECONDS = 30
+/** The record of a session. Fields of later versions are kept. */
+export type SsoRecord = AnonymousRecord | LoginRecord
 
-/** Returns the text of a record. */
-export function serialiseRecord(record: SsoRecord): string {
-  return JSON.stringify(record)
+/** What a session that has moved or ended leaves under its key, for a few seconds. */
+export interface Gone {
+  /** Key of the session that follows, '' without such a session. */
+  readonly next: string
+  /** Hash of the SSO session that the session ended with, or that follows. */
+  readonly sidHash: string
+  /** Hash of the account, '' if nobody was logged in. */
+  readonly account: string
 }
 
-/** Parses a stored text. @returns `undefined` for anything but a record of this version or the next */
-export function parseRecord(text: string | null): SsoRecord | undefined {
-  if (!text?.startsWith('{')) return undefined
+/** Everything that a record's key can hold. `empty`: a live session whose SSO session has ended. `unreadable`: of a later version. */
+export type Entry =
+  | { readonly state: 'none' | 'empty' | 'unreadable' }
+  | { readonly state: 'live'; readonly record: SsoRecord }
+  | { readonly state: 'gone'; readonly gone: Gone }
+
+export const RECORD_VERSION = 1
+/** The text of a session without an SSO session. It keeps the session's data alive. */
+export const EMPTY_RECORD = '{}'
+
+const GONE = /^gone:([\w-]*):([\w-]*):([\w-]*)$/
+
+/** Returns the text that a session leaves. It does not begin with a brace, so no write takes it for a record. */
+export const goneText = ({ next, sidHash, account }: Gone): string => `gone:${next}:${sidHash}:${account}`
+
+/** Reads the text under a record's key. */
+export function readEntry(text: string | null): Entry {
+  if (text === null) return { state: 'none' }
+  if (text === EMPTY_RECORD) return { state: 'empty' }
+  const [found, next = '', sidHash = '', account = ''] = GONE.exec(text) ?? []
+  if (found !== undefined) return { state: 'gone', gone: { next, sidHash, account } }
+  const record = parseRecord(text)
+  return record ? { state: 'live', record } : { state: 'unreadable' }
+}
+
+function parseRecord(text: string): SsoRecord | undefined {
   try {
     const record: unknown = JSON.parse(text)
-    return isObject(record) && isSsoRecord(record) ? record : undefined
+    return isObject(record) && isRecord(record) ? record : undefined
   } catch {
     return undefined
   }
 }
 
-function isSsoRecord(
-  record: Readonly<Record<string, unknown>>,
-): record is Readonly<Record<string, unknown>> & SsoRecord {
-  const checks = record['status'] === 'loggedin' ? LOGGED_IN_CHECKS : ANONYMOUS_CHECKS
-  for (const [name, isValid] of checks) if (!isValid(record[name])) return false
-  return true
+/** The next version is read as well, so that two releases can run side by side. */
+function isRecord(record: Readonly<Record<string, unknown>>): record is Readonly<Record<string, unknown>> & SsoRecord {
+  const { v, since, checkedAt, startedAt, sidHash, sealed, status, user } = record
+  if (v !== RECORD_VERSION && v !== RECORD_VERSION + 1) return false
+  if (!Number.isSafeInteger(since) || !Number.isSafeInteger(checkedAt) || !Number.isSafeInteger(startedAt)) return false
+  if (typeof sidHash !== 'string' || typeof sealed !== 'string') return false
+  if (status === 'anon') return true
+  return status === 'loggedin' && isObject(user) && typeof user['accountId'] === 'string'
 }
 
 /** Is a user logged in? */
-export function isLoggedIn(record: SsoRecord | undefined): record is LoggedInRecord {
+export function isLoggedIn(record: SsoRecord | undefined): record is LoginRecord {
   return record?.status === 'loggedin'
 }
 
-/** Could the SSO session be logged in, as far as the record tells? Session Status then does not tell of another login. */
-export function couldBeLoggedIn(record: SsoRecord | undefined): boolean {
-  return isLoggedIn(record) || record?.pending === true || record?.mustCheck === true
+/** Could the SSO session be logged in, as far as the record tells? Session Status then says nothing of another login. */
+export function couldBeLoggedIn(record: SsoRecord): boolean {
+  return isLoggedIn(record) || record.pending === true || record.checkedAt === 0
 }
 
-/**
- * Has another browser begun the anonymous session? A login would log in the other browser's SSO session.
- * @param browser name of the browser that sends the request
- */
-export function isBegunByOtherBrowser(record: SsoRecord | undefined, browser: string | undefined): boolean {
-  return record?.status === 'anon' && record.browser !== undefined && record.browser !== browser
-}
+/** Timestamps further in the future were written with a wrong clock, and are ignored. In seconds. */
+const MAX_SKEW_SECONDS = 60
 
-/** Returns the age in seconds from which a record must be checked. */
-export function staleAfter(record: SsoRecord, recheckSeconds: number): number {
-  if (record.status === 'anon' && record.mustCheck) return 0
-  return record.status === 'anon' && record.pending ? Math.min(PENDING_RECHECK_SECONDS, recheckSeconds) : recheckSeconds
-}
+/** Returns the age of a timestamp in seconds. Infinite if the timestamp is far in the future. */
+export const ageOf = (moment: EpochSeconds, now: EpochSeconds): number =>
+  moment - now > MAX_SKEW_SECONDS ? Number.POSITIVE_INFINITY : Math.max(0, now - moment)
+
+/** A login whose user could not be loaded is checked again after this many seconds. */
+const PENDING_RECHECK_SECONDS = 30
 
 /** Must the status be checked, because the last report of the SSO system is too old? */
 export function isStale(record: SsoRecord, now: EpochSeconds, recheckSeconds: number): boolean {
-  return !isYoungerThan(record.checkedAt, now, staleAfter(record, recheckSeconds))
+  const isPending = record.status === 'anon' && record.pending === true
+  return (
+    ageOf(record.checkedAt, now) >= (isPending ? Math.min(PENDING_RECHECK_SECONDS, recheckSeconds) : recheckSeconds)
+  )
 }
 
-/** Returns the lifetime of an unused record, in seconds: the idle time, but not beyond the absolute limit. */
-export function lifetimeOf(record: SsoRecord, now: EpochSeconds, lives: SessionLives): number {
-  return Math.max(1, Math.min(idleOf(record, lives), record.since + lives.absoluteSeconds - now))
-}
-
-const idleOf = (record: SsoRecord, lives: SessionLives) =>
-  record.status === 'loggedin' ? lives.idleSeconds : lives.anonymousIdleSeconds
-
-/** Seconds between renewals of a used session's index entry. Shorter for a short idle time: a tenth of the idle time. */
-const INDEX_EVERY_SECONDS = 3600
-const indexPeriod = (record: SsoRecord, lives: SessionLives) =>
-  Math.max(1, Math.min(INDEX_EVERY_SECONDS, Math.floor(idleOf(record, lives) / 10)))
-
-/**
- * Returns the lifetime of a session's index entry, in seconds. The entry outlives the session, although the entry is renewed less
- * often.
- */
-export function indexLifeOf(record: SsoRecord, now: EpochSeconds, lives: SessionLives): number {
-  return lifetimeOf(record, now, lives) + 2 * indexPeriod(record, lives)
-}
-
-/** Has another period of the session begun since its last status check? The check then renews the session's index entries. */
-export function mustRenewIndex(record: SsoRecord, now: EpochSeconds, lives: SessionLives): boolean {
-  const periodAt = (moment: EpochSeconds) => Math.floor((moment - record.since) / indexPeriod(record, lives))
-  return periodAt(now) !== periodAt(record.unansweredAt ?? record.checkedAt)
-}
-
-/** Lifetimes of sessions, in seconds. */
+/** Time limits of sessions, in seconds. */
 export interface SessionLives {
   readonly idleSeconds: number
   readonly anonymousIdleSeconds: number
   readonly absoluteSeconds: number
 }
 
-/** Does the record need a ticket, to load the user, or because its access token expires before the next check? */
-export function needsNewAccessToken(record: SsoRecord, now: EpochSeconds, recheckSeconds: number): boolean {
-  if (record.status === 'anon') return true
+/** Has the session reached its absolute limit? */
+export const isOver = (record: SsoRecord, now: EpochSeconds, { absoluteSeconds }: SessionLives): boolean =>
+  now - record.since >= absoluteSeconds
+
+/** Returns the lifetime of an unused session, in seconds: the idle time, but not beyond the absolute limit. */
+export function lifetimeOf(record: SsoRecord | undefined, now: EpochSeconds, lives: SessionLives): number {
+  const idle = isLoggedIn(record) ? lives.idleSeconds : lives.anonymousIdleSeconds
+  return record ? Math.max(1, Math.min(idle, record.since + lives.absoluteSeconds - now)) : idle
+}
+
+/** Do both logins have the same account and SSO session? Then the session keeps its ID. */
+export const isSameLogin = (record: SsoRecord | undefined, sidHash: string, accountId: string): boolean =>
+  isLoggedIn(record) && record.sidHash === sidHash && record.user.accountId === accountId
+
+/** Needs the record a ticket, to load the user, or because its access token expires before the next check? */
+export function needsTicket(record: SsoRecord, now: EpochSeconds, recheckSeconds: number): boolean {
+  if (!isLoggedIn(record)) return true
   return record.accessRefused === true || (record.accessUntil ?? Number.POSITIVE_INFINITY) <= now + recheckSeconds
 }
 
-/** Returns the record of a login whose access token the REST API refuses. */
-export function withoutAccessToken(record: LoggedInRecord): LoggedInRecord {
-  return { ...record, accessRefused: true }
-}
+/** Seconds in which a login is shown without an access token, before Identify is asked for a ticket again. */
+const ACCESS_PAUSE_SECONDS = 60
 
-/** Returns the record of a login whose new ticket could not be used. */
-export function withFailedRenewal(record: LoggedInRecord, now: EpochSeconds): LoggedInRecord {
-  return { ...record, accessFailedAt: now }
-}
-
-/** Returns when the session after a record began: with the record's, unless another account logs in. @param accountId of the login, if any */
-export function sessionStart(
-  before: SsoRecord | undefined,
-  accountId: string | undefined,
-  now: EpochSeconds,
-): EpochSeconds {
-  const isOther = accountId !== undefined && isLoggedIn(before) && before.user.accountId !== accountId
-  return before === undefined || isOther ? now : Math.min(before.since, now)
-}
-
-/** Have both records the same user and SSO session? The next record then replaces the record under the same session ID. */
-export function isSameLogin(record: SsoRecord | undefined, next: SsoRecord): boolean {
-  if (!isLoggedIn(record) || !isLoggedIn(next)) return record?.status === next.status
-  return record.user.accountId === next.user.accountId && record.sidHash === next.sidHash
-}
-
-/** Has the record a user whom `next` has not? Then none of the site's data may move to the next session. */
-export function isOtherAccount(record: SsoRecord | undefined, next: SsoRecord): boolean {
-  return isLoggedIn(record) && !(isLoggedIn(next) && next.user.accountId === record.user.accountId)
-}
-
-/** Session Status, exchange of the ticket and loading the user take at most so long, in milliseconds. */
-const RENEWAL_MS = 8000
-/** Time between the lock of a renewal and the record that shows it, in milliseconds. */
-const LOCK_MS = 500
-
-/** Has the access token expired, as far as the authorization server said? */
-export function isAccessTokenExpired({ accessUntil }: LoggedInRecord, now: EpochSeconds): boolean {
-  return accessUntil !== undefined && accessUntil <= now
-}
-
-/** May a request that has waited for `waitedMs` continue to wait for another request's renewal of the access token? */
-export function mayStillBeRenewed(record: SsoRecord | undefined, waitedMs: number): boolean {
-  if (waitedMs > RENEWAL_MS) return false
-  return waitedMs < LOCK_MS || record?.checkBeganAt !== undefined
-}
-
-/** Reason why a session ID is no longer valid: the session has another ID, or has ended. */
-export type SessionMarker = 'moved' | 'ended'
-
-/** An entry as read. A compare-and-set compares with `raw`. */
-export type StoredEntry =
-  | { readonly state: 'none'; readonly raw: null }
-  | { readonly state: 'live'; readonly raw: string; readonly record: SsoRecord }
-  /** A record that this version or the process's secrets cannot read. */
-  | { readonly state: 'unreadable'; readonly raw: string }
-  | {
-      readonly state: SessionMarker
-      readonly raw: string
-      readonly since: EpochSeconds
-      /** Encrypted session ID of the session that follows. */
-      readonly successor: string
-    }
-
-/** The entry of a session without a record. */
-export const NO_ENTRY: StoredEntry = Object.freeze({ state: 'none', raw: null })
-
-const MARKER = /^(moved|ended)\.(\d{1,12})(?:\.([\w-]+))?$/
-
-/** Reads a stored text. */
-export function readEntry(raw: string | null): StoredEntry {
-  if (raw === null) return NO_ENTRY
-  const record = parseRecord(raw)
-  if (record) return { state: 'live', raw, record }
-  const [, word, since, successor = ''] = MARKER.exec(raw) ?? []
-  if (word !== 'moved' && word !== 'ended') return { state: 'unreadable', raw }
-  return { state: word, raw, since: Number(since), successor }
-}
-
-/** Returns the text of a marker. @param successor encrypted session ID of the session that follows */
-export function markerText(word: SessionMarker, now: EpochSeconds, successor = ''): string {
-  return `${word}.${now}${successor === '' ? '' : `.${successor}`}`
-}
-
-/** Returns the record of an entry, if the entry has a readable record. */
-export function recordIn(stored: StoredEntry): SsoRecord | undefined {
-  return stored.state === 'live' ? stored.record : undefined
-}
-
-/** Has the session moved or ended? */
-export function hasMovedOrEnded({ state }: Pick<StoredEntry, 'state'>): boolean {
-  return state === 'moved' || state === 'ended'
-}
-
-/** May the entry be a live session? An unreadable entry may be live. */
-export function mayBeAlive({ state }: Pick<StoredEntry, 'state'>): boolean {
-  return state === 'live' || state === 'unreadable'
-}
-
-/** May another session replace the session? If the session had a record, the record must still exist. */
-export function mayBeReplaced({ state }: Pick<StoredEntry, 'state'>, hadRecord: boolean): boolean {
-  return state === 'live' || (!hadRecord && !hasMovedOrEnded({ state }))
-}
-
-/** May the session get another session ID? */
-export function mayMove({ state }: Pick<StoredEntry, 'state'>): boolean {
-  return state === 'live' || state === 'none'
-}
-
-/** Seconds in which a browser may still send the ID of an ended session. */
-const JUST_ENDED_SECONDS = 60
-
-/** Has the session just ended? Its browser then gets no session in its place. */
-export function hasJustEnded(stored: StoredEntry, now: EpochSeconds): boolean {
-  return (stored.state === 'moved' || stored.state === 'ended') && isYoungerThan(stored.since, now, JUST_ENDED_SECONDS)
-}
+/** May Identify bring a new access token for a login whose token the REST API refused? */
+export const mayAskForAccess = (record: SsoRecord, now: EpochSeconds): boolean =>
+  isLoggedIn(record) &&
+  record.accessRefused === true &&
+  (record.accessFailedAt === undefined || Math.abs(now - record.accessFailedAt) >= ACCESS_PAUSE_SECONDS)

@@ -3,6 +3,9 @@
 /** Time in whole seconds since 1970. */
 export type EpochSeconds = number
 
+/** Milliseconds since 1970. */
+export type EpochMs = number
+
 /** The five operations of SSO2. Interface: "SSO2 endpoints". */
 export type Operation = 'identify' | 'authenticate' | 'sessionstatus' | 'logout' | 'logoutall'
 

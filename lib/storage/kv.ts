@@ -1,121 +1,80 @@
 /**
- * The operations that this package needs of a store, for Redis and for memory. The test test/storage/contract.test.ts covers both.
- * Here is the interface alone. The classes that name keys and encode values are records.ts, session-index.ts, pending-logouts.ts
- * and login-locks.ts.
- * All keys of a call are in the same slot of a Cluster, so every call is a single step of a single server.
+ * The commands that this package needs of a store, for Redis and for memory. test/storage/contract.test.ts holds both to them.
+ * Every command may throw `Sso2UnavailableError` with `operation: 'store'`.
  */
+
 import type { Cluster, Redis } from 'ioredis'
 
-/** A value for each key, `null` for a key without a value. */
-export type Values<Keys extends readonly string[]> = { readonly [index in keyof Keys]: string | null }
-
-/** A second key that the step of {@link Kv.compareAndSet} reads, and deletes or renews. */
-export type OtherKey =
-  | { readonly key: string; readonly action: 'keep' | 'delete' }
-  | { readonly key: string; readonly action: 'renew'; readonly seconds: number }
-
-/** Result of a compare-and-set. */
-export interface CompareAndSetResult {
-  readonly isDone: boolean
-  readonly value: string | null
-  /** Until the found value expires. 0 if there is none, or if the compare-and-set is done. */
-  readonly secondsLeft: number
-  readonly other: string | null
+/** The two values of a session. Braces around the session's key keep both in one slot of a Cluster. */
+export interface SessionKeys {
+  readonly record: string
+  readonly data: string
 }
 
-/** An index after an entry was added. */
-export interface IndexState {
-  /** Age of the revocation in milliseconds, by the clock of the server that holds both. `null` without a revocation. */
-  readonly revokedAgeMs: number | null
-  /** Number of members that have not expired. */
-  readonly size: number
-  /** If the index has too many members: the members that expire first, some more than must go. */
-  readonly oldest: readonly string[]
+/** The values of a session. */
+export interface SessionValues {
+  readonly record: string | null
+  readonly data: string | null
 }
 
-/** A member's place in an index: its expiry, the current time in seconds, and the maximum of members. */
-export interface IndexEntry {
-  readonly until: number
-  readonly now: number
-  readonly max: number
+/** A write of one value of a session. */
+export interface SessionWrite {
+  readonly value: string
+  readonly seconds: number
+  /** Is the session's ID new, so that nothing has to exist? */
+  readonly isNew?: boolean
+  /** Renews the lifetime of the other value in the same step, in seconds. */
+  readonly otherSeconds?: number
 }
-
-/** So many more candidates are named than must go, because only their records show which session was used last. */
-export const MORE_CANDIDATES = 7
-/** At most so many candidates are named at once. */
-export const MAX_CANDIDATES = 100
 
 /** Redis for a library that uses the client itself. */
 export interface GuardedRedis {
   readonly client: Redis | Cluster
-  /** Runs a command for a key: with the deadline and the circuit breaker of every command. @throws Sso2UnavailableError */
+  /** Runs a command for a key: with the deadline and the guard of every command. @throws Sso2UnavailableError */
   run<T>(key: string, command: () => Promise<T>): Promise<T>
 }
 
-/**
- * A store. Every method may throw `Sso2UnavailableError` with `operation: 'store'`, which `unlessUnavailable` makes a value.
- * Texts expire after `seconds`. An index or a queue is a set of members, each with a time in seconds.
- */
+/** A store. Lifetimes are in seconds, unless a name says otherwise. */
 export interface Kv {
-  mget<const Keys extends readonly string[]>(keys: Keys): Promise<Values<Keys>>
-  /**
-   * Writes `after` if the key holds `before`.
-   * @param before `null`: nothing, `undefined`: any value or nothing
-   * @param after `null` deletes the key
-   * @param other is always read, but deleted or renewed only if the write is done. Writes nothing if `other` is to be deleted
-   * and neither key holds the expected value.
-   * @param maxSecondsLeft writes nothing if the found value expires later. A process that uses a value renews its expiry
-   */
-  compareAndSet(
-    key: string,
-    before: string | null | undefined,
-    after: string | null,
-    seconds: number,
-    other?: OtherKey,
-    maxSecondsLeft?: number,
-  ): Promise<CompareAndSetResult>
-  /**
-   * Writes `value` unless `markerKey` holds a deleted-session marker, which does not begin with `{`.
-   * @returns whether the value is written
-   */
-  setUnlessMarker(key: string, markerKey: string, value: string, seconds: number): Promise<boolean>
+  get(key: string): Promise<string | null>
+  mget(keys: readonly string[]): Promise<(string | null)[]>
+  set(key: string, value: string, seconds: number): Promise<void>
+  /** Writes a value if there is none. @returns whether it was written */
+  add(key: string, value: string, ms: number): Promise<boolean>
   del(key: string): Promise<void>
   expire(key: string, seconds: number): Promise<void>
-  /** Removes expired members from an index, adds a member, and then reads the revocation. */
-  addEntry(index: string, member: string, entry: IndexEntry, revocation: string): Promise<IndexState>
-  /** Renews the expiry of a member, if the index has it. Never shortens the expiry. */
-  renewEntry(index: string, member: string, until: number, now: number): Promise<void>
-  /** Writes a revocation: the server's time, a space, and `now`. Removes a member from the index, and then reads at most `most` of the others. */
-  revokeAndList(
-    revocation: string,
-    seconds: number,
-    index: string,
-    { now, member, most }: { readonly now: number; readonly member: string; readonly most: number },
-  ): Promise<string[]>
-  /** Puts an entry into a queue, due at the given time. An equal entry gets the new time. */
-  enqueue(queue: string, entry: string, due: number): Promise<void>
-  /** As `enqueue`, but an equal entry keeps its time. */
-  enqueueOnce(queue: string, entry: string, due: number): Promise<void>
+
   /**
-   * Takes entries that are due at `now`, or later than `latest`.
-   * Each entry is due again at `next`, so that no other process takes the entry until then.
+   * Writes the record or the data of a session, but never creates: only while the record is live, or without a record while data exist, or
+   * for a new ID.
+   * @returns whether the value was written
    */
-  takeDue(
-    queue: string,
-    times: { readonly now: number; readonly latest: number },
-    next: number,
-    most: number,
-  ): Promise<string[]>
-  /** Removes members of an index, or entries of a queue. */
-  remove(set: string, members: readonly string[]): Promise<void>
+  write(keys: SessionKeys, part: keyof SessionKeys, write: SessionWrite): Promise<boolean>
+  /**
+   * Ends a session and takes its values, in one step. A session that has ended stays as it is, and has no data.
+   * @param marker text under the record's key afterwards, which does not begin with a brace
+   * @returns the values as they were
+   */
+  end(keys: SessionKeys, marker: string, seconds: number): Promise<SessionValues>
+  /**
+   * Takes a lock of a session, if nobody has it and the record is live.
+   * @returns `'taken'`, `'over'` if the record is not live, or the value of the lock
+   */
+  lock(lock: string, record: string, value: string, ms: number): Promise<'taken' | 'over' | { readonly value: string }>
+
+  /** Adds a member to a set that is sorted by scores, or changes its score. @returns the number of members */
+  addMember(set: string, member: string, score: number, seconds: number): Promise<number>
+  /** Returns the members with the lowest scores. @param most at most so many @param max highest score, default any */
+  members(set: string, most: number, max?: number): Promise<string[]>
+  removeMembers(set: string, members: readonly string[]): Promise<void>
+
   /** `undefined` in memory. */
   readonly redis: GuardedRedis | undefined
-  isOnSameServer(key: string, other: string): boolean
   /** False while no server is known to serve reads and writes. Sends nothing. */
   readonly isAvailable: boolean
-  /** Why reads or writes of a server fail, until both succeed again. Sends nothing. */
+  /** Why reads or writes fail, until both succeed again. Sends nothing. */
   readonly failure: string | undefined
-  /** Reads and writes one key. */
+  /** Sends a harmless read and a harmless write. */
   probe(): Promise<void>
   close(): Promise<void>
 }

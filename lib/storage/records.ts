@@ -1,25 +1,10 @@
-/**
- * Stores sessions. Each session has two values: the site's data, and the login record.
- * Names the keys, encrypts the secrets of a record, and makes each change in a single step.
- * Decides nothing: lib/decide/record.ts reads an entry, and only lib/web/stored-record.ts writes a record.
- */
-import { markerText, readEntry, type SessionMarker, type SsoRecord, type StoredEntry } from '../decide/record'
-import {
-  type Done,
-  doneUnlessUnavailable,
-  SiteStore,
-  seal,
-  sessionKey,
-  type Unavailable,
-  unlessUnavailable,
-  unseal,
-} from './site-store'
+/** Stores sessions: for each session the site's data, and the login record beside it. Names the keys and encrypts the secrets of a record. */
+import { EMPTY_RECORD, type Entry, type Gone, goneText, readEntry, type SsoRecord } from '../decide/record'
+import type { Kv, SessionKeys } from './kv'
+import { type StoreParts, seal, unseal } from './site-store'
 
-/** A deleted-session marker outlives every request that may still save its session, in seconds. */
-const MARKER_SECONDS = 3600
-
-/** Maximum of drawn IDs. Nearly always enough for a Cluster of a hundred masters. */
-const MAX_DRAWS = 500
+/** Seconds in which a late write, or a request with the old cookie, still finds what the session has become. */
+const GONE_SECONDS = 5
 
 /** The encrypted part of a record. */
 export interface Secrets {
@@ -27,142 +12,106 @@ export interface Secrets {
   readonly accessToken?: string
 }
 
-/** Session data and record, as stored. */
-export interface StoredPair {
+/** A session as found. */
+export interface StoredSession {
+  readonly entry: Entry
   readonly data: string | null
-  readonly stored: StoredEntry
 }
 
-/** The sessions of a site, under the site's prefix. */
-export class Records extends SiteStore {
-  /** Braces make a Cluster keep both values of a session in one slot. */
-  #dataKey(key: string): string {
-    return `${this.prefix}sess:{${key}}`
-  }
-  #recordKey(key: string): string {
-    return `${this.prefix}sso2:{${key}}`
+/** Lifetimes of the two values, in seconds. */
+export interface Lifetimes {
+  readonly record: number
+  readonly data: number
+}
+
+/** The sessions of a site. Every method may throw `Sso2UnavailableError`. */
+export class Records {
+  readonly #kv: Kv
+  readonly #prefix: string
+  readonly #keys: () => readonly Buffer[]
+
+  constructor({ kv, prefix, keys }: StoreParts<Kv>) {
+    this.#kv = kv
+    this.#prefix = prefix
+    this.#keys = keys
   }
 
-  #now(): number {
-    return Math.floor(this.nowMs() / 1000)
+  async read(key: string): Promise<StoredSession> {
+    const { record, data } = this.#keysOf(key)
+    const [text = null, raw = null] = await this.#kv.mget([data, record])
+    return { entry: readEntry(raw), data: text }
   }
 
-  /** Draws session IDs until an ID is on the server that holds the index of its SSO session. A login then depends on fewer servers. */
-  drawId(draw: () => string, sidHash: string): string {
-    for (let draws = 1; ; draws += 1) {
-      const id = draw()
-      const isThere = this.kv.isOnSameServer(this.#recordKey(sessionKey(id)), `${this.prefix}sid:{${sidHash}}`)
-      if (isThere || draws === MAX_DRAWS) return id
-    }
+  async readEntry(key: string): Promise<Entry> {
+    return readEntry(await this.#kv.get(this.#keysOf(key).record))
   }
 
-  async readBoth(key: string): Promise<StoredPair | Unavailable> {
-    const values = await unlessUnavailable(() => this.kv.mget([this.#dataKey(key), this.#recordKey(key)]))
-    if (values === 'unavailable') return values
-    const [data, raw] = values
-    return { data, stored: readEntry(raw) }
+  /** Writes the first record of a new session. */
+  begin(key: string, record: SsoRecord, seconds: number): Promise<void> {
+    return this.#kv.set(this.#keysOf(key).record, JSON.stringify(record), seconds)
   }
 
-  read(key: string): Promise<StoredEntry | Unavailable> {
-    return unlessUnavailable(async () => {
-      const [raw] = await this.kv.mget([this.#recordKey(key)])
-      return readEntry(raw)
-    })
+  /** Writes the record of a live session, and renews its data. @returns false if the session has ended */
+  update(key: string, record: SsoRecord, lifetimes: Lifetimes): Promise<boolean> {
+    const write = { value: JSON.stringify(record), seconds: lifetimes.record, otherSeconds: lifetimes.data }
+    return this.#kv.write(this.#keysOf(key), 'record', write)
   }
 
-  /**
-   * Replaces a record that is exactly `before`.
-   * @param dataSeconds renews the expiry of the data in the same step
-   * @returns whether the record is replaced
-   */
-  replace(
-    key: string,
-    before: string | null,
-    after: string,
-    seconds: number,
-    dataSeconds?: number,
-  ): Promise<boolean | Unavailable> {
-    const data = { key: this.#dataKey(key), action: 'renew', seconds: dataSeconds ?? 0 } as const
-    return this.isSet(this.#recordKey(key), before, after, seconds, dataSeconds === undefined ? undefined : data)
+  /** Empties the record of a live session, whose data stay. @returns false if the session has ended */
+  empty(key: string, seconds: number): Promise<boolean> {
+    return this.#kv.write(this.#keysOf(key), 'record', { value: EMPTY_RECORD, seconds })
   }
 
-  /** Deletes a record that is exactly `before`, and leaves the data. @returns whether the record is deleted */
-  drop(key: string, before: string): Promise<boolean | Unavailable> {
-    return this.isSet(this.#recordKey(key), before, null, 0)
+  /** Saves the data of a session. @returns false if the session has ended: then nothing is saved */
+  saveData(key: string, value: string, seconds: number, isNew: boolean): Promise<boolean> {
+    return this.#kv.write(this.#keysOf(key), 'data', { value, seconds, isNew })
   }
 
-  /**
-   * Ends a session whose record is exactly `before`, and takes its data in the same step.
-   * @param successor session ID of the session that follows, or '' without such a session
-   * @returns the data and the new entry, or false if the record has changed
-   */
-  async writeMarker(
-    key: string,
-    before: string | null,
-    reason: SessionMarker,
-    successor = '',
-  ): Promise<{ readonly taken: string | null; readonly left: StoredEntry } | false | Unavailable> {
-    const text = markerText(reason, this.#now(), successor === '' ? '' : seal(successor, this.encryptionKeys()))
-    const data = { key: this.#dataKey(key), action: 'delete' } as const
-    const result = await unlessUnavailable(() =>
-      this.kv.compareAndSet(this.#recordKey(key), before, text, MARKER_SECONDS, data),
-    )
-    if (result === 'unavailable') return result
-    return result.isDone && { taken: result.other, left: readEntry(text) }
+  deleteData(key: string): Promise<void> {
+    return this.#kv.del(this.#keysOf(key).data)
   }
 
-  /** Ends a session, regardless of its record. @param since 0: the next request with its cookie begins another session at once */
-  async end(key: string, since = this.#now()): Promise<Done | Unavailable> {
-    const text = markerText('ended', since)
-    const data = { key: this.#dataKey(key), action: 'delete' } as const
-    const isDone = await this.isSet(this.#recordKey(key), undefined, text, MARKER_SECONDS, data)
-    return isDone === 'unavailable' ? isDone : 'done'
+  /** Ends a session and takes its data in the same step. One of several callers gets what the session was. */
+  async end(key: string, gone: Gone): Promise<StoredSession> {
+    const { record, data } = await this.#kv.end(this.#keysOf(key), goneText(gone), GONE_SECONDS)
+    return { entry: readEntry(record), data }
+  }
+
+  /** Removes both values of a session, without a trace. */
+  async remove(key: string): Promise<void> {
+    const { record, data } = this.#keysOf(key)
+    await Promise.all([this.#kv.del(record), this.#kv.del(data)])
+  }
+
+  /** Renews the lifetimes of a used session. */
+  async renew(key: string, lifetimes: Lifetimes): Promise<void> {
+    const { record, data } = this.#keysOf(key)
+    await Promise.all([this.#kv.expire(record, lifetimes.record), this.#kv.expire(data, lifetimes.data)])
   }
 
   /** Decrypts the secrets of a record. @returns `undefined` if no secret of this process fits */
-  open(record: SsoRecord): Secrets | undefined {
-    const text = unseal(record.sealedSecrets, this.encryptionKeys())
+  open({ sealed }: SsoRecord): Secrets | undefined {
+    const text = unseal(sealed, this.#keys())
     return text === undefined ? undefined : JSON.parse(text)
   }
   seal(secrets: Secrets): string {
-    return seal(JSON.stringify(secrets), this.encryptionKeys())
-  }
-  /**
-   * Returns the ID of the session that follows a moved session.
-   * @returns `undefined` if no session follows, or if no secret of the process fits
-   */
-  successorOf(stored: StoredEntry): string | undefined {
-    return stored.state === 'moved' ? unseal(stored.successor, this.encryptionKeys()) : undefined
-  }
-
-  /** Saves session data. @returns false if the session has moved or ended: then nothing is saved */
-  saveData(key: string, value: string, seconds: number): Promise<boolean | Unavailable> {
-    return unlessUnavailable(() => this.kv.setUnlessMarker(this.#dataKey(key), this.#recordKey(key), value, seconds))
-  }
-  deleteData(key: string): Promise<Done | Unavailable> {
-    return doneUnlessUnavailable(() => this.kv.del(this.#dataKey(key)))
-  }
-
-  /** Renews the expiry of record and data. @param dataSeconds if the site sets another lifetime for its data */
-  renew(key: string, seconds: number, dataSeconds = seconds): Promise<Done | Unavailable> {
-    return doneUnlessUnavailable(() =>
-      Promise.all([this.kv.expire(this.#dataKey(key), dataSeconds), this.kv.expire(this.#recordKey(key), seconds)]),
-    )
-  }
-
-  /** Acquires the lock for a new access token of a session. True for a single caller in `seconds`. */
-  lockRenewal(key: string, seconds: number): Promise<boolean | Unavailable> {
-    return this.isSet(`${this.prefix}renew:${key}`, null, '1', seconds)
+    return seal(JSON.stringify(secrets), this.#keys())
   }
 
   /** False while the store is known not to answer. */
   get isAvailable(): boolean {
-    return this.kv.isAvailable
+    return this.#kv.isAvailable
   }
+  /** Why the store does not answer. */
   get failure(): string | undefined {
-    return this.kv.failure
+    return this.#kv.failure
   }
-  probe(): Promise<Done | Unavailable> {
-    return doneUnlessUnavailable(() => this.kv.probe())
+  /** Sends a harmless read and a harmless write. */
+  probe(): Promise<void> {
+    return this.#kv.probe()
+  }
+
+  #keysOf(key: string): SessionKeys {
+    return { record: `${this.#prefix}sso2:{${key}}`, data: `${this.#prefix}sess:{${key}}` }
   }
 }

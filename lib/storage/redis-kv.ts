@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Cluster, Redis } from 'ioredis'
 import { redisFailureReason } from '../decide/redis-failure-advice'
-import { type Kv, MAX_CANDIDATES, MORE_CANDIDATES } from './kv'
+import type { Kv } from './kv'
 import { inDatabase } from './redis-connection'
 import { type GuardListener, RedisGuards } from './redis-guard'
 import { type ScriptedRedis, withScripts } from './redis-scripts'
@@ -46,50 +46,47 @@ function batched(read: Read): Read {
   return (keys) => (inProgress === 0 ? send(keys) : join(keys))
 }
 
-const expected = (before: string | null | undefined) => [
-  before === undefined ? 'any' : before === null ? 'none' : 'value',
-  before ?? '',
-]
-
 /** Runs a command for a key, behind the guard of its server. */
 type RunForKey = <T>(key: string, run: () => Promise<T>) => Promise<T>
 
-function textsOf(redis: ScriptedRedis, runForKey: RunForKey) {
+function textsOf(redis: ScriptedRedis, run: RunForKey) {
   return {
-    compareAndSet: (key, before, after, seconds, other, maxSecondsLeft) =>
-      runForKey(key, async () => {
-        const keys = other ? [key, other.key] : [key]
-        const life = after === null ? 0 : seconds
-        const then = other ? [other.action, other.action === 'renew' ? other.seconds : 0] : ['', 0]
-        const most = maxSecondsLeft === undefined ? [] : [maxSecondsLeft * 1000]
-        const args = [...keys, ...expected(before), after ?? '', life, ...then, ...most]
-        const [isDone, value, msLeft = 0, held] = await redis.sso2CompareAndSet(keys.length, ...args)
-        return { isDone: isDone === 1, value: value ?? null, secondsLeft: msLeft / 1000, other: held ?? null }
+    get: (key) => run(key, () => redis.get(key)),
+    set: (key, value, seconds) => run(key, async () => void (await redis.set(key, value, 'EX', seconds))),
+    add: (key, value, ms) => run(key, async () => (await redis.set(key, value, 'PX', Math.ceil(ms), 'NX')) === 'OK'),
+    del: (key) => run(key, async () => void (await redis.del(key))),
+    expire: (key, seconds) => run(key, async () => void (await redis.expire(key, seconds))),
+    write: ({ record, data }, part, { value, seconds, isNew, otherSeconds }) =>
+      run(record, async () => {
+        const other = otherSeconds === undefined ? [] : [otherSeconds]
+        const args = [part === 'record' ? 1 : 2, value, seconds, isNew ? 1 : 0, ...other]
+        return (await redis.sso2Write(2, record, data, ...args)) === 1
       }),
-    setUnlessMarker: (key, markerKey, value, seconds) =>
-      runForKey(key, async () => (await redis.sso2SetUnlessMarker(2, key, markerKey, value, seconds)) === 1),
-    del: (key) => runForKey(key, async () => void (await redis.del(key))),
-    expire: (key, seconds) => runForKey(key, async () => void (await redis.expire(key, seconds))),
+    end: ({ record, data }, marker, seconds) =>
+      run(record, async () => {
+        const [was, taken] = await redis.sso2End(2, record, data, marker, seconds)
+        return { record: was ?? null, data: taken ?? null }
+      }),
+    lock: (lock, record, value, ms) =>
+      run(lock, async () => {
+        const found = await redis.sso2Lock(2, lock, record, value, ms)
+        if (typeof found === 'string') return { value: found }
+        return found === 1 ? 'taken' : 'over'
+      }),
   } satisfies Partial<Kv>
 }
 
-function setsOf(redis: ScriptedRedis, runForKey: RunForKey) {
+function setsOf(redis: ScriptedRedis, run: RunForKey) {
   return {
-    addEntry: (index, member, { until, now, max }, revocation) =>
-      runForKey(index, async () => {
-        const args = [index, revocation, member, until, now, max, MORE_CANDIDATES, MAX_CANDIDATES]
-        const [age, size, oldest] = await redis.sso2AddEntry(2, ...args)
-        return { revokedAgeMs: age === null ? null : age / 1000, size, oldest }
+    addMember: (set, member, score, seconds) =>
+      run(set, async () => {
+        const replies = await redis.pipeline().zadd(set, score, member).expire(set, seconds).zcard(set).exec()
+        const failure = replies?.find(([error]) => error)?.[0]
+        if (failure) throw failure
+        return Number(replies?.[2]?.[1])
       }),
-    renewEntry: (index, member, until, now) =>
-      runForKey(index, async () => void (await redis.sso2RenewEntry(1, index, member, until, now))),
-    revokeAndList: (revocation, seconds, index, { now, member, most }) =>
-      runForKey(index, () => redis.sso2RevokeAndList(2, index, revocation, seconds, now, member, most)),
-    enqueue: (queue, entry, due) => runForKey(queue, async () => void (await redis.zadd(queue, due, entry))),
-    enqueueOnce: (queue, entry, due) => runForKey(queue, async () => void (await redis.zadd(queue, 'NX', due, entry))),
-    takeDue: (queue, { now, latest }, next, most) =>
-      runForKey(queue, () => redis.sso2TakeDue(1, queue, now, next, most, latest)),
-    remove: (set, members) => runForKey(set, async () => void (await redis.zrem(set, ...members))),
+    members: (set, most, max) => run(set, () => redis.zrangebyscore(set, '-inf', max ?? '+inf', 'LIMIT', 0, most)),
+    removeMembers: (set, members) => run(set, async () => void (await redis.zrem(set, ...members))),
   } satisfies Partial<Kv>
 }
 
@@ -115,11 +112,10 @@ export function redisKv(client: Redis | Cluster, owned: boolean, listener?: Guar
   const run: RunForKey = (key, command) => guards.run(key, () => whenSelected(command))
   const read: Read = (keys) => run(keys[0] ?? '', () => redis.mget(...keys))
   return {
-    mget: (client.isCluster ? read : batched(read)) as Kv['mget'], // Redis answers with a value for each key
+    mget: client.isCluster ? read : batched(read),
     ...textsOf(redis, run),
     ...setsOf(redis, run),
     redis: { client, run },
-    isOnSameServer: (key, other) => guards.ownerOf(key) === guards.ownerOf(other),
     get isAvailable() {
       return guards.isAvailable
     },

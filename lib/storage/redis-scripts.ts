@@ -1,104 +1,58 @@
 /** Scripts of Redis. No command of another client runs between the commands of a script. */
 import type { Cluster, Redis } from 'ioredis'
 
-/** Reads a text. A key of another type holds nothing, as for MGET. */
-const READ = `
-local function read(key)
-  local value = redis.pcall('get', key)
-  return type(value) == 'string' and value
-end`
-const COMPARE_AND_SET = `${READ}
-local current = read(KEYS[1])
-local other = KEYS[2] and read(KEYS[2])
-if (ARGV[1] == 'none' and current) or (ARGV[1] == 'value' and current ~= ARGV[2])
-  or (ARGV[7] and redis.call('pttl', KEYS[1]) > tonumber(ARGV[7])) then
-  return {0, current, current and redis.call('pttl', KEYS[1]) or 0, other}
-end
-if ARGV[5] == 'delete' and ARGV[1] == 'none' and not other then return {1} end
-if ARGV[4] == '0' then redis.call('del', KEYS[1]) else redis.call('set', KEYS[1], ARGV[3], 'EX', ARGV[4]) end
-if ARGV[5] == 'delete' then redis.call('del', KEYS[2]) end
-if ARGV[5] == 'renew' then redis.call('expire', KEYS[2], ARGV[6]) end
-return {1, current, 0, other}`
-const SET_UNLESS_MARKER = `${READ}
-local marker = read(KEYS[2])
-if marker and string.sub(marker, 1, 1) ~= '{' then return 0 end
-redis.call('set', KEYS[1], ARGV[1], 'EX', ARGV[2])
+/** KEYS record, data. ARGV part to write (1 or 2), value, seconds, is the ID new, seconds of the other part. A table is an error: no text. */
+const WRITE = `
+local record = redis.pcall('get', KEYS[1])
+if type(record) == 'table' then return 0 end
+if record then
+  if string.sub(record, 1, 1) ~= '{' then return 0 end
+elseif ARGV[4] == '0' and redis.call('exists', KEYS[2]) == 0 then return 0 end
+redis.call('set', KEYS[tonumber(ARGV[1])], ARGV[2], 'EX', ARGV[3])
+if ARGV[5] then redis.call('expire', KEYS[3 - tonumber(ARGV[1])], ARGV[5]) end
 return 1`
-/** Microseconds of the server, in a number that Lua holds exactly. */
-const TIME = `
-local time = redis.call('time')
-local now = time[1] * 1000000 + time[2]`
-/** Lets an index expire together with its last member. */
-const LIVE_ON = `
-local last = redis.call('zrange', KEYS[1], -1, -1, 'WITHSCORES')
-redis.call('expire', KEYS[1], math.max(1, math.ceil(tonumber(last[2]) - tonumber(ARGV[3]))))`
-const ADD_ENTRY = `${TIME}
-redis.call('zremrangebyscore', KEYS[1], '-inf', ARGV[3])
-redis.call('zadd', KEYS[1], ARGV[2], ARGV[1])
-${LIVE_ON}
-local size = redis.call('zcard', KEYS[1])
-local revoked = redis.call('get', KEYS[2])
-local surplus = size - tonumber(ARGV[4])
-local oldest = {}
-if surplus > 0 then
-  oldest = redis.call('zrange', KEYS[1], 0, math.min(surplus + tonumber(ARGV[5]), tonumber(ARGV[6])) - 1)
-end
-return {revoked and now - tonumber(string.match(revoked, '^%d+')) or false, size, oldest}`
-/** Never shortens an expiry, because the clock of a process may be behind. */
-const RENEW_ENTRY = `
-local known = redis.call('zscore', KEYS[1], ARGV[1])
-if not known then return 0 end
-redis.call('zadd', KEYS[1], 'XX', math.max(tonumber(known), tonumber(ARGV[2])), ARGV[1])
-${LIVE_ON}
+/** KEYS record, data. ARGV marker, seconds. */
+const END = `
+local record = redis.pcall('get', KEYS[1])
+if type(record) == 'table' then record = false end
+if record and string.sub(record, 1, 1) ~= '{' then return {record, false} end
+local data = redis.call('get', KEYS[2])
+if record or data then redis.call('set', KEYS[1], ARGV[1], 'EX', ARGV[2]) end
+redis.call('del', KEYS[2])
+return {record, data}`
+/** KEYS lock, record. ARGV value, milliseconds. */
+const LOCK = `
+local found = redis.call('get', KEYS[1])
+if found then return found end
+local record = redis.call('get', KEYS[2])
+if not record or string.sub(record, 1, 1) ~= '{' then return 0 end
+redis.call('set', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1`
-const REVOKE_AND_LIST = `${TIME}
-redis.call('set', KEYS[2], string.format('%.0f', now) .. ' ' .. ARGV[2], 'EX', ARGV[1])
-redis.call('zrem', KEYS[1], ARGV[3])
-return redis.call('zrangebyscore', KEYS[1], '(' .. ARGV[2], '+inf', 'LIMIT', 0, ARGV[4])`
-const TAKE_DUE = `
-for _, entry in ipairs(redis.call('zrangebyscore', KEYS[1], '(' .. ARGV[4], '+inf')) do
-  redis.call('zadd', KEYS[1], ARGV[1], entry)
-end
-local due = redis.call('zrangebyscore', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[3])
-for _, entry in ipairs(due) do redis.call('zadd', KEYS[1], ARGV[2], entry) end
-return due`
 
-/** Writes a key that stays, and tries the commands of the other scripts and of rate-limiter-flexible on a key that does not exist. */
+/**
+ * KEYS probe, absent. Writes the first, and tries every command of the other scripts and calls on the second, which does not exist.
+ */
 const PROBE = `
 redis.call('set', KEYS[1], '1', 'EX', 7776000)
-redis.call('time')
-redis.call('incrby', KEYS[2], 1)
 redis.call('get', KEYS[2])
+redis.call('exists', KEYS[2])
+redis.call('incrby', KEYS[2], 1)
+redis.call('pttl', KEYS[2])
 redis.call('expire', KEYS[2], 1)
 redis.call('del', KEYS[2])
-redis.call('pttl', KEYS[2])
 redis.call('zadd', KEYS[2], 'XX', 1, '1')
 redis.call('zcard', KEYS[2])
-redis.call('zscore', KEYS[2], '1')
-redis.call('zrange', KEYS[2], 0, 0)
 redis.call('zrangebyscore', KEYS[2], 1, 1)
-redis.call('zrem', KEYS[2], '1')
-return redis.call('zremrangebyscore', KEYS[2], 1, 1)`
+return redis.call('zrem', KEYS[2], '1')`
 
 /** Sources by command name. */
-export const SCRIPTS = {
-  sso2Probe: PROBE,
-  sso2CompareAndSet: COMPARE_AND_SET,
-  sso2SetUnlessMarker: SET_UNLESS_MARKER,
-  sso2AddEntry: ADD_ENTRY,
-  sso2RenewEntry: RENEW_ENTRY,
-  sso2RevokeAndList: REVOKE_AND_LIST,
-  sso2TakeDue: TAKE_DUE,
-} as const
+export const SCRIPTS = { sso2Write: WRITE, sso2End: END, sso2Lock: LOCK, sso2Probe: PROBE } as const
 
 interface Replies {
+  sso2Write: number
+  sso2End: [record: string | null, data: string | null]
+  sso2Lock: number | string
   sso2Probe: number
-  sso2CompareAndSet: [isDone: number, value?: string | null, msLeft?: number, other?: string | null]
-  sso2SetUnlessMarker: number
-  sso2AddEntry: [age: number | null, size: number, oldest: string[]]
-  sso2RenewEntry: number
-  sso2RevokeAndList: string[]
-  sso2TakeDue: string[]
 }
 
 type Scripts = {

@@ -1,38 +1,35 @@
-/** Shared by the stores of this folder: names of keys, encryption of values, and outages as values. */
+/** Shared by the stores of this folder: names, encryption of values, and the outage of Redis. */
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
 import { Sso2UnavailableError } from '../errors'
-import type { Kv } from './kv'
-
-/** Result of a method if the store does not answer in time, or refuses a command. */
-export type Unavailable = 'unavailable'
-
-/** Result of a method that only writes. */
-export type Done = 'done'
 
 /** Creates the error of a command. The error has no cause, because a cause may hold the command's arguments. */
 export function storeUnavailable(): Sso2UnavailableError {
   return new Sso2UnavailableError('store', true, 'the session store did not answer')
 }
 
-/** Runs commands, and returns an outage as a value. */
-export async function unlessUnavailable<T>(run: () => Promise<T>): Promise<T | Unavailable> {
+/** Is this the error of a command that Redis did not answer, or refused? */
+export const isStoreUnavailable = (error: unknown): boolean =>
+  error instanceof Sso2UnavailableError && error.operation === 'store'
+
+/** Outcome of commands that Redis did not answer. */
+export type Unavailable = 'unavailable'
+
+/** Runs the commands of a flow. @returns the result, or `otherwise` if Redis does not answer */
+export async function unlessUnavailable<T>(run: () => Promise<T>): Promise<T | Unavailable>
+export async function unlessUnavailable<T, O extends string | number | boolean | object>(
+  run: () => Promise<T>,
+  otherwise: O,
+): Promise<T | O>
+export async function unlessUnavailable(run: () => Promise<unknown>, otherwise: unknown = 'unavailable') {
   try {
     return await run()
   } catch (error) {
-    if (error instanceof Sso2UnavailableError && error.operation === 'store') return 'unavailable'
+    if (isStoreUnavailable(error)) return otherwise
     throw error
   }
 }
 
-/** As {@link unlessUnavailable}, for commands whose result is not needed. */
-export function doneUnlessUnavailable(run: () => Promise<unknown>): Promise<Done | Unavailable> {
-  return unlessUnavailable(async () => {
-    await run()
-    return 'done' as const
-  })
-}
-
-/** Returns the name of a session in the store. */
+/** Returns the name of a session in the store: a hash, so that a dump of Redis holds no session ID. */
 export function sessionKey(sessionId: string): string {
   return hash('sha256', sessionId, 'base64url')
 }
@@ -42,25 +39,19 @@ export function shortHash(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, 16)
 }
 
-/** Base of the classes that name keys. All keys begin with the prefix of the site. */
-export class SiteStore {
-  /** @param encryptionKeys the first encrypts, all decrypt @param nowMs milliseconds since 1970 */
-  constructor(
-    protected readonly kv: Kv,
-    protected readonly prefix: string,
-    protected readonly encryptionKeys: () => readonly Buffer[],
-    protected readonly nowMs: () => number,
-  ) {}
-
-  protected isSet(...change: Parameters<Kv['compareAndSet']>): Promise<boolean | Unavailable> {
-    return unlessUnavailable(async () => (await this.kv.compareAndSet(...change)).isDone)
-  }
+/** What every store of a site gets. */
+export interface StoreParts<Commands> {
+  readonly kv: Commands
+  /** Begins every key. */
+  readonly prefix: string
+  /** Keys of the encryption. The first encrypts, all decrypt. */
+  readonly keys: () => readonly Buffer[]
 }
 
 const NONCE = 12
 const TAG = 16
 
-/** Encrypts a text. @param keys the first key encrypts */
+/** Encrypts a text with AES-256-GCM. @param keys the first key encrypts */
 export function seal(text: string, keys: readonly Buffer[]): string {
   const [key] = keys
   if (!key) throw new TypeError('seal: no key')

@@ -1,21 +1,20 @@
 /** Guards for single routes: `requireLogin` and `identify`. */
 import { IncomingMessage } from 'node:http'
 import type { NextFunction, Request, Response } from 'express'
+import { ANONYMOUS, isAccessRefused, isVerified, userOf } from '../decide/identity'
 import { decideLoginRedirect, isOnOtherSite } from '../decide/login-redirect'
-import { countRedirect } from '../decide/loop-guard'
 import type { User } from '../decide/record'
-import { ANONYMOUS, isAccessTokenRefused, isVerified, userOfLogin } from '../decide/request-decision'
 import { validateReferer } from '../decide/return-to'
 import { Sso2SetupError } from '../errors'
-import { sendToIdentify, setRedirectCount } from './actions/identify'
-import { type ResolveOptions, resolveUser } from './actions/resolve-user'
+import type { Context } from './context'
+import { sendToIdentify } from './flows/identify'
+import { type VisitOptions, visit } from './flows/visit'
 import { HOOKS_MS, runHook } from './hooks'
 import { isForPage, isPageLoad, loginUrl } from './http/request-facts'
 import { forbidSharedCaches, forwardError, redirect } from './http/response-headers'
 import { reasonCode, sendLoginRequired, sendProblem } from './pages/answers'
-import { pageAddress, redirectCountFor } from './request-context'
 import type { Site } from './site'
-import { type IdentityHolder, identityHolderOf } from './sso2-request'
+import { visitedContext } from './sso2-request'
 
 /** Options of `requireLogin`. */
 export interface RequireLoginOptions {
@@ -49,20 +48,18 @@ export type Guard = (first: object, second: object, next: NextFunction) => void
 export function requireLogin(site: Site, options: RequireLoginOptions = {}): Guard {
   const { fresh = false, allow, onDenied } = checkedOptions(options)
   return guarded(async (req, res, next) => {
-    const holder = identityHolderOf(req)
-    const { context } = holder
-    if (context.site !== site)
+    const ctx = visitedContext(req)
+    if (ctx.site !== site)
       throw new Sso2SetupError('This requireLogin() belongs to another sso2() than the one mounted here')
     const deny: Deny = (reason, answer) => (onDenied ? onDenied(req, res, reason) : answer())
-    const mustCheck = userOfLogin(holder.identity) !== undefined && (fresh || isAccessTokenRefused(holder.identity))
-    const since = fresh ? context.statusChecksAtStart : undefined
-    if (mustCheck && !(await resolveAgain(holder, { identify: 'always', fresh: since }))) return
+    const mustCheck = userOf(ctx.identity) !== undefined && (fresh || isAccessRefused(ctx.identity))
+    if (mustCheck && !(await visitAgain(ctx, { identify: 'always', isFresh: fresh }))) return
     forbidSharedCaches(res) // also for the answer of `onDenied`, and for the error page, if `allow` fails
-    if (mustCheck && !isVerified(holder.identity))
+    if (mustCheck && !isVerified(ctx.identity))
       return deny('unverified', () => sendProblem(site, req, res, 503, 'page_unavailable'))
-    if (!userOfLogin(holder.identity) && isForPage(req) && !(await identifyBeforeLoginPage(holder))) return
-    const user = userOfLogin(holder.identity)
-    if (!user) return isPageLoad(req) ? redirectToLogin(holder, deny) : deny('login_required', () => refuse(holder))
+    if (!userOf(ctx.identity) && isForPage(req) && !(await identifyBeforeLoginPage(ctx))) return
+    const user = userOf(ctx.identity)
+    if (!user) return isPageLoad(req) ? redirectToLogin(ctx, deny) : deny('login_required', () => refuse(ctx))
     if (allow && !(await isAllowed(allow, user, req)))
       return deny('not_allowed', () => sendProblem(site, req, res, 403, 'not_allowed'))
     next()
@@ -108,56 +105,50 @@ async function isAllowed(allow: NonNullable<RequireLoginOptions['allow']>, user:
  * Refuses a request that is no page load. After the login, the user returns to the page that sent the request: the API's own answer would be
  * no page. A link that htmx follows in place of the browser leads to its own page.
  */
-function refuse(holder: IdentityHolder): Promise<void> {
-  const { req, res, site } = holder.context
+function refuse(ctx: Context): Promise<void> {
+  const { req, res, site } = ctx
   const { loginPage, returnPolicy, siteUrl } = site.config
   const isLink = req.method === 'GET' && req.headers['hx-boosted'] === 'true'
-  const page = isLink ? returnPage(holder) : (validateReferer(req.headers.referer, returnPolicy) ?? `${siteUrl}/`)
+  const page = isLink ? returnPage(ctx) : (validateReferer(req.headers.referer, returnPolicy) ?? `${siteUrl}/`)
   return sendLoginRequired(site, req, res, loginPage && loginUrl(loginPage, page))
 }
 
-const returnPage = ({ context }: IdentityHolder) => pageAddress(context) ?? `${context.site.config.siteUrl}/`
+const returnPage = ({ page, site }: Context) => page ?? `${site.config.siteUrl}/`
 
 /**
  * Identifies the visitor before a redirect to a custom login page, because a custom page cannot identify visitors for the package. If the page
  * is on another site, the user may have logged in there since the last status check.
  * @returns false if the browser is redirected to Identify
  */
-async function identifyBeforeLoginPage(holder: IdentityHolder): Promise<boolean> {
-  const { context, identity } = holder
-  const { routes, loginPage, returnPolicy } = context.site.config
+async function identifyBeforeLoginPage(ctx: Context): Promise<boolean> {
+  const { identity } = ctx
+  const { routes, loginPage, returnPolicy } = ctx.site.config
   if (routes.login !== false) return true
   if (loginPage !== undefined && isOnOtherSite(loginPage, returnPolicy.origin))
-    return resolveAgain(holder, { identify: 'always', fresh: context.statusChecksAtStart })
-  return (
-    identity.record !== undefined || identity.degraded !== undefined || resolveAgain(holder, { identify: 'always' })
-  )
+    return visitAgain(ctx, { identify: 'always', isFresh: true })
+  return identity.record !== undefined || identity.degraded !== undefined || visitAgain(ctx, { identify: 'always' })
 }
 
 /** Redirects a browser without a login to the login page. */
-function redirectToLogin(holder: IdentityHolder, deny: Deny): Promise<void> | void {
-  const { context, identity } = holder
-  const { site, req, res } = context
+function redirectToLogin(ctx: Context, deny: Deny): Promise<void> | void {
+  const { site, req, res, identity } = ctx
   const { loginPage, returnPolicy } = site.config
-  const page = returnPage(holder)
-  const redirects = redirectCountFor(context, page)
+  const page = returnPage(ctx)
   const decision = decideLoginRedirect({
     page: page.replace(/[?#].*$/, ''),
     loginPage,
     origin: returnPolicy.origin,
     degraded: identity.degraded,
     canIdentify: site.identifyHealth.mayRedirect,
-    redirects,
-    now: site.now(),
+    returns: ctx.returns,
   })
-  if (decision.action !== 'redirect') holder.identity = ANONYMOUS // no identity is shown, so that the redirects stay counted
   switch (decision.action) {
     case 'refuse_to_guard_the_login_page':
       throw new Sso2SetupError(
         'A requireLogin() guards the login page (routes.login), so users could not reach that page',
       )
     case 'identify':
-      return sendToIdentify(context, page, 'login_elsewhere')
+      return sendToIdentify(ctx, page, 'login_elsewhere')
     case 'show_problem': {
       const code = reasonCode(decision.reason, 'page_unavailable')
       return deny('unverified', () => sendProblem(site, req, res, 503, code))
@@ -167,8 +158,7 @@ function redirectToLogin(holder: IdentityHolder, deny: Deny): Promise<void> | vo
     case 'count_and_redirect':
     case 'redirect':
       return deny('login_required', () => {
-        if (decision.action === 'count_and_redirect')
-          setRedirectCount(context, page, countRedirect(redirects, site.now()))
+        if (decision.action === 'count_and_redirect') ctx.countReturn('')
         redirect(res, loginUrl(loginPage ?? '', page), 302)
       })
   }
@@ -177,17 +167,16 @@ function redirectToLogin(holder: IdentityHolder, deny: Deny): Promise<void> | vo
 /** Identifies the visitor of a single route, if option `identify` is `'on-demand'`. */
 export function identifyGuard(): Guard {
   return guarded(async (req, _res, next) => {
-    const holder = identityHolderOf(req)
-    if (await resolveAgain(holder, { identify: 'always' })) next()
+    if (await visitAgain(visitedContext(req), { identify: 'always' })) next()
   })
 }
 
-/** Resolves the user again. @returns false if the browser is redirected to Identify. Then the request stays anonymous */
-async function resolveAgain(holder: IdentityHolder, options: ResolveOptions): Promise<boolean> {
-  holder.identity = ANONYMOUS
-  const outcome = await resolveUser(holder.context, options)
-  if (outcome !== 'answered') holder.identity = outcome
-  return outcome !== 'answered'
+/** Visits the page again, by other rules. @returns false if the browser is redirected to Identify. Then the request stays anonymous */
+async function visitAgain(ctx: Context, options: VisitOptions): Promise<boolean> {
+  ctx.identity = ANONYMOUS
+  const identity = await visit(ctx, options)
+  if (identity !== 'answered') ctx.identity = identity
+  return identity !== 'answered'
 }
 
 function guarded(handle: (req: Request, res: Response, next: NextFunction) => Promise<void>): Guard {

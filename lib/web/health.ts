@@ -1,6 +1,7 @@
 /** `sso.health()`: the known state of the systems that a site depends on. */
 import { type Health, healthOf } from '../decide/health'
 import { NO_ANSWER } from '../decide/redis-failure-advice'
+import { unlessUnavailable } from '../storage/site-store'
 import type { Site } from './site'
 
 /** Probes the session store, and reports the known state of the other systems. */
@@ -11,7 +12,7 @@ export async function health({
   exchangeHealth,
   records,
 }: Site): Promise<Health> {
-  const isStored = (await records.probe()) === 'done'
+  const isStored = await unlessUnavailable(() => records.probe().then(() => true), false)
   return healthOf({
     isSsoAvailable: front.isAvailable,
     storeReason: isStored ? undefined : (records.failure ?? NO_ANSWER),

@@ -2,24 +2,23 @@
  * lib/web: the Express side of the package. The folder reads requests, runs decisions of lib/decide and writes responses. Rules are not here.
  * This file has `sso.router` and `sso.middleware`. The router handles landing, login, logout and logout of all sessions, and passes on any
  * other request. The middleware sets `req.sso2`.
- * Continue in routes/ for the pages, actions/ for the effects, session/ for `req.session`, and guards.ts for protected pages.
+ * Continue in routes/ for the pages, flows/ for the effects, session/ for `req.session`, and guards.ts for protected pages.
  */
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { TextCode } from '../config/texts/en'
 import { LOG_LINES } from '../decide/log-lines'
 import { isSameOriginPost } from '../decide/navigation'
-import { dropRedirectCountWhenServed } from './actions/identify'
-import { resolveUser } from './actions/resolve-user'
+import { contextOf } from './context'
+import { visit } from './flows/visit'
 import { BODY_CONSUMED, bodyReader, type ReadBody } from './http/read-body'
 import { comparedPath } from './http/request-facts'
 import { forwardError, setTokenHeaders } from './http/response-headers'
 import { sendProblem } from './pages/answers'
-import { openRequestContext } from './request-context'
 import { handleLanding, type LandingQuery, removeLandingQuery } from './routes/landing'
 import { handleLogin, showLogin } from './routes/login'
 import { handleLogout, showLogout } from './routes/logout'
 import type { Site } from './site'
-import { attachSso2Request } from './sso2-request'
+import { Sso2Request } from './sso2-request'
 
 type Handler = (site: Site, req: Request, res: Response, query: LandingQuery | undefined) => Promise<void>
 type Methods = Readonly<Record<string, Handler>>
@@ -31,8 +30,8 @@ function routesOf({ config }: Site): readonly Route[] {
   const rows: [string | false, Methods][] = [
     [landing, { GET: handleLanding }],
     [login, page(showLogin, handleLogin)],
-    [logout, page(showLogout(false), handleLogout(false))],
-    [logoutAll, page(showLogout(true), handleLogout(true))],
+    [logout, page(showLogout('session'), handleLogout('session'))],
+    [logoutAll, page(showLogout('account'), handleLogout('account'))],
   ]
   return rows.filter((row): row is [string, Methods] => row[0] !== false)
 }
@@ -99,11 +98,11 @@ export function middleware(site: Site): RequestHandler {
   return async (req: Request, res: Response, next: NextFunction) => {
     try {
       if (req.sso2) return next()
-      const context = await openRequestContext(site, req, res)
-      const identity = await resolveUser(context, { identify: 'if_configured' })
+      const ctx = await contextOf(site, req, res)
+      const identity = await visit(ctx, { identify: 'if_configured' })
       if (identity === 'answered') return
-      const holder = attachSso2Request(context, identity)
-      if (identity.record) dropRedirectCountWhenServed(context, () => holder.identity.record !== undefined)
+      ctx.identity = identity
+      req.sso2 = new Sso2Request(ctx)
       next()
     } catch (error) {
       forwardError(next)(error)

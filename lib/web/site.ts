@@ -3,22 +3,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Request, Response } from 'express'
 import type { Config } from '../config'
-import type { MacKeys } from '../decide/binding'
 import type { LoginError } from '../decide/login'
-import type { LogoutResult } from '../decide/logout'
-import type { StoredEntry, User } from '../decide/record'
-import type { TimeLimits } from '../decide/request-decision'
+import type { LogoutMark, LogoutResult } from '../decide/logout-mark'
+import type { ReturnCount } from '../decide/loop-guard'
+import type { User } from '../decide/record'
+import type { MacKeys, SignedCookie } from '../decide/signed-cookie'
 import type { IdentifyHealth } from '../remote/identify-health'
 import type { PlatformApi } from '../remote/platform-api'
 import type { Sso2Client } from '../remote/sso2'
 import type { ExchangeHealth, ExchangeTicket } from '../remote/ticket'
-import type { LoginLocks } from '../storage/login-locks'
-import type { DeferredLogout, LogoutMemory } from '../storage/logout-memory'
+import type { AccountIndex } from '../storage/account-index'
+import type { Locks } from '../storage/locks'
 import type { PendingLogouts } from '../storage/pending-logouts'
 import type { Records } from '../storage/records'
-import type { SessionIndex } from '../storage/session-index'
-import type { Unavailable } from '../storage/site-store'
 import type { Limits } from './limits'
+import type { RequestSession } from './session/request-session'
 
 /** Argument of `loadUser`. */
 export interface LoadUserContext {
@@ -41,46 +40,15 @@ export type OnLogin = (req: Request, user: User) => void | Promise<void>
 /** Is called once after each logout requested on this site, but not for a logout by the hook. */
 export type OnLogout = (req: Request, result: LogoutResult) => void | Promise<void>
 
-/** The state of a request's session. */
-export interface SessionState {
-  readonly key: string | undefined
-  /** The stored entry. 'unavailable' if Redis did not answer, or if the visitor has no session and Redis is known to be down. */
-  readonly stored: StoredEntry | Unavailable
-  /** Is the browser's session cookie unreadable? Then the cookie is doubled, or signed with an unknown secret. */
-  readonly isUnreadable: boolean
-  readonly isExternal: boolean
-}
-
-/** The next session of the browser. */
-export interface NextSession {
-  readonly id: string
-  /** Data of the old session as taken from Redis, or null without data. */
-  readonly taken: string | null
-  /** Does the new session keep the data? Otherwise the session begins empty. */
-  readonly keepsData: boolean
-  /** Account of the login. `undefined` for an anonymous session. */
-  readonly accountId: string | undefined
-}
-
-/** `req.session`, as the rest of the package uses the session. */
+/** Finds the session of a request. */
 export interface Sessions {
-  stateOf(req: Request): Promise<SessionState>
-  /** Returns when the request arrived, before its session was read, in milliseconds since 1970. */
-  arrivalOf(req: Request): number
-  /** Returns the ID of the request's session, without running express-session. */
-  idOf(req: Request): string
-  /** Returns the remaining lifetime of the session's data in seconds. `undefined` without data of `sso.session`. */
-  dataLifeOf(req: Request): number | undefined
-  /** Creates the ID of the session that follows. @param sidHash hash of its SSO session @returns '' if the session is the site's own */
-  nextId(req: Request, sidHash: string): string
-  /** Gives the request the session that follows. @returns the session ID, or 'unavailable' if data could not be saved */
-  renew(req: Request, next: NextSession): Promise<string | Unavailable>
-  /** Replaces the session of the request by an empty session, after the session has ended. */
-  replaceWithEmptySession(req: Request): Promise<void>
-  /** Continues the request without a session, after another request has ended or moved the session. The browser keeps its cookie. */
-  detach(req: Request): void
-  /** Gives the request the session of another request of the same browser. */
-  adopt(req: Request, sessionId: string): Promise<void>
+  sessionOf(req: Request): Promise<RequestSession>
+}
+
+/** Signed cookies of the package. */
+export interface SiteCookies {
+  readonly mark: SignedCookie<LogoutMark>
+  readonly returns: SignedCookie<ReturnCount>
 }
 
 /** Context of every view. */
@@ -163,10 +131,11 @@ export interface Site {
   readonly client: Sso2Client
   readonly identifyHealth: IdentifyHealth
   readonly records: Records
-  readonly sessionIndex: SessionIndex
-  readonly loginLocks: LoginLocks
+  readonly accounts: AccountIndex
+  readonly locks: Locks
   readonly pendingLogouts: PendingLogouts
   readonly sessions: Sessions
+  readonly cookies: SiteCookies
   readonly exchange: ExchangeTicket
   readonly loadUser: LoadUser
   /** Custom hooks of the site. */
@@ -179,12 +148,8 @@ export interface Site {
   readonly views: CustomViews
   readonly builtIn: BuiltInPages
   readonly limits: Limits
-  /** By the keys of their sessions. */
-  readonly deferredLogouts: LogoutMemory<DeferredLogout>
-  readonly logoutWorker: { start(): void }
   /** Operations to finish before the site is closed. */
   readonly runningOperations: RunningOperations
-  readonly timeLimits: TimeLimits
   readonly macKeys: MacKeys
   /** Seconds since 1970. */
   now(): number

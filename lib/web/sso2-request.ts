@@ -1,22 +1,21 @@
-/** `req.sso2`: the login of a request, for handlers of the site. The work is in lib/web/actions. */
+/** `req.sso2`: the login of a request, for handlers of the site. The work is in lib/web/flows. */
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import type { Request } from 'express'
+import { ANONYMOUS, type DegradedReason, show, userOf } from '../decide/identity'
 import type { LoginResult } from '../decide/login'
-import type { LogoutResult } from '../decide/logout'
-import { isAccessTokenExpired, isLoggedIn, mayStillBeRenewed, type User, withoutAccessToken } from '../decide/record'
-import { ANONYMOUS, type DegradedReason, type Identity, showRecord, userOfLogin } from '../decide/request-decision'
+import type { LogoutResult, LogoutScope } from '../decide/logout-mark'
+import type { User } from '../decide/record'
 import { validateReturnTo, withoutFlowParameter } from '../decide/return-to'
-import { NotLoggedInError, Sso2SetupError, Sso2UnavailableError } from '../errors'
+import { NotLoggedInError, Sso2SetupError } from '../errors'
 import { PlatformApi } from '../remote/platform-api'
-import type { AccessTokenSource } from '../remote/rest-call'
 import { storeUnavailable } from '../storage/site-store'
-import { identifyAddress } from './actions/identify'
-import { type Credentials, logIn } from './actions/log-in'
-import { logOut } from './actions/log-out'
-import { resolveUser } from './actions/resolve-user'
-import { type RequestContext, statusChecksOf } from './request-context'
+import type { Context } from './context'
+import { accessTokenOf } from './flows/access-token'
+import { identifyAddress } from './flows/identify'
+import { type Credentials, logIn } from './flows/log-in'
+import { logOutOnRequest } from './flows/log-out'
+import { visit } from './flows/visit'
 
 declare global {
   namespace Express {
@@ -27,40 +26,34 @@ declare global {
   }
 }
 
-/** The context of a request, and the identity shown now. Each action of the request replaces the identity. */
-export interface IdentityHolder {
-  readonly context: RequestContext
-  identity: Identity
-}
-
 /** `req.sso2`: the login of a request. Printing shows only `status` and `user`, so that logs contain no secret. */
 export class Sso2Request {
-  readonly #holder: IdentityHolder
+  readonly #ctx: Context
   /** @internal */
-  constructor(holder: IdentityHolder) {
-    this.#holder = holder
+  constructor(ctx: Context) {
+    this.#ctx = ctx
   }
-  /** @internal Returns the context, for this package only. No property exposes the context. */
-  static holderBehind(request: Sso2Request | undefined): IdentityHolder | undefined {
-    return request !== undefined && #holder in request ? request.#holder : undefined
+  /** @internal Returns the context, for this package only. No property exposes it. */
+  static contextBehind(request: Sso2Request | undefined): Context | undefined {
+    return request !== undefined && #ctx in request ? request.#ctx : undefined
   }
 
   /** `'loggedin'`, `'anon'` or `'none'`. `'none'`: no SSO session, for example for a bot, without cookies, on a skipped path or in an outage. */
   get status(): 'loggedin' | 'anon' | 'none' {
-    return this.#holder.identity.record?.status ?? 'none'
+    return this.#ctx.identity.record?.status ?? 'none'
   }
   /** The user returned by `loadUser`. Set if and only if `status` is `'loggedin'`. */
   get user(): User | undefined {
-    return userOfLogin(this.#holder.identity)
+    return userOf(this.#ctx.identity)
   }
   /** Time of the last status check. `undefined` if `status` is `'none'`. */
   get checkedAt(): Date | undefined {
-    const { record } = this.#holder.identity
+    const { record } = this.#ctx.identity
     return record && new Date(record.checkedAt * 1000)
   }
   /** The reason why the login could not be verified. `undefined` if all systems work. */
   get degraded(): DegradedReason | undefined {
-    return this.#holder.identity.degraded
+    return this.#ctx.identity.degraded
   }
 
   /**
@@ -69,10 +62,9 @@ export class Sso2Request {
    * @returns `{ ok: true, user }`, or `{ ok: false, error }` for every documented code and every outage
    */
   async login(credentials: Credentials): Promise<LoginResult> {
-    const { context } = this.#holder
-    const result = await context.site.runningOperations.run(() => logIn(context, credentials), context.res)
-    const { value } = context.stored
-    if (result.ok || !value) this.#holder.identity = value ? showRecord(value) : ANONYMOUS
+    const ctx = this.#ctx
+    const result = await ctx.site.runningOperations.run(() => logIn(ctx, credentials), ctx.res)
+    if (result.ok || !ctx.login) ctx.identity = show(ctx.login)
     return result
   }
   /**
@@ -80,14 +72,14 @@ export class Sso2Request {
    * @returns whether the SSO system confirmed the logout. The browser is logged out of the site in every case
    */
   logout(): Promise<LogoutResult> {
-    return this.#logOut(false)
+    return this.#logOut('session')
   }
   /**
    * Ends all sessions of the account, on every site. Redirect to `identifyUrl()` afterwards. Interface: "POST {sso_url}/logoutall".
    * @returns whether the SSO system confirmed the logout. The browser is logged out of the site in every case
    */
   logoutAll(): Promise<LogoutResult> {
-    return this.#logOut(true)
+    return this.#logOut('account')
   }
   /**
    * Calls Session Status now, at any age of the last status check. Interface: "POST {sso_url}/sessionstatus". The session ID never changes
@@ -96,11 +88,11 @@ export class Sso2Request {
    * @throws {Sso2UnavailableError} with `operation` `'store'`, if the session store does not answer
    */
   async check(): Promise<'loggedin' | 'anon' | 'none'> {
-    const { context } = this.#holder
-    if ((await context.stored.reread()) === 'unavailable') throw storeUnavailable()
-    const identity = await resolveUser(context, { identify: 'never', fresh: statusChecksOf(context.stored) })
+    const ctx = this.#ctx
+    await ctx.reread()
+    const identity = await visit(ctx, { identify: 'never', isFresh: true })
     if (identity === 'answered' || identity.degraded === 'store_unavailable') throw storeUnavailable()
-    this.#holder.identity = identity
+    ctx.identity = identity
     return this.status
   }
   /**
@@ -109,10 +101,10 @@ export class Sso2Request {
    * @param returnTo a path or an address of the site. Default: the front page
    */
   identifyUrl(returnTo?: string): string {
-    const { context } = this.#holder
-    const { config } = context.site
+    const ctx = this.#ctx
+    const { config } = ctx.site
     const address = validateReturnTo(returnTo, config.returnPolicy) ?? `${config.siteUrl}/`
-    return identifyAddress(context, withoutFlowParameter(address))
+    return identifyAddress(ctx, withoutFlowParameter(address))
   }
   /**
    * The REST API with the user's access token. The token is renewed if the protocol allows a renewal. Otherwise calls throw
@@ -120,10 +112,9 @@ export class Sso2Request {
    * @throws {NotLoggedInError} if the request has no logged-in user
    */
   get api(): PlatformApi {
-    const { context, identity } = this.#holder
-    const accessToken = accessTokenOf(context, identity)
+    const accessToken = accessTokenOf(this.#ctx)
     if (accessToken === undefined) throw new NotLoggedInError()
-    const { apiUrl, agent } = context.site.config
+    const { apiUrl, agent } = this.#ctx.site.config
     return new PlatformApi({ apiUrl, agent, accessToken })
   }
 
@@ -136,101 +127,18 @@ export class Sso2Request {
     return this.toJSON()
   }
 
-  async #logOut(isAll: boolean): Promise<LogoutResult> {
-    const { context } = this.#holder
-    this.#holder.identity = ANONYMOUS
-    const result = await context.site.runningOperations.run(() => logOut(context, isAll), context.res)
-    this.#holder.identity = ANONYMOUS // a login of the same request may have set a user in the meantime
+  async #logOut(scope: LogoutScope): Promise<LogoutResult> {
+    const ctx = this.#ctx
+    ctx.identity = ANONYMOUS
+    const result = await ctx.site.runningOperations.run(() => logOutOnRequest(ctx, scope), ctx.res)
+    ctx.identity = ANONYMOUS // a login of the same request may have set a user in the meantime
     return result
   }
 }
 
-/** Sets `req.sso2`. */
-export function attachSso2Request(context: RequestContext, identity: Identity): IdentityHolder {
-  const holder: IdentityHolder = { context, identity }
-  context.req.sso2 = new Sso2Request(holder)
-  return holder
-}
-
-/** Returns the context and identity of a request. @throws {Sso2SetupError} if `sso.middleware` is not mounted before the route */
-export function identityHolderOf(req: Request): IdentityHolder {
-  const holder = Sso2Request.holderBehind(req.sso2)
-  if (!holder) throw new Sso2SetupError('Mount sso (or sso.middleware) before this route')
-  return holder
-}
-
-/** A session requests at most one new access token in this time. */
-const RENEW_EVERY_SECONDS = 10
-const POLL_MS = 50
-
-/** Returns the source of the user's access token. `undefined` without a logged-in user or a known token. */
-function accessTokenOf(context: RequestContext, { record }: Identity): AccessTokenSource | undefined {
-  if (!isLoggedIn(record)) return undefined
-  const first = context.site.records.open(record)?.accessToken
-  if (first === undefined) return undefined
-  const { accountId } = record.user
-  let token: string | undefined = first
-  let renewal: Promise<string | undefined> | undefined
-  const renewed = (useless: string) => {
-    // parallel calls share one renewal
-    renewal ??= renew(context, accountId, useless).finally(() => {
-      renewal = undefined
-    })
-    return renewal
-  }
-  return async (refused) => {
-    const useless = refused ?? (isAccessTokenExpired(record, context.site.now()) ? first : undefined)
-    if (token === undefined || token === useless) token = await renewed(token ?? first)
-    return token
-  }
-}
-
-/** Renews the access token. @returns a new token of the same account. `undefined` if no new token is available now */
-async function renew(context: RequestContext, accountId: string, refused: string): Promise<string | undefined> {
-  const { site, stored } = context
-  const known = await rereadToken(context, accountId, refused)
-  if (known !== undefined || stored.key === undefined) return known
-  const isLocked = await site.records.lockRenewal(stored.key, RENEW_EVERY_SECONDS)
-  if (isLocked === 'unavailable') throw renewalUnavailable('the session store')
-  if (!isLocked) return waitForOtherRenewal(context, accountId, refused)
-  await recordTokenRefused(context)
-  const identity = await resolveUser(context, { identify: 'never', fresh: statusChecksOf(stored) })
-  const degraded = identity === 'answered' ? undefined : identity.degraded
-  if (degraded === 'store_unavailable') throw renewalUnavailable('the session store')
-  if (degraded === 'sso_unavailable') throw renewalUnavailable('the SSO system')
-  return tokenOf(context, accountId, refused)
-}
-
-const renewalUnavailable = (system: string) =>
-  new Sso2UnavailableError('sessionstatus', true, `no new access token: ${system} does not answer`)
-
-/** Notes that the access token was refused. Then each status check requests a ticket. If no ticket arrives, a page load is redirected to Identify. */
-async function recordTokenRefused({ stored }: RequestContext): Promise<void> {
-  const written = await stored.update((found) => (isLoggedIn(found) ? withoutAccessToken(found) : undefined))
-  if (written === 'unavailable') throw renewalUnavailable('the session store')
-}
-
-async function waitForOtherRenewal(
-  context: RequestContext,
-  accountId: string,
-  refused: string,
-): Promise<string | undefined> {
-  const start = performance.now()
-  for (;;) {
-    const token = await rereadToken(context, accountId, refused)
-    if (token !== undefined || !mayStillBeRenewed(context.stored.value, performance.now() - start)) return token
-    await sleep(POLL_MS)
-  }
-}
-
-async function rereadToken(context: RequestContext, accountId: string, refused: string): Promise<string | undefined> {
-  if ((await context.stored.reread()) === 'unavailable') throw renewalUnavailable('the session store')
-  return tokenOf(context, accountId, refused)
-}
-
-/** Returns a new token of the account, if known. A call for one account never uses the token of another account. */
-function tokenOf({ stored }: RequestContext, accountId: string, refused: string): string | undefined {
-  const user = userOfLogin({ record: stored.value, degraded: undefined })
-  const token = user?.accountId === accountId ? stored.secrets?.accessToken : undefined
-  return token === refused ? undefined : token
+/** Returns the context of a request. @throws {Sso2SetupError} if `sso.middleware` is not mounted before the route */
+export function visitedContext(req: Request): Context {
+  const ctx = Sso2Request.contextBehind(req.sso2)
+  if (!ctx) throw new Sso2SetupError('Mount sso (or sso.middleware) before this route')
+  return ctx
 }

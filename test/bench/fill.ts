@@ -7,14 +7,14 @@ import { logInAtSite } from './readers'
 import { readerName, type Setup, type SiteOptions } from './setup'
 
 /*
- * Sessions by the million, written by the package's own storage code: a record each, and an entry in each of its two indexes, just as
+ * Sessions by the million, written by the package's own storage code: a record each, and an entry in the index of its account, just as
  * a login leaves them. The record is that of a real login, with an SSO session, an account and a sealed box of its own.
  */
 
 type Config = typeof import('../../lib/config')
 type Record = typeof import('../../lib/decide/record')
 type Records = typeof import('../../lib/storage/records')
-type SessionIndex = typeof import('../../lib/storage/session-index')
+type AccountIndex = typeof import('../../lib/storage/account-index')
 
 const load = <T>(file: string): T => require(path.join(dist, file))
 const AT_ONCE = 250
@@ -40,14 +40,16 @@ export async function realLogin(setup: Setup): Promise<string> {
 /** @param template session ID of a real login, in the setup's Redis */
 export async function filler(setup: Setup, template: string, redis: Redis | Cluster) {
   const { sessionKey, shortHash } = load<typeof import('../../lib/storage/site-store')>('storage/site-store')
-  const { indexLifeOf, lifetimeOf, parseRecord, serialiseRecord } = load<Record>('decide/record')
+  const { lifetimeOf } = load<Record>('decide/record')
+  const { AccountIndex, accountName } = load<AccountIndex>('storage/account-index')
   const config = load<Config>('config').makeConfig(setup.site, {}, { now: () => Date.now() })
   const now = () => Math.floor(Date.now() / 1000)
   const kv = load<typeof import('../../lib/storage/redis-kv')>('storage/redis-kv').redisKv(redis, false)
-  const parts = [kv, config.prefix, config.encryptionKeys, Date.now] as const
-  const records = new (load<Records>('storage/records').Records)(...parts)
-  const index = new (load<SessionIndex>('storage/session-index').SessionIndex)(...parts)
-  const record = parseRecord(await setup.redis.get(`${config.prefix}sso2:{${sessionKey(template)}}`))
+  const parts = { kv, prefix: config.prefix, keys: config.encryptionKeys }
+  const records = new (load<Records>('storage/records').Records)(parts)
+  const accounts = new AccountIndex(parts)
+  const entry = await records.readEntry(sessionKey(template))
+  const record = entry.state === 'live' ? entry.record : undefined
   const secrets = record && records.open(record)
   if (record?.status !== 'loggedin' || !secrets) throw new Error('the real login cannot be read')
   const sidOf = (id: string) => `${id.slice(0, 8)}${secrets.sid.slice(8)}`
@@ -59,15 +61,13 @@ export async function filler(setup: Setup, template: string, redis: Redis | Clus
       ...record,
       user,
       sidHash: shortHash(sidOf(id)),
-      sealedSecrets: records.seal({ ...secrets, sid: sidOf(id) }),
+      sealed: records.seal({ ...secrets, sid: sidOf(id) }),
     }
-    const done = await records.replace(sessionKey(id), null, serialiseRecord(own), lifetimeOf(own, now(), config))
-    if (done !== true) throw new Error(`a record could not be written: ${done}`)
+    await records.begin(sessionKey(id), own, lifetimeOf(own, now(), config))
   }
   const add = async (id: string) => {
-    const entry = { key: sessionKey(id), sidHash: shortHash(sidOf(id)), accountId: accountOf(id) }
-    const added = await index.add(entry, indexLifeOf(record, now(), config), index.startNow())
-    if (added === 'unavailable' || added.isRevoked) throw new Error('a session could not be added to its indexes')
+    const session = { key: sessionKey(id), sidHash: shortHash(sidOf(id)) }
+    await accounts.add(accountName(accountOf(id)), session, Date.now())
   }
   return {
     /** @returns session IDs */

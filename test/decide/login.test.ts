@@ -2,13 +2,10 @@ import { isTextCode } from '../../lib/config/texts'
 import type { AttemptResult, LoginResult } from '../../lib/decide/login'
 import {
   attemptResultOf,
-  decideAbandonedLogin,
   decideLogin,
-  decideLoginStart,
   decideLostLogin,
   failureMessage,
   type LoginDecision,
-  type LoginError,
   lostAttemptResult,
 } from '../../lib/decide/login'
 import { Sso2ResponseError, Sso2UnavailableError, TokenError } from '../../lib/errors'
@@ -49,42 +46,18 @@ test.each<[error: ShownError, claims: object, shown: object]>([
   expect(decideLogin(failed(error, claims))).toStrictEqual({ action: 'show_error', error, ...shown })
 })
 
-type StatusRow = [status: string, token: SessionToken | undefined, lost: LoginDecision, next: LoginDecision | undefined]
-test.each<StatusRow>([
-  ['logged in, with a ticket', welcome, signIn, signIn],
-  ['still anonymous: a form that came after it is sent', anon, notNow, undefined],
-  ['logged in, without a ticket', loggedIn, notNow, notNow],
-  ['terminated', terminated, notNow, identify],
-  ['terminated, with a ticket', sessionToken({ sts: 'terminated', at: 'x' }), notNow, identify],
-  ['logged in, with an error', failed('unknown_error', { sts: 'loggedin', at: 'x' }), notNow, notNow],
-  ['not found', failed('session_not_found'), identify, identify],
-  ['not told', failed('invalid_token'), notNow, notNow],
-  ['not told, anonymous', failed('invalid_token', { sts: 'anon' }), notNow, notNow],
-  ['not told, terminated', failed('invalid_token', { sts: 'terminated' }), notNow, notNow],
-  ['not told, for SSO2 is away', undefined, notNow, notNow],
-])('after a login without a response the session is %s', (_status, token, lost, next) => {
-  expect([decideLostLogin(token), decideAbandonedLogin(token)]).toEqual([lost, next])
-})
-
-test.each<[store: boolean, sso: boolean, record: boolean, error: LoginError | undefined]>([
-  [true, true, true, undefined],
-  [true, false, true, undefined], // Authenticate itself finds out
-  [true, true, false, 'session_ended'],
-  [true, false, false, 'unavailable'],
-  [false, true, true, 'unavailable'],
-  [false, true, false, 'unavailable'],
-  [false, false, true, 'unavailable'],
-  [false, false, false, 'unavailable'],
-])('a login with store %s, SSO2 %s and a record %s begins, or ends with %s', (store, sso, hasRecord, error) => {
-  expect(decideLoginStart({ isStoreAvailable: store, isSsoAvailable: sso, hasRecord, isLandingUnstored: false })).toBe(
-    error,
-  )
-})
-
-test('a login whose landing Redis did not store is unavailable, and one with a session goes on', () => {
-  const start = (hasRecord: boolean) =>
-    decideLoginStart({ isStoreAvailable: true, isSsoAvailable: true, hasRecord, isLandingUnstored: true })
-  expect([start(false), start(true)]).toEqual(['unavailable', undefined])
+test.each<[status: string, token: SessionToken | undefined, decision: LoginDecision]>([
+  ['logged in, with a ticket', welcome, signIn],
+  ['still anonymous', anon, notNow],
+  ['logged in, without a ticket', loggedIn, notNow],
+  ['terminated', terminated, notNow],
+  ['terminated, with a ticket', sessionToken({ sts: 'terminated', at: 'x' }), notNow],
+  ['logged in, with an error', failed('unknown_error', { sts: 'loggedin', at: 'x' }), notNow],
+  ['not found', failed('session_not_found'), identify],
+  ['not told', failed('invalid_token'), notNow],
+  ['not told, for SSO2 is away', undefined, notNow],
+])('after a login without a response the session is %s', (_status, token, decision) => {
+  expect(decideLostLogin(token)).toEqual(decision)
 })
 
 test.each<[err: SessionToken['err'], raa: number | undefined, result: AttemptResult]>([

@@ -36,7 +36,6 @@ test.each<Row>([
   ['a client that accepts nothing said', { ...older, accept: undefined }, false],
   ['an older browser’s page after a space', { ...older, accept: ' text/html' }, true],
   ['a client that accepts something like HTML', { ...older, accept: 'x-text/html' }, false],
-  ...refused('secFetchMode', ['cors', 'no-cors', 'same-origin', 'websocket', '']),
   ...refused('secFetchDest', ['iframe', 'frame', 'image', 'script', 'style', 'embed', 'object', 'worker', '']),
   ...refused('method', ['POST', 'HEAD', 'PUT', 'OPTIONS', 'get']),
   ...refused('purpose', ['prefetch', 'prefetch;prerender', 'Prefetch', 'prerender', 'preview']),

@@ -1,10 +1,17 @@
-import { type AnonymousRecord, CURRENT_VERSION, type LoggedInRecord } from '../../lib/decide/record'
+import { type AnonymousRecord, type LoginRecord, RECORD_VERSION } from '../../lib/decide/record'
 import { SessionToken, type SessionTokenFields } from '../../lib/protocol/session-token'
 
 /** The one moment of these tests, in seconds since 1970. */
 export const NOW = 1_800_000_000
 
-const common = { v: CURRENT_VERSION, since: NOW - 1000, checkedAt: NOW, sidHash: 'hash-of-s1', sealedSecrets: 'sealed' }
+const common = {
+  v: RECORD_VERSION,
+  since: NOW - 1000,
+  checkedAt: NOW,
+  startedAt: (NOW - 1000) * 1000,
+  sidHash: 'hash-of-s1',
+  sealed: 'sealed',
+}
 
 /** An anonymous record that was checked just now. */
 export const anonRecord = (changes: Partial<AnonymousRecord> = {}): AnonymousRecord => ({
@@ -14,7 +21,7 @@ export const anonRecord = (changes: Partial<AnonymousRecord> = {}): AnonymousRec
 })
 
 /** A logged-in record that was checked just now. */
-export const loggedInRecord = (changes: Partial<LoggedInRecord> = {}): LoggedInRecord => ({
+export const loginRecord = (changes: Partial<LoginRecord> = {}): LoginRecord => ({
   ...common,
   status: 'loggedin',
   user: { accountId: 'a1' },

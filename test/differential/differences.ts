@@ -3,7 +3,6 @@
  * each is shown by a scenario at least, and a scenario that differs names its row here.
  */
 export const differences = [
-  'a live cookie is not sent again',
   'a response with our cookie is private',
   'an empty session is not stored',
   'a page is served while the store is away',
@@ -12,7 +11,6 @@ export const differences = [
   'a login renews the ID',
   'a cookie lives as long as its session may',
   'security attributes of the cookie cannot be changed',
-  'the store cannot be listed',
   'only session IDs made by this package are looked up',
 ] as const
 

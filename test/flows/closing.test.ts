@@ -59,7 +59,7 @@ describe('sso.close() before the server has ended', () => {
     const logout = () => browser.fetchJson(`${setup.morning.url}/logout`, { json: {} })
     const [answer] = await closeDuring('logout', 1, logout, 60_000) // the site gives up after 3 s, however busy the machine is
     expect(answer?.json).toEqual({ status: 'none', logout: 'pending' })
-    expect((await setup.keys()).filter((key) => /:(pend|logouts):/.test(key))).toHaveLength(2)
+    expect((await setup.keys()).filter((key) => /:logouts?(:|$)/.test(key))).toHaveLength(2)
   })
 
   test('lets a check write what it was told', async () => {
@@ -93,7 +93,7 @@ describe('SIGTERM to the example', () => {
     const slow = { operation: 'authenticate', kind: 'slow', ms: 200 } // one after the other, and each waits for its turn for 5 s
     const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(slow) }
     expect((await fetch(`${platform}/_emulator/faults`, post)).status).toBeLessThan(300)
-    const browsers = Array.from({ length: 5 }, () => new Browser())
+    const browsers = Array.from({ length: 3 }, () => new Browser()) // as many as may log in under one name at once
     for (const browser of browsers) {
       await eventually(async () => {
         await browser.visit(`${url}/`)

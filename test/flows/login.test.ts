@@ -1,20 +1,11 @@
-import express, { type RequestHandler } from 'express'
-import { requestSessionOf } from '../../lib/web/session/request-session'
 import type { Browser } from '../support/agent'
-import { ada, addPages, logIn, present, useSetup, view, visitor } from './setup'
+import { ada, logIn, present, useSetup, view, visitor } from './setup'
 
 let browser: Browser
 const at = (path: string) => `${setup.morning.url}${path}`
 const newestSid = () => present(setup.emulator.sessions().at(-1)).sid
 
-/** Has express-session run for a request, by the method of each request. */
-let hasRun: [method: string, boolean | undefined][] = []
-
-const note: RequestHandler = (req, res, next) => {
-  res.once('finish', () => hasRun.push([req.method, requestSessionOf(req)?.isOpen]))
-  next()
-}
-const setup = useSetup({ build: (sso, gates) => addPages(express().use(note, sso), sso, gates) })
+const setup = useSetup()
 beforeEach(async () => {
   browser = await visitor(setup)
 })
@@ -77,12 +68,6 @@ describe('a login', () => {
     ])
     expect(view(page)).toEqual({ status: 'loggedin', username: 'ada', url: '/news?a=1&b=%20' })
     expect(setup.countCalls('authenticate')).toBe(1)
-  })
-
-  test('does not run express-session, if no handler of the site touches req.session', async () => {
-    hasRun = []
-    await logIn(browser, setup.morning, ada)
-    expect(hasRun).toContainEqual(['POST', false])
   })
 
   test('by JSON answers the user', async () => {

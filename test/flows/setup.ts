@@ -211,7 +211,7 @@ export function addPages(app: Express, sso: Sso2, gates: Gates): Express {
 export function viewOf(req: Request): PageView {
   const { status, degraded, user } = req.sso2
   const username = user && 'username' in user ? String(user.username) : undefined
-  const { saved } = req.session
+  const { saved } = req.session ?? {} // express-session makes no session for the target `*`
   return {
     status,
     url: req.originalUrl,

@@ -52,7 +52,7 @@ type Scene = Awaited<ReturnType<typeof openScene>>
 
 type Act = (browser: Browser, scene: Scene) => Promise<{ status: number }>
 
-/** What is done while the store goes away, and where it begins. Checks and fresh pages are in test/interleavings. */
+/** What is done while the store goes away, and where it begins. */
 const actions: [name: string, prepare: Act, act: Act][] = [
   [
     'a login',
@@ -106,7 +106,7 @@ async function loseStoreAtEachCommand(scene: Scene, doesOneMore: boolean, prepar
     setup.emulator.clock.advance(10)
     const { status, degraded, username } = await scene.pageAtLast(browser)
     expect([commands, degraded, username]).toEqual([commands, undefined, status === 'loggedin' ? 'ada' : undefined])
-    expect(['anon', 'loggedin']).toContain(status)
+    expect(['anon', 'loggedin', 'none']).toContain(status) // none: for a few seconds, if Redis failed between two sessions
   }
   // 409: a login that may still be under way
   expect(told.filter((status) => ![200, 401, 409, 503].includes(status))).toEqual([])

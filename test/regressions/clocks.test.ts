@@ -1,5 +1,4 @@
-import { eventually, present, view } from '../flows/setup'
-import { useFaultyServer } from '../remote/faulty-server'
+import { present, view } from '../flows/setup'
 import { document } from '../safety/session-support'
 import { send } from '../support/http'
 import { loggerTo } from '../support/log-lines'
@@ -105,31 +104,6 @@ describe('[O18] a browser without cookies beside a process whose clock is wrong'
       expect({ order, status, identifies, body }).toMatchObject({ order, status: 200, identifies: 1 })
       expect(view({ body })).toMatchObject({ status: 'none', degraded: 'cookies_blocked' })
     }
-  })
-})
-
-describe('[O18] the check lock of a process an hour ahead that still waits for its response', () => {
-  const silent = useFaultyServer()
-  beforeEach(() => silent.become(() => {}))
-  afterEach(() => silent.dropConnections())
-
-  test.each([
-    ['stale', 361],
-    ['beyond the grace', 1300],
-  ])('delays no check of a record that is %s', async (_name, age) => {
-    const browser = await loggedInBrowserAt(setup)
-    const wrong = await wrongBy(HOUR, { ssoUrl: `${silent.url}/sso`, timeoutMs: 10_000 })
-    setup.emulator.clock.advance(age)
-    const waiting = browser.fetchJson(`${wrong.url}/`)
-    await eventually(async () => silent.seen.length > 0)
-    const started = performance.now()
-    const { json } = await browser.fetchJson(at('/'))
-    expect(json).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
-    expect(performance.now() - started).toBeLessThan(5000) // the other one waits for 10 s
-    expect(asked()).toBe(1)
-    silent.dropConnections()
-    await waiting
-    expect((await browser.fetchJson(at('/'))).json).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
   })
 })
 

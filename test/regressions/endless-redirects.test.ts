@@ -4,11 +4,11 @@ import type { Browser } from '../support/agent'
 import { exchange, identifyRedirects, keepings, type PausableSetup, startPausableSetup } from './pausable-setup'
 
 /*
- * A page is shown after three redirects to Identify in ten seconds. The browser of these tests gives up after 20 redirects,
+ * A page is shown after five redirects to Identify in ten seconds. The browser of these tests gives up after 20 redirects,
  * so that an endless redirect fails.
  */
 
-const MAX_REDIRECTS = 3
+const MAX_REDIRECTS = 5
 const ACCESS_SECONDS = 600
 let setup: PausableSetup
 
@@ -37,7 +37,7 @@ describe.each(keepings)('with %s, an access token that ran out', (keeping) => {
   })
   afterEach(() => setup.close())
 
-  test.each(faults)('[O20] and is not renewed (%o): logged in, after three redirects at most', async (fault) => {
+  test.each(faults)('[O20] and is not renewed (%o): logged in, after five redirects at most', async (fault) => {
     const browser = await setup.loggedInBrowser()
     setup.emulator.clock.advance(ACCESS_SECONDS + 100)
     setup.emulator.faults.add(fault)
@@ -66,7 +66,7 @@ describe.each(keepings)('with %s, an access token that ran out', (keeping) => {
     })
   })
 
-  test('[O20] a fresh page whose session is unknown at the SSO system ends after three redirects at most', async () => {
+  test('[O20] a fresh page whose session is unknown at the SSO system ends after five redirects at most', async () => {
     const browser = await setup.loggedInBrowser()
     setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'error', code: 'session_not_found' })
     const visit = await browser.visit(setup.at('/sensitive'))

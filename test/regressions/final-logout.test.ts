@@ -1,4 +1,4 @@
-import { logoutCookieSeconds } from '../../lib/decide/logout'
+import { TOLD_SECONDS } from '../../lib/decide/logout-mark'
 import { logInAtLast, present, sessionSecret, visitor } from '../flows/setup'
 import type { Browser, ScriptAnswer } from '../support/agent'
 import { basket, document, hop, type Keeping, keepings, type PausableSetup, startPausableSetup } from './pausable-setup'
@@ -48,7 +48,7 @@ describe.each(keepings)('with %s, two tabs that land while the SSO session is lo
     held.open()
     await landing
     await expectNoUser(setup, browser)
-    setup.emulator.clock.advance(logoutCookieSeconds({ of: 'recent' }) + 1)
+    setup.emulator.clock.advance(TOLD_SECONDS + 1)
     expect(browser.cookie('sso2.o') === undefined).toBe(result === 'confirmed')
     if (result === 'pending') return
     expect(loginsAtSso(setup)).toEqual([])
@@ -143,7 +143,7 @@ describe('a cookie or record that this process cannot read', () => {
   const edits: [string, (text: string) => string][] = [
     ['of an unknown version', (text) => JSON.stringify({ ...JSON.parse(text), v: 99 })],
     ['that is an empty text', () => ''],
-    ['whose seal is broken', (text) => JSON.stringify({ ...JSON.parse(text), sealedSecrets: 'c2VhbGVk' })],
+    ['whose seal is broken', (text) => JSON.stringify({ ...JSON.parse(text), sealed: 'c2VhbGVk' })],
   ]
   const useNewSecret = async () => setup.serveFrom(await setup.addReadyProcess({ sessionSecret: newSecret }))
   type Row = [what: string, keeping: Keeping, path: string, spoil: () => Promise<unknown>]

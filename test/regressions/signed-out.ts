@@ -36,6 +36,8 @@ export async function expectLoginWorks(setup: PausableSetup, browser: Browser): 
   const first = await submit()
   const page = first.url.includes('notice=session_ended') ? await submit() : first
   expect(view(page)).toMatchObject({ status: 'loggedin', username: 'ada' })
-  expect(browser.cookie('sso2.o')).toBeUndefined()
   expect(view(await browser.visit(setup.at('/news')))).toMatchObject({ status: 'loggedin', username: 'ada' })
+  setup.emulator.clock.advance(361)
+  expect(view(await browser.visit(setup.at('/later')))).toMatchObject({ status: 'loggedin', username: 'ada' })
+  expect(browser.cookie('sso2.o')).toBeUndefined()
 }

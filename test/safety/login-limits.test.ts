@@ -171,17 +171,6 @@ test('[F5] a submit with other credentials meanwhile is told to wait', async () 
   expect(setup.countCalls('authenticate')).toBe(1)
 })
 
-test('[F5] a form that arrives after the response to another one is a new question', async () => {
-  const [one] = (await visitors(1)) as [Browser]
-  expect((await postSurely(one, ada)).status).toBe(200)
-  const before = setup.countCalls('authenticate')
-  const again = await postSurely(one, ada) // the same form, in the session that the first one has logged in
-  expect([again.status, setup.countCalls('authenticate')]).toEqual([200, before + 1])
-  setup.emulator.faults.add({ operation: 'authenticate', kind: 'error', code: 'account_not_active', times: 1 })
-  const refused = await postSurely(one, ada)
-  expect([refused.status, refused.json.error]).toEqual([401, 'account_not_active'])
-})
-
 test('[F6] an Authenticate whose answer is lost is counted once and resolved by Session Status', async () => {
   const [one] = (await visitors(1)) as [Browser]
   setup.emulator.faults.add({ operation: 'authenticate', kind: 'drop_after_commit' })

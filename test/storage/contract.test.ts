@@ -1,135 +1,173 @@
 import { randomUUID } from 'node:crypto'
-import type { Kv } from '../../lib/storage/kv'
 import { MemoryKv } from '../../lib/storage/memory-kv'
-import { NOW, stores, type TestClock } from './stores'
+import { eventually, pause } from '../support/wait'
+import { atOnce, stores, useStore } from './stores'
 
-/* What every store must do alike, and no test of a part of the package shows. */
+/* What every store must do alike. */
+
+const LIVE = '{"a":"record"}'
 
 describe.each(stores)('in %s', (_name, open) => {
-  const clock: TestClock = { now: NOW }
-  let kv: Kv
-  let key: string
-  beforeAll(() => {
-    kv = open(clock)
-  })
-  beforeEach(() => {
-    key = randomUUID()
-  })
-  afterAll(() => kv.close())
-  const nothing = { value: null, secondsLeft: 0, other: null }
+  const { kv } = useStore(open)
+  /** Keys of a new session. */
+  const newKeys = () => {
+    const key = randomUUID()
+    return { record: `record:{${key}}`, data: `data:{${key}}` }
+  }
+  const valuesOf = ({ record, data }: ReturnType<typeof newKeys>) => kv().mget([record, data])
 
-  test('nothing is taken where there is not what was read, and nothing else', async () => {
-    const data = { key: `{${key}}data`, action: 'delete' } as const
-    await kv.compareAndSet(data.key, null, 'data', 60)
-    const end = async (before: string | null) => (await kv.compareAndSet(`{${key}}`, before, 'ended', 60, data)).isDone
-    expect(await end('a record')).toBe(false)
-    await kv.compareAndSet(`{${key}}`, undefined, 'a record', 60)
-    expect(await end(null)).toBe(false)
-    expect(await kv.mget([`{${key}}`, data.key])).toEqual(['a record', 'data'])
-    expect(await end('a record')).toBe(true)
-    expect(await kv.mget([`{${key}}`, data.key])).toEqual(['ended', null])
+  test('a value is read until it is deleted, or until its time is over', async () => {
+    const key = randomUUID()
+    expect([await kv().get(key), await kv().mget([key])]).toEqual([null, [null]])
+    await kv().set(key, 'first', 60)
+    await kv().set(key, 'second', 60)
+    expect([await kv().get(key), await kv().mget([key])]).toEqual(['second', ['second']])
+    await kv().del(key)
+    expect(await kv().get(key)).toBeNull()
+    await kv().set(key, 'third', 1)
+    await eventually(async () => (await kv().get(key)) === null)
   })
 
-  test('another key is read in any case, and renewed or kept as asked', async () => {
-    const [own, other] = [`{${key}}`, `{${key}}other`]
-    const secondsLeft = async () => (await kv.compareAndSet(other, 'nothing', null, 0)).secondsLeft
-    await kv.compareAndSet(other, null, 'of the other', 30)
-    const keep = { key: other, action: 'keep' } as const
-    for (const isDone of [true, false])
-      expect(await kv.compareAndSet(own, null, '1', 60, keep)).toMatchObject({ isDone, other: 'of the other' })
-    expect(await secondsLeft()).toBeLessThanOrEqual(30)
-    await kv.compareAndSet(own, '1', '2', 60, { key: other, action: 'renew', seconds: 60 })
-    expect(await secondsLeft()).toBeGreaterThan(30)
-    expect(await kv.mget([own, other])).toEqual(['2', 'of the other'])
-    expect(await kv.compareAndSet(own, '2', null, 0)).toMatchObject({ isDone: true, value: '2' })
-    expect(await kv.mget([own])).toEqual([null])
+  test('the lifetime of a value can be renewed, that of nothing cannot', async () => {
+    const [key, none] = [randomUUID(), randomUUID()]
+    await kv().set(key, 'value', 1)
+    await kv().expire(key, 60)
+    await kv().expire(none, 60)
+    await pause(1100)
+    expect([await kv().get(key), await kv().get(none)]).toEqual(['value', null])
   })
 
-  test('what is not as it was read is told, with the time that it has left', async () => {
-    const change = (before: string | null, after: string, seconds = 60) => kv.compareAndSet(key, before, after, seconds)
-    for (const before of ['something', '']) expect(await change(before, 'next')).toEqual({ isDone: false, ...nothing })
-    expect(await change(null, 'first')).toEqual({ isDone: true, ...nothing })
-    const found = { isDone: false, value: 'first', secondsLeft: expect.closeTo(60, -1), other: null }
-    for (const before of [null, 'another', '']) expect(await change(before, 'next', 5)).toEqual(found)
-    expect(await change('first', 'second')).toMatchObject({ isDone: true })
-    expect(await kv.mget([key])).toEqual(['second'])
+  test('one of many adds a value, and the next one after its time', async () => {
+    const key = randomUUID()
+    const added = await atOnce(10, (index) => kv().add(key, String(index), 400))
+    expect(added.filter(Boolean)).toHaveLength(1)
+    expect(await kv().get(key)).toBe(String(added.indexOf(true)))
+    await eventually(() => kv().add(key, 'next', 400))
   })
 
-  test('what has more time left than was said stays, because it has been renewed', async () => {
-    await kv.compareAndSet(key, null, 'first', 60)
-    const replace = (most: number) => kv.compareAndSet(key, 'first', 'next', 60, undefined, most)
-    expect(await replace(30)).toMatchObject({ isDone: false, value: 'first' })
-    expect(await replace(90)).toMatchObject({ isDone: true })
-    expect(await kv.mget([key])).toEqual(['next'])
+  describe('a write of a session', () => {
+    test('never creates: without a record and without data nothing is written', async () => {
+      const keys = newKeys()
+      for (const part of ['record', 'data'] as const)
+        expect(await kv().write(keys, part, { value: LIVE, seconds: 60 })).toBe(false)
+      expect(await valuesOf(keys)).toEqual([null, null])
+    })
+
+    test('creates either part of a new session', async () => {
+      for (const part of ['record', 'data'] as const) {
+        const keys = newKeys()
+        expect(await kv().write(keys, part, { value: LIVE, seconds: 60, isNew: true })).toBe(true)
+        expect(await kv().get(keys[part])).toBe(LIVE)
+      }
+    })
+
+    test('reaches a session that has data alone, or a live record alone', async () => {
+      const [withData, withRecord] = [newKeys(), newKeys()]
+      await kv().set(withData.data, 'data', 60)
+      await kv().set(withRecord.record, LIVE, 60)
+      expect(await kv().write(withData, 'data', { value: 'next', seconds: 60 })).toBe(true)
+      expect(await kv().write(withRecord, 'data', { value: 'data', seconds: 60 })).toBe(true)
+      expect([await valuesOf(withData), await valuesOf(withRecord)]).toEqual([
+        [null, 'next'],
+        [LIVE, 'data'],
+      ])
+    })
+
+    test('reaches no session that has ended, whichever part, new or not', async () => {
+      const keys = newKeys()
+      await kv().set(keys.record, LIVE, 60)
+      await kv().end(keys, 'gone:::', 60)
+      for (const part of ['record', 'data'] as const)
+        for (const isNew of [false, true])
+          expect(await kv().write(keys, part, { value: LIVE, seconds: 60, isNew })).toBe(false)
+      expect(await valuesOf(keys)).toEqual(['gone:::', null])
+    })
+
+    test('renews the other part in the same step, and only if it writes', async () => {
+      const keys = newKeys()
+      await kv().set(keys.record, LIVE, 60)
+      await kv().set(keys.data, 'data', 1)
+      expect(await kv().write(keys, 'record', { value: LIVE, seconds: 60, otherSeconds: 60 })).toBe(true)
+      await pause(1100)
+      expect(await valuesOf(keys)).toEqual([LIVE, 'data'])
+    })
   })
 
-  test('what is deleted has no time left, whatever time was said', async () => {
-    await kv.compareAndSet(key, null, 'first', 60)
-    expect(await kv.compareAndSet(key, 'first', null, 60)).toMatchObject({ isDone: true, value: 'first' })
-    expect(await kv.compareAndSet(key, 'first', 'next', 60)).toEqual({ isDone: false, ...nothing })
+  describe('the end of a session', () => {
+    test('one of many gets its values, and the others see the marker', async () => {
+      const keys = newKeys()
+      await kv().set(keys.record, LIVE, 60)
+      await kv().set(keys.data, 'data', 60)
+      const ends = await atOnce(10, (index) => kv().end(keys, `gone:${index}::`, 60))
+      const winner = ends.findIndex(({ record }) => record === LIVE)
+      expect(ends[winner]).toEqual({ record: LIVE, data: 'data' })
+      const others = ends.filter((_, index) => index !== winner)
+      expect(others).toEqual(Array(9).fill({ record: `gone:${winner}::`, data: null }))
+      expect(await valuesOf(keys)).toEqual([`gone:${winner}::`, null])
+    })
+
+    test('takes data without a record, and leaves nothing where there was nothing', async () => {
+      const [withData, none] = [newKeys(), newKeys()]
+      await kv().set(withData.data, 'data', 60)
+      expect(await kv().end(withData, 'gone:::', 60)).toEqual({ record: null, data: 'data' })
+      expect(await kv().end(none, 'gone:::', 60)).toEqual({ record: null, data: null })
+      expect([await valuesOf(withData), await valuesOf(none)]).toEqual([
+        ['gone:::', null],
+        [null, null],
+      ])
+    })
   })
 
-  test('the expiry of nothing is not renewed', async () => {
-    await kv.expire(key, 60)
-    expect(await kv.mget([key])).toEqual([null])
+  test('a lock of a session is taken once, while its record is live', async () => {
+    const { record, data } = newKeys()
+    const lock = record.replace('record', 'lock')
+    const take = (value: string) => kv().lock(lock, record, value, 400)
+    expect(await take('a')).toBe('over')
+    await kv().set(record, LIVE, 60)
+    expect(await take('b')).toBe('taken')
+    expect(await take('c')).toEqual({ value: 'b' })
+    await eventually(async () => (await take('d')) === 'taken')
+    await kv().end({ record, data }, 'gone:::', 60)
+    await kv().del(lock)
+    expect(await take('e')).toBe('over')
   })
 
-  test('a renewal by a process whose clock is behind does not shorten the expiry of a member', async () => {
-    const index = `{${key}}`
-    await kv.addEntry(index, 'a member', { until: NOW + 60, now: NOW, max: 9 }, `${index}revoked`)
-    await kv.renewEntry(index, 'a member', NOW - 3600, NOW - 3660)
-    const read = { now: NOW, member: '', most: 9 }
-    expect(await kv.revokeAndList(`${index}revoked`, 60, index, read)).toEqual(['a member'])
+  test('members are listed by their scores, as many as are asked for, and a new score replaces the old one', async () => {
+    const set = randomUUID()
+    const sizes = [
+      await kv().addMember(set, 'late', 30, 60),
+      await kv().addMember(set, 'early', 10, 60),
+      await kv().addMember(set, 'middle', 90, 60),
+      await kv().addMember(set, 'middle', 20, 60),
+    ]
+    expect(sizes).toEqual([1, 2, 3, 3])
+    expect(await kv().members(set, 9)).toEqual(['early', 'middle', 'late'])
+    expect(await kv().members(set, 2)).toEqual(['early', 'middle'])
+    expect(await kv().members(set, 9, 20)).toEqual(['early', 'middle'])
+    await kv().removeMembers(set, ['middle', 'none'])
+    expect(await kv().members(set, 9)).toEqual(['early', 'late'])
   })
 
-  test('an index names the members that expire first only where it has too many', async () => {
-    const add = (member: string, until: number) =>
-      kv.addEntry(`{${key}}`, member, { until: NOW + until, now: NOW, max: 2 }, `{${key}}revoked`)
-    expect(await add('a', 30)).toEqual({ revokedAgeMs: null, size: 1, oldest: [] })
-    expect(await add('b', 20)).toEqual({ revokedAgeMs: null, size: 2, oldest: [] })
-    expect(await add('c', 10)).toEqual({ revokedAgeMs: null, size: 3, oldest: ['c', 'b', 'a'] })
+  test('a set that was never begun is empty', async () => {
+    const set = randomUUID()
+    await kv().removeMembers(set, ['a'])
+    expect(await kv().members(set, 9)).toEqual([])
   })
 
-  test('a member that is renewed and was never added does not count', async () => {
-    const entry = { until: NOW + 60, now: NOW, max: 9 }
-    await kv.addEntry(`{${key}}`, 'a member', entry, `{${key}}revoked`)
-    await kv.renewEntry(`{${key}}`, 'another', NOW + 60, NOW)
-    expect(await kv.addEntry(`{${key}}`, 'a member', entry, `{${key}}revoked`)).toMatchObject({ size: 1 })
-  })
-
-  test('no more members are listed than are asked for', async () => {
-    const index = `{${key}}`
-    for (const member of ['a', 'b', 'c'])
-      await kv.addEntry(index, member, { until: NOW + 60, now: NOW, max: 9 }, `${index}revoked`)
-    const list = (most: number) => kv.revokeAndList(`${index}revoked`, 60, index, { now: NOW, member: 'a', most })
-    expect(await list(1)).toEqual(['b'])
-    expect(await list(9)).toEqual(['b', 'c'])
-  })
-
-  test('a list and a queue that were never begun are empty', async () => {
-    await kv.remove(key, ['a member'])
-    await kv.renewEntry(key, 'a member', NOW + 5, NOW)
-    expect(await kv.revokeAndList(`{${key}}revoked`, 60, `{${key}}`, { now: 0, member: '', most: 9 })).toEqual([])
-    expect(await kv.takeDue(key, { now: NOW, latest: NOW + 99 }, NOW, 8)).toEqual([])
-    await kv.enqueueOnce(key, 'an entry', NOW)
-    expect(await kv.takeDue(key, { now: NOW, latest: NOW + 99 }, NOW + 5, 8)).toEqual(['an entry'])
-  })
-
-  test('what is due by the latest time is not taken before its own, and what is due later is', async () => {
-    await kv.enqueue(key, 'an entry', NOW + 5)
-    await kv.enqueue(key, 'a later one', NOW + 6)
-    expect(await kv.takeDue(key, { now: NOW, latest: NOW + 5 }, NOW + 9, 8)).toEqual(['a later one'])
+  test('a store that works is available, and has no failure', async () => {
+    await kv().probe()
+    expect([kv().isAvailable, kv().failure]).toEqual([true, undefined])
   })
 })
 
-test('in memory a value lives as long as it was said last', async () => {
-  const clock: TestClock = { now: NOW }
-  const kv = new MemoryKv(() => clock.now * 1000)
-  await kv.compareAndSet('a', undefined, '1', 10)
-  clock.now += 9
+test('in memory a value lives by the clock of the site', async () => {
+  let now = 0
+  const kv = new MemoryKv(() => now)
+  await kv.set('a', '1', 10)
+  now += 9000
   await kv.expire('a', 10)
-  clock.now += 9
-  expect(await kv.mget(['a'])).toEqual(['1'])
-  clock.now += 1
-  expect(await kv.mget(['a'])).toEqual([null])
+  now += 9000
+  expect(await kv.get('a')).toBe('1')
+  now += 1000
+  expect(await kv.get('a')).toBeNull()
 })

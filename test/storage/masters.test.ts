@@ -1,17 +1,12 @@
-import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import calculateSlot from 'cluster-key-slot'
 import type { Cluster, Redis } from 'ioredis'
 import { type RedisFailure, redisFailureReason } from '../../lib/decide/redis-failure-advice'
-import type { Kv } from '../../lib/storage/kv'
 import { evictionCheck } from '../../lib/storage/open-store'
-import { Records } from '../../lib/storage/records'
 import { openRedis } from '../../lib/storage/redis-connection'
 import { RedisGuards } from '../../lib/storage/redis-guard'
-import { redisKv } from '../../lib/storage/redis-kv'
-import { sessionKey } from '../../lib/storage/site-store'
 import { eventually, pause, untilAnswered } from '../support/wait'
-import { keyOn, masterOf, startCluster } from './servers'
+import { keyOn, startCluster } from './servers'
 
 /* Which master a key is of, and what is known of each: a Cluster of three masters, and one Redis. */
 
@@ -80,35 +75,6 @@ describe('a Cluster', () => {
     while (said.length < 3) await pause(10)
     expect(new Set(said)).toEqual(new Set([expect.stringContaining('allkeys-lru')]))
     for (const master of masters) await master.config('SET', 'maxmemory', '0')
-  })
-
-  describe('the ID of a session', () => {
-    let records: Records
-    let kv: Kv
-    beforeEach(() => {
-      kv = redisKv(cluster, false)
-      const parts = [kv, 'masters:', () => [], () => 0] as const
-      records = new Records(...parts)
-    })
-    afterEach(() => kv.close())
-    const isBesideIndex = (id: string, sidHash: string) =>
-      masterOf(`masters:sso2:{${sessionKey(id)}}`) === masterOf(`masters:sid:{${sidHash}}`)
-
-    test('is drawn until its record is on the master of the index of its SSO session', () => {
-      for (let index = 0; index < 20; index += 1) {
-        const draw = jest.fn(() => randomUUID())
-        const id = records.drawId(draw, `s${index}`)
-        const drawn = draw.mock.results.map(({ value }) => String(value))
-        expect(drawn.map((one) => isBesideIndex(one, `s${index}`))).toEqual(drawn.map((one) => one === id))
-      }
-    })
-
-    test('is the 500th that was drawn where none of them is there', () => {
-      const elsewhere = Array.from({ length: 9 }, (_, index) => `id${index}`).find((id) => !isBesideIndex(id, 's'))
-      const draw = jest.fn(() => String(elsewhere))
-      expect(records.drawId(draw, 's')).toBe(elsewhere)
-      expect(draw).toHaveBeenCalledTimes(500)
-    })
   })
 
   test('three silences of a master: its keys fail at once, other keys are served, and it is asked until it answers', async () => {

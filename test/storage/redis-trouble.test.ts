@@ -30,7 +30,7 @@ async function answersOf({ kv }: Opened): Promise<number> {
     answers += 1
   }
   for (let round = 0; round < 12; round += 1) {
-    const sent = [kv.mget(['site:{a}']), kv.compareAndSet('site:{a}', undefined, '1', 60), kv.probe()]
+    const sent = [kv.mget(['site:{a}']), kv.set('site:{a}', '1', 60), kv.probe()]
     await Promise.all(sent.map((answer) => answer.then(count, () => {})))
     await pause(200)
   }
@@ -96,7 +96,7 @@ describe('a database that cannot be selected', () => {
     const store = opened(asUser(server, '/3'))
     await expect(store.kv.mget(['site:{a}'])).rejects.toMatchObject({ operation: 'store' })
     await admin.call('ACL', 'SETUSER', 'site', '+select')
-    await untilAnswered(() => store.kv.compareAndSet('site:{a}', undefined, '1', 60))
+    await untilAnswered(() => store.kv.set('site:{a}', '1', 60))
     await eventually(async () => store.kv.failure === undefined)
     expect(await admin.dbsize()).toBe(0)
     await admin.select(3)
@@ -140,7 +140,7 @@ describe('a command that Redis refuses is named', () => {
   test('INFO is not needed with an address, and named with a client that asks for it', async () => {
     const { server } = await started('--rename-command', 'info', '', '--rename-command', 'client', '')
     const store = opened(server.url)
-    await untilAnswered(() => store.kv.compareAndSet('site:{a}', undefined, '1', 60))
+    await untilAnswered(() => store.kv.set('site:{a}', '1', 60))
     expect(store.lines).toEqual([])
     const own = new Redis(server.url, { enableReadyCheck: false, disableClientInfo: true })
     const asking = new Redis(server.url)

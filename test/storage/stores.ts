@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import type { EpochMs } from '../../lib/protocol/claims'
+import { AccountIndex } from '../../lib/storage/account-index'
 import type { Kv } from '../../lib/storage/kv'
-import { LoginLocks } from '../../lib/storage/login-locks'
+import { Locks } from '../../lib/storage/locks'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import { PendingLogouts } from '../../lib/storage/pending-logouts'
 import { Records } from '../../lib/storage/records'
 import { openRedis } from '../../lib/storage/redis-connection'
 import { redisKv } from '../../lib/storage/redis-kv'
-import { SessionIndex } from '../../lib/storage/session-index'
+import { startCluster } from './servers'
 
 /** When these tests begin, in seconds since 1970. */
 export const NOW = 1_800_000_000
@@ -16,44 +19,69 @@ export const [KEY, OTHER_KEY] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
 /** One site's view of a store. */
 export type TestSite = ReturnType<typeof siteOver>
 
-/** The clock of one test; memory and lists go by it, Redis' own expiry by the real one. */
-export interface TestClock {
-  now: number
+/** A store of a test, and its end. */
+export interface OpenedStore {
+  readonly kv: Kv
+  close(): Promise<void>
 }
 
-/** The clock of a test that waits: one that stands still ends no pause in memory. */
-export const realClock: TestClock = {
-  get now() {
-    return Math.floor(Date.now() / 1000)
-  },
+const openMemory = async (): Promise<OpenedStore> => {
+  const kv = new MemoryKv(() => Date.now())
+  return { kv, close: () => kv.close() }
 }
 
-/** Every store that the package has, each to be held to the same contract. */
-export const stores: [name: string, open: (clock: TestClock) => Kv][] = [
-  ['memory', (clock) => new MemoryKv(() => clock.now * 1000)],
-  ['Redis', () => redisKv(openRedis(String(process.env['TEST_REDIS_URL'])), true)],
+const openOneRedis = async (): Promise<OpenedStore> => {
+  const client = openRedis(String(process.env['TEST_REDIS_URL']))
+  await once(client, 'ready')
+  const kv = redisKv(client, true)
+  return { kv, close: () => kv.close() }
+}
+
+const openCluster = async (): Promise<OpenedStore> => {
+  const cluster = await startCluster()
+  const client = cluster.client()
+  const kv = redisKv(client, false)
+  await once(client, 'ready')
+  const close = async () => {
+    await kv.close()
+    client.disconnect()
+    await cluster.stop()
+  }
+  return { kv, close }
+}
+
+/** Every store that the package has. Each is held to the same contract. */
+export const stores: [name: string, open: () => Promise<OpenedStore>][] = [
+  ['memory', openMemory],
+  ['Redis', openOneRedis],
+  ['a Cluster', openCluster],
 ]
 
+/** A store for the tests of a `describe`. */
+export function useStore(open: () => Promise<OpenedStore>) {
+  let store: OpenedStore
+  beforeAll(async () => {
+    store = await open()
+  })
+  afterAll(() => store.close())
+  return { kv: () => store.kv, site: (keys?: Buffer[], prefix?: string) => siteOver(store.kv, keys, prefix) }
+}
+
 /** A site; of its own unless a prefix is given. */
-export function siteOver(kv: Kv, clock: TestClock, prefix = `${randomUUID()}:`, keys = [KEY]) {
-  const parts = [kv, prefix, () => keys, () => clock.now * 1000] as const
+export function siteOver(kv: Kv, keys: Buffer[] = [KEY], prefix = `${randomUUID()}:`) {
+  const parts = { kv, prefix, keys: () => keys }
   return {
     prefix,
-    records: new Records(...parts),
-    sessionIndex: new SessionIndex(...parts),
-    pendingLogouts: new PendingLogouts(...parts),
-    logins: new LoginLocks(...parts),
+    records: new Records(parts),
+    accounts: new AccountIndex(parts),
+    locks: new Locks(parts),
+    pendingLogouts: new PendingLogouts(parts),
   }
 }
 
-/** Sessions in an index, sorted. Reads them as a logout does, and writes the revocation of an index that is not there. */
-export async function listedIn(kv: Kv, { prefix }: TestSite, index: string, now: number): Promise<string[]> {
-  const read = { now, member: '', most: 10_000 }
-  return (await kv.revokeAndList(`${prefix}look:${index}`, 1, `${prefix}${index}`, read)).sort()
-}
+/** So many at once. @returns the answers */
+export const atOnce = <T>(count: number, run: (index: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, index) => run(index)))
 
-/** So many at once. @returns the answers that are not false */
-export async function winners<T>(count: number, run: (index: number) => Promise<T>): Promise<T[]> {
-  const answers = await Promise.all(Array.from({ length: count }, (_, index) => run(index)))
-  return answers.filter((answer) => answer !== false)
-}
+/** Now, in milliseconds. */
+export const nowMs = (): EpochMs => Date.now()

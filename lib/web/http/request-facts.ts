@@ -90,11 +90,6 @@ export function cookieValues({ headers: { cookie } }: Request, name: string): st
   return pairsWith(cookie, name).flatMap(([found, value]) => (found === name ? [value] : []))
 }
 
-/** Returns the cookies whose names begin with a text, by name. */
-export function cookiesUnder({ headers: { cookie = '' } }: Request, prefix: string): Map<string, string> {
-  return new Map(pairsWith(cookie, prefix).filter(([name]) => name.startsWith(prefix)))
-}
-
 /** Returns the request target as the browser sent it. A request of plain Node.js has no `originalUrl`. */
 const targetOf = (req: Request): string => req.originalUrl ?? req.url
 

@@ -1,6 +1,7 @@
 /** The report for `doctor`: how requests arrive, and whether Redis and the SSO system answer. Only a signed request gets the report. */
 import type { Request, Response } from 'express'
 import { DOCTOR_HEADER, isDoctorSignature, type SiteReport } from '../../decide/doctor-protocol'
+import { unlessUnavailable } from '../../storage/site-store'
 import { deviceOf, UNKNOWN_ADDRESS } from '../http/request-facts'
 import { sendJson } from '../pages/answers'
 import type { Site } from '../site'
@@ -40,7 +41,7 @@ export async function sendDoctorReport(site: Site, req: Request, res: Response):
     clientId,
     siteUrl,
     sso: site.identifyHealth.isAvailable ? 'ok' : 'unavailable',
-    store: (await site.records.probe()) === 'done' ? 'ok' : 'unavailable',
+    store: await unlessUnavailable(() => site.records.probe().then(() => 'ok' as const), 'unavailable' as const),
     forwardedFor: req.get('x-forwarded-for') ?? '',
     proxyHeaders: PROXY_HEADERS.filter((name) => req.headers[name] !== undefined),
     trustedHops: req.ips.length,

@@ -1,55 +1,31 @@
 /**
- * lib/web/routes: the handlers of the package's own routes. A handler reads the request, calls an action and sends the response. Rules of a
- * login are not here, but in lib/decide. Continue in login.ts, logout.ts and lib/web/actions.
- * This file handles `GET {landing}?t&r`, the callback URL. Except for a prefetch, a request with a token ends with a redirect to `r`, or to the
- * front page if `r` is not valid. Interface: "Landing page".
+ * `GET {landing}?t&r`, the callback URL. Every request with a token ends with a redirect to `r`, or to the front page if `r` is not valid.
+ * Interface: "Landing page".
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Request, Response } from 'express'
-import { isBound, isBoundAsLast } from '../../decide/binding'
+import { redirectStart } from '../../decide/binding'
 import { tokenAdvice } from '../../decide/failure-advice'
-import {
-  type BindingFinding,
-  decideLanding,
-  type GiveUpReason,
-  isNewVisitor,
-  type LandingDecision,
-} from '../../decide/landing'
 import { LOG_LINES } from '../../decide/log-lines'
-import {
-  blockRedirects,
-  clearFailure,
-  isLastRedirect,
-  type RedirectCount,
-  redirectCountAtLanding,
-  uncountRedirect,
-  withLandingFailure,
-} from '../../decide/loop-guard'
+import { isTokenVoidedBy } from '../../decide/logout-mark'
+import type { LoopCause } from '../../decide/loop-guard'
 import { isLoggedIn } from '../../decide/record'
 import { flowParameterOf, MAX_CARRIED_LENGTH, validateReturnTo, withoutFlowParameter } from '../../decide/return-to'
 import { TokenError } from '../../errors'
+import type { EpochMs } from '../../protocol/claims'
 import type { SessionToken } from '../../protocol/session-token'
 import { tokenSignature } from '../../protocol/token'
-import type { LoginStart } from '../../storage/session-index'
-import { shortHash } from '../../storage/site-store'
-import { exchangeTicketForUser, recordFailedRedirect } from '../actions/exchange-ticket'
-import { recordReturn, redirectWithMarker, setRedirectCount } from '../actions/identify'
-import { isNamedLogoutPending, logOutLandedToken } from '../actions/log-out'
-import { IDENTIFY_LOOP } from '../actions/resolve-user'
-import { beginAnonymousSession } from '../actions/sign-in'
+import { shortHash, unlessUnavailable } from '../../storage/site-store'
+import { type Context, contextOf } from '../context'
+import { exchangeTicket } from '../flows/exchange-ticket'
+import { redirectWithMarker } from '../flows/identify'
+import { logOutLanding } from '../flows/log-out'
+import { beginAnonymous } from '../flows/sign-in'
+import { IDENTIFY_LOOP } from '../flows/visit'
 import { publish } from '../hooks'
 import { isPrefetchRequest, limitedAddress, queryParameters } from '../http/request-facts'
 import { redirect } from '../http/response-headers'
 import { sendProblem } from '../pages/answers'
-import {
-  browserName,
-  dropLogoutCookie,
-  openRequestContext,
-  type RequestContext,
-  redirectCountFor,
-} from '../request-context'
 import type { Site } from '../site'
-import type { Successor } from '../stored-record'
 import { isDoctorRequest, sendDoctorReport } from './doctor-report'
 
 /** Handles a request for the landing page. */
@@ -59,26 +35,24 @@ export async function handleLanding(
   res: Response,
   query: LandingQuery | undefined,
 ): Promise<void> {
-  const started = performance.now()
   if (isPrefetchRequest(req)) return sendProblem(site, req, res, 503, 'prefetch')
   if (!query && isDoctorRequest(site, req)) return sendDoctorReport(site, req, res)
   if (!query) return sendProblem(site, req, res, 400, 'bad_request')
-  const context = await openRequestContext(site, req, res)
+  const began = performance.now()
+  const ctx = await contextOf(site, req, res)
   const returnTo = validateReturnTo(query.r, site.config.returnPolicy, MAX_CARRIED_LENGTH) ?? `${site.config.siteUrl}/`
-  const token = readLandingToken(site, query.t)
-  const decided = await decideFor(context, query.t, token, returnTo)
-  const { decision } = decided
-  await applyLandingDecision(context, decided, returnTo)
+  const token = readToken(site, query.t)
+  const landed = await land(ctx, query.t, token, returnTo)
   publish('landing', {
     operation: 'landing',
-    outcome: decision.action,
-    durationMs: performance.now() - started,
+    outcome: landed.outcome,
+    durationMs: performance.now() - began,
     sidHash: token instanceof TokenError ? undefined : token.sid && shortHash(token.sid),
-    reason: token instanceof TokenError ? token.reason : 'reason' in decision ? decision.reason : undefined,
+    reason: landed.reason,
   })
 }
 
-function readLandingToken(site: Site, t: string): SessionToken | TokenError {
+function readToken(site: Site, t: string): SessionToken | TokenError {
   try {
     return site.client.readLanding(t)
   } catch (error) {
@@ -87,172 +61,108 @@ function readLandingToken(site: Site, t: string): SessionToken | TokenError {
   }
 }
 
-interface DecidedLanding {
-  readonly decision: LandingDecision
-  readonly start: LoginStart
-  readonly successor: Successor | undefined
+/** What a landing did. `cause`: why the page must not start another redirect at once. */
+interface Landed {
+  readonly outcome: 'sign_in' | 'stay_anonymous' | 'log_out' | 'as_it_is' | 'start_anew' | 'mark_cookieless' | 'give_up'
+  readonly reason?: string
+  readonly cause?: LoopCause
 }
 
-async function decideFor(
-  context: RequestContext,
+async function land(ctx: Context, t: string, token: SessionToken | TokenError, returnTo: string): Promise<Landed> {
+  const { site, res, binding } = ctx
+  const page = withoutFlowParameter(returnTo)
+  if (!(token instanceof TokenError)) site.identifyHealth.noteCookies(binding !== undefined)
+  if (binding === undefined) {
+    redirectWithMarker(ctx, page)
+    return { outcome: 'mark_cookieless', reason: token instanceof TokenError ? token.reason : 'no_cookies' }
+  }
+  const startedAt = redirectStart(site.macKeys, binding, flowParameterOf(returnTo), site.config.clock.now())
+  if (!(token instanceof TokenError))
+    site.identifyHealth.noteReturnFromIdentify(Math.floor((startedAt ?? site.config.clock.now()) / 1000))
+  const unavailable: Landed = { outcome: 'as_it_is', reason: 'store_unavailable', cause: 'store_unavailable' }
+  const landed =
+    startedAt === undefined
+      ? ({ outcome: 'start_anew', reason: 'unbound' } as const)
+      : await unlessUnavailable(() => landBound(ctx, t, token, startedAt), unavailable)
+  ctx.countReturn(landed.cause ?? '')
+  redirect(res, page, 303)
+  return landed
+}
+
+/** A landing that this browser began. Only now the token counts. */
+async function landBound(
+  ctx: Context,
   t: string,
   token: SessionToken | TokenError,
-  returnTo: string,
-): Promise<DecidedLanding> {
-  const { stored, browser } = context
-  const binding = findBinding(context, returnTo)
-  const known = token instanceof TokenError ? token.reason : token
-  if (!(token instanceof TokenError)) recordReturn(context, binding, returnTo)
-  else if (binding === 'bound') logRefusedToken(context.site, token)
-  const isGood = binding === 'bound' && !(token instanceof TokenError)
-  const start = context.site.sessionIndex.startNow()
-  const tokenState = isGood && stored.hasBeenRead ? await consumeToken(context, t, token) : NO_TOKEN_STATE
-  const successor = isGood && context.hasSessionJustEnded ? await stored.writtenSuccessor() : undefined
-  const decision = decideLanding({
-    binding,
-    token: known,
-    record: stored.value,
-    successor: successor?.stored.value,
-    sidHash: token instanceof TokenError || token.sid === undefined ? undefined : shortHash(token.sid),
-    clockOffset: context.site.client.clockOffsetSeconds ?? 0,
-    logoutCookie: browser.logoutCookie,
-    ...tokenState,
-    isStoreAvailable: stored.hasBeenRead && tokenState.isStoreAvailable,
-  })
-  return { decision, start, successor }
-}
-
-/** Compares the binding cookie with the return address. Without a binding cookie, the browser blocks cookies or never began a redirect here. */
-function findBinding({ site, browser }: RequestContext, returnTo: string): BindingFinding {
-  if (browser.binding === undefined) return 'no_cookies'
-  return isBound(site.macKeys, browser.binding, flowParameterOf(returnTo), site.now()) ? 'bound' : 'unbound'
-}
-
-const NO_TOKEN_STATE = {
-  isReplayed: false,
-  isSsoSessionRevoked: false,
-  isLandingLimitReached: false,
-  isStoreAvailable: true,
-}
-
-/** Uses the token. From now on, another landing with the same token is a replay, even if the landing fails. */
-async function consumeToken({ site, req, stored }: RequestContext, t: string, token: SessionToken) {
-  const [tokenState, isLandingLimitReached] = await Promise.all([
-    site.sessionIndex.useToken(tokenSignature(t), shortHash(token.sid ?? '')),
-    isNewVisitor(token, stored.value) && site.limits.isLandingRefused(limitedAddress(req, site.config)),
+  startedAt: EpochMs,
+): Promise<Landed> {
+  const { site, session, mark, login } = ctx
+  if (token instanceof TokenError) return refuseToken(site, token)
+  if (token.err !== undefined || token.sid === undefined) return refuseClaims(site)
+  const sidHash = shortHash(token.sid)
+  const status = token.sts === 'loggedin' ? 'loggedin' : 'anon'
+  if (mark && isTokenVoidedBy(mark, { status, sidHash, startedAt })) {
+    const isTold = await logOutLanding(ctx, mark, token.sid, sidHash)
+    return { outcome: 'log_out', reason: 'signed_out', cause: isTold ? '' : 'logout_pending' }
+  }
+  if (!session.isAvailable) return { outcome: 'as_it_is', reason: 'store_unavailable', cause: 'store_unavailable' }
+  const isNewVisitor = token.sts === 'anon' && login === undefined
+  const [isFirst, isRefused] = await Promise.all([
+    site.locks.useToken(tokenSignature(t)),
+    isNewVisitor && site.limits.isLandingRefused(limitedAddress(ctx.req, site.config)),
   ])
-  if (tokenState === 'unavailable') return { ...NO_TOKEN_STATE, isStoreAvailable: false }
-  return {
-    isReplayed: !tokenState.isFirst,
-    isSsoSessionRevoked: tokenState.isSsoSessionRevoked,
-    isLandingLimitReached,
-    isStoreAvailable: true,
-  }
+  if (!isFirst) return { outcome: login?.sidHash === sidHash ? 'as_it_is' : 'start_anew', reason: 'replayed' }
+  if (isRefused) return refuseVisitor(site)
+  if (session.gone?.next) return { outcome: 'as_it_is', reason: 'session_moved' } // the browser's cookie is outdated
+  return token.sts === 'anon' ? landAnonymous(ctx, token, startedAt) : landLogin(ctx, token, startedAt)
 }
 
-async function applyLandingDecision(
-  context: RequestContext,
-  { decision, ...basis }: DecidedLanding,
-  returnTo: string,
-): Promise<void> {
-  const { site, res, browser } = context
-  const page = withoutFlowParameter(returnTo)
-  if (decision.action === 'mark_cookieless') {
-    redirectWithMarker(context, page)
-    return
-  }
-  const isLast = isBoundAsLast(site.macKeys, browser.binding, flowParameterOf(returnTo), site.now())
-  const redirects = redirectCountAtLanding(redirectCountFor(context, page), isLast, site.now())
-  setRedirectCount(context, page, await storeLanding(context, decision, basis, redirects))
-  redirect(res, page, 303)
-}
-
-/**
- * The SSO system gives two tabs of a browser the same token within a second. While the landing of one tab is slow, the other tab has no session
- * and uses up its redirects. After this pause in milliseconds, the browser has the session cookie from the landing of the first tab.
- */
-const OTHER_TAB_MS = 1000
-
-async function storeLanding(
-  context: RequestContext,
-  decision: Exclude<LandingDecision, { action: 'mark_cookieless' }>,
-  { start, successor }: Omit<DecidedLanding, 'decision'>,
-  redirects: RedirectCount | undefined,
-): Promise<RedirectCount | undefined> {
-  const { site, req } = context
-  switch (decision.action) {
-    case 'sign_in': {
-      const { outcome } = await exchangeTicketForUser(context, decision.token, start)
-      if (outcome === 'user_unknown') await recordFailedRedirect(context, decision.token.sid ?? '')
-      return countAfterStore(context, redirects, outcome)
-    }
-    case 'go_on':
-      return successor ? continueInSuccessor(context, successor, decision.token, redirects) : redirects
-    case 'stay_anonymous':
-      return countAfterStore(context, redirects, await keepAnonymous(context, decision.token))
-    case 'adopt':
-      if (successor) await site.sessions.adopt(req, successor.sessionId)
-      return redirects
-    case 'log_out':
-      return (await logOutLandedToken(context, decision.token.sid ?? '')) ? uncountRedirect(redirects) : redirects
-    case 'give_up':
-      logGivenUp(site, decision.reason)
-      return decision.reason === 'too_many_landings'
-        ? blockRedirects(site.now())
-        : withLandingFailure(redirects, 'r', site.now())
-    case 'start_anew':
-      if (decision.reason === 'replayed' && redirects && isLastRedirect(redirects)) await sleep(OTHER_TAB_MS)
-      return decision.reason === 'clock' ? withLandingFailure(redirects, 'c', site.now()) : redirects
-    case 'as_it_is':
-      return decision.reason === 'store_unavailable' ? countAfterStore(context, redirects, 'unavailable') : redirects
-  }
-}
-
-async function keepAnonymous(context: RequestContext, { sid = '', iat }: SessionToken) {
-  const { site } = context
+/** A newer session stays, and so does a login of the same SSO session, which never becomes anonymous again. */
+async function landAnonymous(ctx: Context, { sid = '', iat }: SessionToken, startedAt: EpochMs): Promise<Landed> {
+  const { site, login } = ctx
+  const isNewer = login !== undefined && login.startedAt >= startedAt
+  const isLoggedInThere = isLoggedIn(login) || login?.pending === true
+  if (isNewer || (isLoggedInThere && login?.sidHash === shortHash(sid)))
+    return { outcome: 'as_it_is', reason: isLoggedInThere ? 'logged_in_since' : 'newer_session' }
   const checkedAt = Math.min(site.now(), iat + (site.client.clockOffsetSeconds ?? 0))
-  const outcome = await beginAnonymousSession(context, { sid, checkedAt, browser: browserName(context) })
-  if (outcome === 'done' && !(await isNamedLogoutPending(context))) dropLogoutCookie(context)
-  return outcome
+  const outcome = await beginAnonymous(ctx, { sid, startedAt, checkedAt })
+  if (outcome === 'done' || outcome === 'renewed') ctx.dropMark()
+  return { outcome: 'stay_anonymous' }
 }
 
-/** Switches to the session that followed. If a login has moved the session since, the browser keeps the cookie of the login. */
-async function continueInSuccessor(
-  context: RequestContext,
-  { sessionId }: Successor,
-  token: SessionToken,
-  redirects: RedirectCount | undefined,
-) {
-  const { site, req, stored } = context
-  await stored.switchTo(sessionId)
-  if (stored.value === undefined || isLoggedIn(stored.value)) return redirects
-  const outcome = await keepAnonymous(context, token)
-  if (outcome === 'done') await site.sessions.adopt(req, sessionId)
-  return countAfterStore(context, redirects, outcome)
+async function landLogin(ctx: Context, token: SessionToken, startedAt: EpochMs): Promise<Landed> {
+  const { login, site } = ctx
+  const isKnown = isLoggedIn(login) && login.sidHash === shortHash(token.sid ?? '') && login.startedAt >= startedAt
+  if (isKnown) return { outcome: 'as_it_is', reason: 'logged_in_already' }
+  const { outcome } = await site.runningOperations.run(() => exchangeTicket(ctx, token, startedAt))
+  if (outcome === 'user_unknown') await ctx.update({ accessFailedAt: site.now() }) // the next redirect for a token waits a minute
+  if (outcome === 'voided') return { outcome: 'log_out', reason: 'signed_out', cause: 'logout_pending' }
+  return { outcome: 'sign_in' }
 }
 
-/** Returns the redirect count after a landing. If Redis did not store the session, another redirect would fail too. */
-const countAfterStore = ({ site }: RequestContext, redirects: RedirectCount | undefined, outcome: string) =>
-  outcome === 'unavailable' ? withLandingFailure(redirects, 'a', site.now()) : clearFailure(redirects)
-
-/** Logs why a landing was given up. A refused token is already logged with its reason. */
-function logGivenUp({ config: { log } }: Site, reason: GiveUpReason): void {
-  if (reason === 'undocumented') log.warn('landing:claims', LOG_LINES.landingClaims)
-  // the redirect loop after the landing has the same topic, so its line is not printed too
-  if (reason === 'too_many_landings') log.warn(IDENTIFY_LOOP, LOG_LINES.tooManyVisitors)
-}
-
-/** Logs why a token was refused, and the offset of the clock. */
-function logRefusedToken({ config: { log } }: Site, { reason, offsetSeconds }: TokenError): void {
-  const { landingRefused, landingClock } = LOG_LINES
-  if (offsetSeconds === undefined) {
-    const happened = `${landingRefused.happened} (${reason})`
-    log.warn(`landing:${reason}`, { ...landingRefused, happened, check: tokenAdvice(reason) })
-    return
+function refuseToken({ config: { log } }: Site, { reason, offsetSeconds }: TokenError): Landed {
+  const { landingRefused, landingClock, landingClaims } = LOG_LINES
+  const refused = { outcome: 'give_up', reason, cause: 'token_refused' } as const
+  if (offsetSeconds !== undefined) {
+    const direction = offsetSeconds < 0 ? 'behind' : 'ahead of'
+    const clock = `this machine's clock is ${Math.abs(offsetSeconds)} s ${direction} the SSO system`
+    log.warn('landing:clock', { ...landingClock, happened: `${landingRefused.happened}, because ${clock}` })
+    return refused
   }
-  const direction = offsetSeconds < 0 ? 'behind' : 'ahead of'
-  const clock = `this machine's clock is ${Math.abs(offsetSeconds)} s ${direction} the SSO system`
-  log.warn('landing:clock', { ...landingClock, happened: `${landingRefused.happened}, because ${clock}` })
+  const happened = `${landingRefused.happened} (${reason})`
+  if (reason === 'claims') log.warn('landing:claims', landingClaims)
+  else log.warn(`landing:${reason}`, { ...landingRefused, happened, check: tokenAdvice(reason) })
+  return refused
+}
+
+function refuseClaims({ config: { log } }: Site): Landed {
+  log.warn('landing:claims', LOG_LINES.landingClaims)
+  return { outcome: 'give_up', reason: 'undocumented', cause: 'token_refused' }
+}
+
+function refuseVisitor({ config: { log } }: Site): Landed {
+  log.warn(IDENTIFY_LOOP, LOG_LINES.tooManyVisitors) // the page after the landing has the same topic, so its line is not printed too
+  return { outcome: 'give_up', reason: 'too_many_landings', cause: 'identify_loop' }
 }
 
 /** The query of the landing page. Interface: "Landing page". */

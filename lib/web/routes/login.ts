@@ -1,16 +1,16 @@
 /** The login page. `GET {login}` shows the form, `POST {login}` accepts the form or JSON. */
 import type { Request, Response } from 'express'
+import { ANONYMOUS, userOf } from '../../decide/identity'
 import { type FailedLogin, failureMessage, type LoginError, type LoginResult } from '../../decide/login'
-import { ANONYMOUS, userOfLogin } from '../../decide/request-decision'
 import { validateReferer } from '../../decide/return-to'
-import { dropRedirectCountWhenServed, sendToIdentify } from '../actions/identify'
-import { dropSessionOfOtherBrowser, logIn } from '../actions/log-in'
-import { resolveUser } from '../actions/resolve-user'
+import { type Context, contextOf } from '../context'
+import { sendToIdentify } from '../flows/identify'
+import { dropSessionOfOtherBrowser, logIn } from '../flows/log-in'
+import { visit } from '../flows/visit'
 import { isForPage, isPageLoad, loginUrl, queryParameters, returnToOf } from '../http/request-facts'
 import { redirect } from '../http/response-headers'
 import { reasonCode, sendJson, sendPage, sendProblem, setRetryAfter, wantsJson } from '../pages/answers'
 import { localizedText } from '../pages/html'
-import { blockOf, openRequestContext, type RequestContext } from '../request-context'
 import type { LoginContext, Site } from '../site'
 
 const NEUTRAL: ReadonlySet<LoginError> = new Set([
@@ -22,15 +22,14 @@ const NEUTRAL: ReadonlySet<LoginError> = new Set([
 
 /** Shows the form. A visitor without a session is redirected to Identify first. A logout that is not confirmed is retried first. */
 export async function showLogin(site: Site, req: Request, res: Response): Promise<void> {
-  const context = await openRequestContext(site, req, res)
+  const context = await contextOf(site, req, res)
   const isIdentifying = isForPage(req)
   if (isPageLoad(req)) await dropSessionOfOtherBrowser(context)
-  const identity = isIdentifying ? await resolveUser(context, { identify: 'always', isLoginPage: true }) : ANONYMOUS
+  const identity = isIdentifying ? await visit(context, { identify: 'always', isLoginPage: true }) : ANONYMOUS
   if (identity === 'answered') return
-  if (identity.record) dropRedirectCountWhenServed(context, () => true)
   const query = queryParameters(req)
   const returnTo = returnToOf(site.config, query.get('return_to') ?? undefined)
-  if (userOfLogin(identity)) return redirect(res, returnTo, 302)
+  if (userOf(identity)) return redirect(res, returnTo, 302)
   const { degraded } = identity
   if (degraded && degraded !== 'user_unknown')
     return sendProblem(site, req, res, 503, reasonCode(degraded, 'unavailable'))
@@ -55,11 +54,7 @@ function pageBefore(site: Site, { headers: { referer } }: Request): string {
   return page === undefined || isLoginPage ? `${site.config.siteUrl}/` : page
 }
 
-function sendForm(
-  context: RequestContext,
-  status: number,
-  values: Omit<LoginContext, 'action' | 'nonce'>,
-): Promise<void> {
+function sendForm(context: Context, status: number, values: Omit<LoginContext, 'action' | 'nonce'>): Promise<void> {
   const { site, res } = context
   return sendPage(site, res, status, 'login', { action: ownLoginPage(site), ...values })
 }
@@ -67,12 +62,12 @@ function sendForm(
 /** Handles the submitted form. Reads the password once, and removes it from the request. */
 export async function handleLogin(site: Site, req: Request, res: Response): Promise<void> {
   const { username, password, return_to } = readFormBody(req)
-  const context = await openRequestContext(site, req, res)
+  const context = await contextOf(site, req, res)
   const returnTo = returnToOf(site.config, return_to)
   const result = await logIn(context, { username, password })
   if (wantsJson(req)) return answerJson(context, result, returnTo)
   if (result.ok) return redirect(res, returnTo, 303)
-  if (result.error === 'session_ended' && !blockOf(context))
+  if (result.error === 'session_ended' && !context.block)
     return sendToIdentify(context, loginUrl(ownLoginPage(site), returnTo, 'session_ended'), 'session_ended')
   const failure = neutralised(site, result)
   const { error, remainingAttempts, frozenForSeconds, retryAfterSeconds } = failure
@@ -114,7 +109,7 @@ function loginErrorMessage({ config }: Site, failure: FailedLogin): string {
   return localizedText(config.texts, code, values)
 }
 
-function answerJson(context: RequestContext, result: LoginResult, returnTo: string): void {
+function answerJson(context: Context, result: LoginResult, returnTo: string): void {
   const { site, res } = context
   if (result.ok) {
     sendJson(res, 200, { user: result.user })

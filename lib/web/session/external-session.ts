@@ -1,27 +1,21 @@
-/** Supports a site with its own express-session. The login record is stored under a hash of the session ID. The site stores the data. */
+/** The session of a site with its own express-session. The site stores the data. The login record is stored under a hash of the session ID. */
 import type { Request } from 'express'
 import type { Log } from '../../config/log'
 import { LOG_LINES } from '../../decide/log-lines'
-import { mayBeAlive, type StoredEntry } from '../../decide/record'
-import { type SiteData, withChanges } from '../../decide/session-data'
+import { type Entry, isLoggedIn } from '../../decide/record'
 import { Sso2SetupError } from '../../errors'
+import { accountName } from '../../storage/account-index'
 import type { Records } from '../../storage/records'
-import { sessionKey, shortHash, type Unavailable } from '../../storage/site-store'
+import { sessionKey, shortHash, unlessUnavailable } from '../../storage/site-store'
 import { keepPrivate } from '../http/response-headers'
-import { dataIn } from './request-session'
+import { type NextSession, RequestSession } from './request-session'
+import { dataIn, type SiteData, withChanges } from './session-data'
 
-const FOUND_SESSION = Symbol('express-sso2.foreign')
-interface FoundSession {
-  /** May the login record of the session still be valid? If not, data of that login must not reach another account. */
-  readonly isAlive: boolean
-  readonly read: SiteData
-}
-type RequestWithFoundSession = Request & { [FOUND_SESSION]?: FoundSession }
 /**
- * Entry of the package in the session data: `false`, or session and account of the login that the data belongs to. The entry is always
- * set, because some stores do not keep an empty session.
+ * Name of the tag in the site's data: session ID and account that the data serve, both hashed, or `false` for nobody. It is always set, because
+ * some stores do not keep an empty session.
  */
-const LOGIN_ENTRY = 'sso2'
+const TAG = 'sso2'
 
 const NO_SESSION =
   'Mount sso.session, or your own express-session, before sso.router and sso.middleware. An express-session whose store is not connected makes no session'
@@ -32,84 +26,94 @@ const OTHER_SESSION =
 const isOfExpressSession = ({ sessionID, session }: Request) =>
   typeof sessionID === 'string' && typeof session.regenerate === 'function' && typeof session.reload === 'function'
 
-/**
- * Reads the login record under the session's ID. A slow request can save the data of a login again after its logout (`resave`), and send
- * the old cookie again (`rolling`). If the data belongs to an ended login of the same session ID, the request gets an empty session.
- */
-export async function readExternalSession(
-  req: RequestWithFoundSession,
-  records: Records,
-  log: Log,
-): Promise<{ readonly key: string; readonly stored: StoredEntry | Unavailable } | undefined> {
-  if (!req.session) throw new Sso2SetupError(NO_SESSION)
-  if (!isOfExpressSession(req)) throw new Sso2SetupError(OTHER_SESSION)
-  if (!req.headers.cookie) return undefined
-  const key = sessionKey(req.sessionID)
-  const stored = await records.read(key)
-  const data: SiteData = dataIn(req.session)
-  const isAlive = stored === 'unavailable' || mayBeAlive(stored)
-  req[FOUND_SESSION] ??= { isAlive, read: structuredClone(data) }
-  if (!isAlive && loginOf(data)?.session === shortHash(req.sessionID)) await emptyExternalSession(req, log)
-  return { key, stored }
-}
+/** The session of one request. */
+export class ExternalSession extends RequestSession {
+  readonly isExternal = true
+  readonly #req: Request
+  readonly #log: Log
+  /** Data of the session when this request got them. */
+  #before: SiteData
 
-function loginOf({
-  [LOGIN_ENTRY]: entry,
-}: SiteData): { readonly session: string; readonly account: string } | undefined {
-  if (typeof entry !== 'string') return undefined
-  const [session = '', account = ''] = entry.split('.')
-  return { session, account }
-}
-
-const loginEntryOf = (sessionId: string, accountId: string) => `${shortHash(sessionId)}.${shortHash(accountId)}`
-
-/**
- * Must the data of a session without a valid login record be dropped? Yes, if the data belongs to an ended login of the same session ID. If
- * the data belongs to another session ID, the site has copied the data over `regenerate()`, as passport does with `keepSessionInfo`. Then
- * only a login of the same account keeps the data.
- */
-function isSessionLost(req: RequestWithFoundSession, accountId: string | undefined): boolean {
-  const found = req[FOUND_SESSION]
-  const login = found && !found.isAlive ? loginOf(found.read) : undefined
-  if (!login) return false
-  return login.session === shortHash(req.sessionID) || accountId === undefined || login.account !== shortHash(accountId)
-}
-
-/** Regenerates the site's session. @returns the new session ID, or 'unavailable' if the site's store fails */
-export async function renewExternalSession(
-  req: RequestWithFoundSession,
-  keepsData: boolean,
-  accountId: string | undefined,
-): Promise<string | Unavailable> {
-  try {
-    const data = keepsData && !isSessionLost(req, accountId) ? await currentData(req) : {}
-    await regenerateExternalSession(req)
-    Object.assign(req.session, data, {
-      [LOGIN_ENTRY]: accountId !== undefined && loginEntryOf(req.sessionID, accountId),
-    })
-    await call((done) => req.session.save(done))
-    return req.sessionID
-  } catch {
-    return 'unavailable'
+  private constructor(req: Request, log: Log, key: string | undefined, entry: Entry | 'unavailable') {
+    super(key, entry, key !== undefined)
+    this.#req = req
+    this.#log = log
+    this.#before = structuredClone(dataIn(req.session))
+    this.hasData = key !== undefined
   }
-}
 
-/** Gives the request an empty session under a new ID. A failure of the site's store is only logged, so the page is served and the logout stays valid. */
-export async function emptyExternalSession(req: Request, log: Log): Promise<void> {
-  await regenerateExternalSession(req).catch(() => log.warn('session:regenerate', LOG_LINES.externalSessionFailed))
-}
+  /** Reads the record of the site's session. @throws {Sso2SetupError} without an express-session */
+  static async read(req: Request, records: Records, log: Log): Promise<ExternalSession> {
+    if (!req.session) throw new Sso2SetupError(NO_SESSION)
+    if (!isOfExpressSession(req)) throw new Sso2SetupError(OTHER_SESSION)
+    const key = req.headers.cookie ? sessionKey(req.sessionID) : undefined
+    const none: Entry | 'unavailable' = records.isAvailable ? { state: 'none' } : 'unavailable'
+    const entry =
+      key === undefined ? none : await unlessUnavailable(() => records.readEntry(key), 'unavailable' as const)
+    const found = new ExternalSession(req, log, key, entry)
+    if (found.isAvailable && found.#hasDataOfAnother()) await found.#empty()
+    return found
+  }
 
-async function regenerateExternalSession(req: RequestWithFoundSession): Promise<void> {
-  if (req.res) keepPrivate(req.res)
-  await call((done) => req.session.regenerate(done))
-  req[FOUND_SESSION] = { isAlive: true, read: {} }
-}
+  /**
+   * A slow request can save the data of a login again after its logout (`resave`), and send the old cookie again (`rolling`). So data serve
+   * the account of their tag only. Data under another session ID were copied over `regenerate()`, as passport does, and wait for a login.
+   */
+  #hasDataOfAnother(): boolean {
+    const [session, account] = String(this.#before[TAG] || '').split('.')
+    if (account === undefined) return false
+    if (isLoggedIn(this.record)) return account !== accountName(this.record.user.accountId)
+    return session === shortHash(this.#req.sessionID)
+  }
 
-/** Returns the data as other tabs have saved it, with the changes of this request on top. */
-async function currentData(req: RequestWithFoundSession): Promise<SiteData> {
-  const mine: SiteData = dataIn(req.session)
-  await call((done) => req.session.reload(done)).catch(() => {}) // a session that was never saved stays unchanged
-  return withChanges(req[FOUND_SESSION]?.read ?? mine, mine, dataIn(req.session))
+  get id(): string {
+    return this.#req.sessionID
+  }
+
+  /** The browser gets the site's cookie with the other response. */
+  async adopt(id: string, records: Records): Promise<void> {
+    this.key = sessionKey(id)
+    this.entry = await records.readEntry(this.key)
+  }
+
+  nextKey(): string {
+    return ''
+  }
+
+  async begin({ account, keepsData }: NextSession): Promise<void> {
+    const tag = String(this.#before[TAG] || '').split('.')[1]
+    const data = keepsData && (tag === undefined || tag === account) ? await this.#currentData() : {}
+    await this.#regenerate()
+    const { sessionID } = this.#req
+    const mine = account === undefined ? false : `${shortHash(sessionID)}.${account}`
+    Object.assign(this.#req.session, data, { [TAG]: mine })
+    await call((done) => this.#req.session.save(done))
+    this.key = sessionKey(sessionID)
+  }
+
+  async leave(): Promise<void> {
+    await this.#empty()
+  }
+
+  /** Gives the request an empty session. A failure of the site's store is only logged, so the page is served and the logout stays valid. */
+  async #empty(): Promise<void> {
+    await this.#regenerate().catch(() => this.#log.warn('session:regenerate', LOG_LINES.externalSessionFailed))
+    this.key = undefined
+    this.entry = { state: 'none' }
+  }
+
+  async #regenerate(): Promise<void> {
+    if (this.#req.res) keepPrivate(this.#req.res)
+    await call((done) => this.#req.session.regenerate(done))
+    this.#before = {}
+  }
+
+  /** Returns the data as other tabs have saved them, with the changes of this request on top. */
+  async #currentData(): Promise<SiteData> {
+    const mine = dataIn(this.#req.session)
+    await call((done) => this.#req.session.reload(done)).catch(() => {}) // a session that was never saved stays unchanged
+    return withChanges(this.#before, mine, dataIn(this.#req.session))
+  }
 }
 
 function call(run: (done: (error?: unknown) => void) => void): Promise<void> {

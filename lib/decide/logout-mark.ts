@@ -1,0 +1,83 @@
+/**
+ * The logout mark: a signed cookie that says when this browser logged out, and of what. A login whose attempt began before is void. Pure.
+ * Together with the marks in Redis it holds the promise that a logout is final. Order of steps: docs/internals/architecture.md.
+ */
+import type { EpochMs } from '../protocol/claims'
+import { isLoggedIn, type SsoRecord } from './record'
+
+/**
+ * Result of a logout at the SSO system. The browser is logged out of the site in every case. `'confirmed'`: the SSO system has ended the
+ * session. `'pending'`: the logout is retried for 24 hours. `'no_session'`: there was no session.
+ */
+export type LogoutResult = 'confirmed' | 'pending' | 'no_session'
+
+/** What a logout ends: the browser's SSO session, or all sessions of the account. */
+export type LogoutScope = 'session' | 'account'
+
+/** The content of the cookie. */
+export interface LogoutMark {
+  /** Time of the logout, in milliseconds. */
+  readonly at: EpochMs
+  readonly scope: LogoutScope
+  /** Hash of the SSO session, '' if it is not known. */
+  readonly sidHash: string
+  /** Has the SSO system confirmed the logout? A confirmed Logout all is never sent twice. */
+  readonly isTold: boolean
+}
+
+/** Lifetime of the cookie after a confirmed logout, in seconds. It outlives the redirects that were in progress. */
+export const TOLD_SECONDS = 60
+
+/** Reads the JSON of the cookie. @returns `undefined` for anything else */
+export function readLogoutMark(value: Readonly<Record<string, unknown>>): LogoutMark | undefined {
+  const { at, scope, sidHash, isTold } = value
+  if (typeof at !== 'number' || (scope !== 'session' && scope !== 'account')) return undefined
+  return typeof sidHash === 'string' && typeof isTold === 'boolean' ? { at, scope, sidHash, isTold } : undefined
+}
+
+/**
+ * Must the session end, because this browser logged out of it? A login whose attempt began before the logout is void, and so is a session of
+ * the SSO session that the mark names. A newer login stays.
+ */
+export function isVoidedBy(mark: LogoutMark, record: SsoRecord): boolean {
+  const isNamed = record.sidHash === mark.sidHash
+  if (isLoggedIn(record)) return isNamed || record.startedAt <= mark.at
+  return !mark.isTold && (isNamed || record.startedAt <= mark.at)
+}
+
+/** What a landing token says. */
+interface LandingFacts {
+  readonly status: 'anon' | 'loggedin'
+  readonly sidHash: string
+  /** When the Identify redirect began. */
+  readonly startedAt: EpochMs
+}
+
+/**
+ * Must the SSO session of a landing token end? The landing has the last word: a mark without an SSO session stands for any login, and so does
+ * a mark that is newer than the redirect.
+ */
+export function isTokenVoidedBy(mark: LogoutMark, { status, sidHash, startedAt }: LandingFacts): boolean {
+  if (mark.sidHash === sidHash) return true
+  return status === 'loggedin' && (mark.sidHash === '' || startedAt <= mark.at)
+}
+
+/** Does a login by form, or an anonymous landing, drop the mark? Only if the request carried the mark, and it names no SSO session. */
+export const isDroppedByLogin = (mark: LogoutMark | undefined): boolean => mark?.sidHash === ''
+
+/** Clocks of processes agree within this many milliseconds. */
+const CLOCK_SPREAD_MS = 2000
+
+/** A logout of all sessions of an account. */
+export interface LogoutOfAll {
+  /** When the SSO system confirmed it, in milliseconds. `'open'`: not yet. */
+  readonly told: EpochMs | 'open'
+  /** Is the time by the clock of this process? */
+  readonly isOwnClock: boolean
+}
+
+/** Is a login void because of a logout of all sessions of its account? */
+export function isVoidedByLogoutOfAll(all: LogoutOfAll | undefined, startedAt: EpochMs): boolean {
+  if (all === undefined) return false
+  return all.told === 'open' || all.told + (all.isOwnClock ? 0 : CLOCK_SPREAD_MS) >= startedAt
+}

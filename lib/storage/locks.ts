@@ -1,0 +1,144 @@
+/** Locks that all processes share: status checks, new access tokens, used landing tokens, and logins in progress. */
+import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { EpochMs } from '../protocol/claims'
+import type { Kv } from './kv'
+import { type StoreParts, seal, unseal } from './site-store'
+
+/** A used landing token is remembered longer than its lifetime and the widest leeway. */
+const USED_TOKEN_MS = 150_000
+const LOGIN_MS = 20_000
+/** Simultaneous submits of a form get its result for this time, in seconds. */
+const RESULT_SECONDS = 5
+const [FIRST_POLL_MS, MAX_POLL_MS] = [25, 250]
+
+/** A login in progress, or its result. Encrypted, because a dump of Redis would allow guesses at the digest. */
+interface LoginForm<Result> {
+  /** Digest of the credentials. Submits with equal digests are the same form. */
+  readonly digest: string
+  readonly result?: Result
+}
+
+/** Outcome of {@link Locks.once}. `over`: the session has ended. `busy`: another login of the session is in progress. */
+export type OnceOutcome<Result> =
+  | { readonly outcome: 'ran' | 'shared'; readonly result: Result }
+  | { readonly outcome: 'over' | 'busy' }
+
+/** The locks of a site. Every method may throw `Sso2UnavailableError`. */
+export class Locks {
+  readonly #kv: Kv
+  readonly #prefix: string
+  readonly #keys: () => readonly Buffer[]
+  /** Logins that this process runs or waits for, by lock and digest. Their submits wait here and not in Redis. */
+  readonly #running = new Map<string, Promise<OnceOutcome<unknown>>>()
+
+  constructor({ kv, prefix, keys }: StoreParts<Kv>) {
+    this.#kv = kv
+    this.#prefix = prefix
+    this.#keys = keys
+  }
+
+  /**
+   * Takes the status check of a session. After a failure, the rest of the time is the pause.
+   * @param now milliseconds since 1970
+   * @returns `'taken'`, or what another request does with it
+   */
+  async takeCheck(key: string, ms: number, now: EpochMs): Promise<'taken' | 'begun' | 'failed'> {
+    const begun = `begun:${now}`
+    if (await this.#kv.add(this.#checkKey(key), begun, ms)) return 'taken'
+    const [state, at] = (await this.#kv.get(this.#checkKey(key)))?.split(':') ?? []
+    if (Math.abs(now - Number(at)) < ms) return state === 'failed' ? 'failed' : 'begun'
+    await this.#kv.set(this.#checkKey(key), begun, Math.ceil(ms / 1000)) // of a process whose clock is wrong
+    return 'taken'
+  }
+  /** Notes that the check got no usable response, so that nobody waits for it. */
+  failCheck(key: string, ms: number, now: EpochMs): Promise<void> {
+    return this.#kv.set(this.#checkKey(key), `failed:${now}`, Math.ceil(ms / 1000))
+  }
+  endCheck(key: string): Promise<void> {
+    return this.#kv.del(this.#checkKey(key))
+  }
+  /** Is a check of the session in progress? False after a failure. */
+  async isBeingChecked(key: string): Promise<boolean> {
+    return (await this.#kv.get(this.#checkKey(key)))?.startsWith('begun') === true
+  }
+
+  /** Takes the renewal of a session's access token, for a single caller in so many seconds. */
+  takeRenewal(key: string, seconds: number): Promise<boolean> {
+    return this.#kv.add(`${this.#prefix}renew:${key}`, '1', seconds * 1000)
+  }
+
+  /** Uses a landing token. @param signature decoded bytes of its signature @returns false if it was used before */
+  useToken(signature: Buffer): Promise<boolean> {
+    const used = createHash('sha256').update(signature).digest('base64url')
+    return this.#kv.add(`${this.#prefix}used:${used}`, '1', USED_TOKEN_MS)
+  }
+
+  /**
+   * Runs a login once for all simultaneous submits of a form. If the process of another submit dies, its lock expires, and this one runs.
+   * @param isFinal is the result to be shared with later submits for a moment?
+   */
+  once<Result>(
+    key: string,
+    digest: string,
+    run: () => Promise<Result>,
+    isFinal: (result: Result) => boolean,
+  ): Promise<OnceOutcome<Result>> {
+    const name = `${key}:${digest}`
+    const running = this.#running.get(name) as Promise<OnceOutcome<Result>> | undefined // of the same login, so of the same type
+    if (running) return running.then((end) => ('result' in end ? { outcome: 'shared', result: end.result } : end))
+    const begun = this.#runOrWait(key, digest, run, isFinal).finally(() => this.#running.delete(name))
+    this.#running.set(name, begun)
+    return begun
+  }
+
+  async #runOrWait<Result>(
+    key: string,
+    digest: string,
+    run: () => Promise<Result>,
+    isFinal: (result: Result) => boolean,
+  ): Promise<OnceOutcome<Result>> {
+    const lock = `${this.#prefix}login:{${key}}`
+    const end = performance.now() + LOGIN_MS + MAX_POLL_MS
+    for (let pause = FIRST_POLL_MS; performance.now() < end; pause = Math.min(pause * 1.5, MAX_POLL_MS)) {
+      const taken = await this.#kv.lock(lock, `${this.#prefix}sso2:{${key}}`, this.#seal({ digest }), LOGIN_MS)
+      if (taken === 'over') return { outcome: 'over' }
+      if (taken === 'taken') return this.#runLocked(lock, digest, run, isFinal)
+      const form = this.#open<Result>(taken.value)
+      if (form?.digest === digest && form.result !== undefined) return { outcome: 'shared', result: form.result }
+      if (form?.digest !== digest && form?.result === undefined) return { outcome: 'busy' }
+      if (form.result !== undefined)
+        await this.#kv.del(lock) // of another form, which is over
+      else await sleep(pause * (0.75 + Math.random() / 2))
+    }
+    return { outcome: 'busy' }
+  }
+
+  async #runLocked<Result>(
+    lock: string,
+    digest: string,
+    run: () => Promise<Result>,
+    isFinal: (result: Result) => boolean,
+  ): Promise<OnceOutcome<Result>> {
+    let shared: LoginForm<Result> | undefined
+    try {
+      const result = await run()
+      if (isFinal(result)) shared = { digest, result }
+      return { outcome: 'ran', result }
+    } finally {
+      const written = shared ? this.#kv.set(lock, this.#seal(shared), RESULT_SECONDS) : this.#kv.del(lock)
+      await written.catch(() => {}) // without Redis the lock expires, and the login is valid all the same
+    }
+  }
+
+  #seal(form: LoginForm<unknown>): string {
+    return seal(JSON.stringify(form), this.#keys())
+  }
+  #open<Result>(value: string): LoginForm<Result> | undefined {
+    const text = unseal(value, this.#keys())
+    return text === undefined ? undefined : JSON.parse(text)
+  }
+  #checkKey(key: string): string {
+    return `${this.#prefix}check:${key}`
+  }
+}

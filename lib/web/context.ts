@@ -1,0 +1,149 @@
+/** The context of a request: its session, the browser's cookies, and the identity that `req.sso2` shows. The outcome of a flow is a return value. */
+import type { Request, Response } from 'express'
+import { checkMarker, isBindingValue, type MarkerState } from '../decide/binding'
+import { ANONYMOUS, type DegradedReason, type Identity } from '../decide/identity'
+import { isDroppedByLogin, type LogoutMark } from '../decide/logout-mark'
+import {
+  blockReason,
+  countReturn,
+  FOREIGN_COUNT,
+  type LoopCause,
+  type ReturnCount,
+  returnCountSeconds,
+} from '../decide/loop-guard'
+import { lifetimeOf, type SsoRecord } from '../decide/record'
+import { flowParameterOf, MAX_RETURN_LENGTH, withoutFlowParameter } from '../decide/return-to'
+import type { EpochMs } from '../protocol/claims'
+import { storeUnavailable } from '../storage/site-store'
+import { isMountedAt, readCookie, requestAddress } from './http/request-facts'
+import { dropCookie, setCookie } from './http/response-headers'
+import type { RequestSession } from './session/request-session'
+import type { Site } from './site'
+
+/** Fields of a record that a request may change while the session keeps its ID. */
+export type RecordChanges = Partial<
+  Record<keyof SsoRecord | 'pending' | 'user' | 'accessUntil' | 'accessRefused' | 'accessFailedAt', unknown>
+>
+
+/** The context of one request. */
+export class Context {
+  readonly site: Site
+  readonly req: Request
+  readonly res: Response
+  readonly session: RequestSession
+  /** Is the site mounted in its application at the path of its address? */
+  readonly isMounted: boolean
+  /** Value of the binding cookie, as the response will leave it. */
+  binding: string | undefined
+  /** The logout mark, as the response will leave it. */
+  mark: LogoutMark | undefined
+  /** What `req.sso2` shows. */
+  identity: Identity = ANONYMOUS
+  /** When this request has logged the browser out, in milliseconds. The redirect to Identify after it belongs to the logout. */
+  logoutAt: EpochMs | undefined
+  /** Is `onLogout` running for the request? A logout in it does not call it again. */
+  isInOnLogout = false
+
+  constructor(site: Site, req: Request, res: Response, session: RequestSession) {
+    const { config, cookies } = site
+    this.site = site
+    this.req = req
+    this.res = res
+    this.session = session
+    this.isMounted = isMountedAt(req, config.mountPath)
+    const binding = readCookie(req, config.cookies.binding)
+    this.binding = isBindingValue(binding) ? binding : undefined
+    this.mark = cookies.mark.read(readCookie(req, config.cookies.logout))
+  }
+
+  /** The login record, anonymous or logged in. */
+  get login(): SsoRecord | undefined {
+    return this.session.record
+  }
+
+  /** Changes the record of a live session, and renews its lifetime. @returns false if the session has ended meanwhile */
+  async update(changes: RecordChanges): Promise<boolean> {
+    const { site, session } = this
+    const { key, record: known } = session
+    if (key === undefined || !known) return false
+    const record = { ...known, ...changes } as SsoRecord
+    const seconds = lifetimeOf(record, site.now(), site.config)
+    const lifetimes = { record: seconds, data: session.dataSeconds ?? seconds }
+    const isWritten = await site.records.update(key, record, lifetimes)
+    session.entry = isWritten ? { state: 'live', record } : await site.records.readEntry(key)
+    return isWritten
+  }
+
+  /** Reads the record again. @throws {Sso2UnavailableError} if Redis does not answer */
+  async reread(): Promise<void> {
+    const { session, site } = this
+    if (session.key !== undefined) session.entry = await site.records.readEntry(session.key)
+    else if (!session.isAvailable) throw storeUnavailable()
+  }
+
+  /** Sets the logout mark. @param seconds how long the browser keeps it */
+  setMark(mark: LogoutMark, seconds: number): void {
+    const { site, res } = this
+    this.mark = mark
+    setCookie(res, site.config, site.config.cookies.logout, site.cookies.mark.write(mark), seconds)
+  }
+
+  /** Drops a mark that names no SSO session, after a login by form or an anonymous landing. */
+  dropMark(): void {
+    if (!isDroppedByLogin(this.mark)) return
+    this.mark = undefined
+    dropCookie(this.res, this.site.config, this.site.config.cookies.logout)
+  }
+
+  /** How often the browser has returned from Identify without a pause. */
+  get returns(): ReturnCount | undefined {
+    const { cookies, config } = this.site
+    const text = readCookie(this.req, config.cookies.loop)
+    return text === undefined ? undefined : (cookies.returns.read(text) ?? FOREIGN_COUNT)
+  }
+
+  /** Counts a return of the browser. @param cause why the landing failed, '' if it did not */
+  countReturn(cause: LoopCause): void {
+    const { site, res } = this
+    const counted = countReturn(this.returns, cause)
+    setCookie(
+      res,
+      site.config,
+      site.config.cookies.loop,
+      site.cookies.returns.write(counted),
+      returnCountSeconds(counted),
+    )
+  }
+
+  /** Address of the page without the parameter `sso2`. `undefined` if it is too long to return to, or not valid. */
+  get page(): string | undefined {
+    const address = requestAddress(this.req, this.site.config, this.isMounted)
+    const page = address === undefined ? undefined : withoutFlowParameter(address)
+    return page !== undefined && page.length > MAX_RETURN_LENGTH ? undefined : page
+  }
+
+  /** Marker of a browser without cookies in the address. It counts only without a binding cookie. */
+  get marker(): MarkerState {
+    const { site, req } = this
+    if (this.binding !== undefined) return 'none'
+    const address = requestAddress(req, site.config, this.isMounted) ?? ''
+    return checkMarker(site.macKeys, flowParameterOf(address), site.config.clock.now())
+  }
+
+  /** Why the page must be served now, without another Identify redirect. */
+  get block(): DegradedReason | undefined {
+    return this.marker === 'current' ? 'cookies_blocked' : blockReason(this.returns)
+  }
+}
+
+const CONTEXT: unique symbol = Symbol('express-sso2.context')
+
+/** Returns the context of a request, made when it is first needed. Never throws because of an outage of Redis. */
+export async function contextOf(site: Site, req: Request, res: Response): Promise<Context> {
+  const marked = req as { [CONTEXT]?: Context }
+  const known = marked[CONTEXT]
+  if (known?.site === site) return known
+  const made = new Context(site, req, res, await site.sessions.sessionOf(req))
+  marked[CONTEXT] = made
+  return made
+}

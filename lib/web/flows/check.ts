@@ -1,0 +1,136 @@
+/** Asks the SSO system for the status of a session, once for all processes. Interface: "POST {sso_url}/sessionstatus". */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type DegradedReason, type Identity, show } from '../../decide/identity'
+import { ageOf, isLoggedIn, isStale, lifetimeOf, needsTicket, type SsoRecord } from '../../decide/record'
+import { decideStatus } from '../../decide/status-check'
+import { TokenError, type TokenFault } from '../../errors'
+import type { SessionToken } from '../../protocol/session-token'
+import { accountName } from '../../storage/account-index'
+import { unlessUnavailable } from '../../storage/site-store'
+import type { Context } from '../context'
+import { publish } from '../hooks'
+import { deviceOf } from '../http/request-facts'
+import { exchangeTicket } from './exchange-ticket'
+
+const MIN_LOCK_MS = 4000
+/** Added to the limit of one call, because the lock must outlive the call. */
+const SPARE_MS = 2000
+const POLL_MS = 50
+
+const lockMs = ({ site }: Context) => Math.max(MIN_LOCK_MS, site.config.timeoutMs + SPARE_MS)
+
+/**
+ * Checks the status of the session. A request makes at most one status check.
+ * @param isFresh makes a call of its own, at any age of the last one
+ * @returns the identity to show, or `undefined` if the session is verified, or over
+ */
+export async function checkStatus(ctx: Context, isFresh: boolean): Promise<Identity | undefined> {
+  const { site, session } = ctx
+  const { login } = ctx
+  const key = session.key ?? ''
+  if (!login || !site.client.isAvailable) return showStale(ctx)
+  const taken = isFresh ? 'taken' : await site.locks.takeCheck(key, lockMs(ctx), site.config.clock.now())
+  if (taken === 'failed') return showStale(ctx)
+  if (taken === 'begun') return isWithinGrace(ctx, login) ? show(login) : waitForCheck(ctx)
+  if (!site.records.open(login)) return endSession(ctx) // no secret of this process fits
+  const startedAt = site.config.clock.now()
+  const began = performance.now()
+  const decision = decideStatus(login, await site.runningOperations.run(() => askStatus(ctx, login)))
+  publish('check', {
+    operation: 'sessionstatus',
+    outcome: decision.action,
+    durationMs: performance.now() - began,
+    sidHash: login.sidHash,
+    reason: 'reason' in decision ? decision.reason : undefined,
+  })
+  switch (decision.action) {
+    case 'no_answer':
+      if (!isFresh) await site.locks.failCheck(key, lockMs(ctx), site.config.clock.now())
+      return showStale(ctx)
+    case 'keep':
+      return keep(ctx, login, isFresh)
+    case 'sign_in':
+      return signInAfterCheck(ctx, login, decision.token, startedAt)
+    case 'over':
+      return endSession(ctx)
+  }
+}
+
+/** @returns the response, or the reason why it was refused. `undefined` without a response */
+async function askStatus(ctx: Context, login: SsoRecord): Promise<SessionToken | TokenFault | undefined> {
+  const { site, req } = ctx
+  const sid = site.records.open(login)?.sid
+  if (sid === undefined) return undefined
+  const lks = needsTicket(login, site.now(), site.config.recheckSeconds) ? 'anon' : 'loggedin' // with `anon` a login comes with a ticket
+  try {
+    return await site.client.sessionStatus({ sid, lks, ...deviceOf(req) })
+  } catch (error) {
+    return error instanceof TokenError ? error.reason : undefined
+  }
+}
+
+async function keep(ctx: Context, login: SsoRecord, isFresh: boolean): Promise<Identity | undefined> {
+  const { site, session } = ctx
+  const checkedAt = site.now()
+  const changes = isLoggedIn(login) ? { checkedAt } : { checkedAt, pending: undefined }
+  const write = () => Promise.all([ctx.update(changes), isFresh || site.locks.endCheck(session.key ?? '')])
+  const isWritten = await unlessUnavailable(write)
+  return isWritten === 'unavailable' ? show({ ...login, checkedAt }, 'store_unavailable') : undefined // only this request uses the answer
+}
+
+/** Exchanges the ticket, to load the user or to renew the access token. After the headers are sent, the session ID cannot change. */
+async function signInAfterCheck(
+  ctx: Context,
+  login: SsoRecord,
+  token: SessionToken,
+  startedAt: number,
+): Promise<Identity | undefined> {
+  if (!isLoggedIn(login) && ctx.res.headersSent !== false) {
+    await ctx.update({ checkedAt: 0 }) // so that the next request checks again
+    return show(login)
+  }
+  const { outcome } = await exchangeTicket(ctx, token, startedAt)
+  if (outcome === 'user_unknown' && isLoggedIn(login)) return keep(ctx, login, false)
+  if (outcome === 'too_late') return endSession(ctx)
+  return undefined
+}
+
+/** Waits for the check of another request or process, which the session needs. */
+async function waitForCheck(ctx: Context): Promise<Identity | undefined> {
+  const { site, session } = ctx
+  for (const end = performance.now() + lockMs(ctx); performance.now() < end; ) {
+    await sleep(POLL_MS)
+    await ctx.reread()
+    const { login } = ctx
+    if (!login || !isStale(login, site.now(), site.config.recheckSeconds)) return undefined
+    if (!(await site.locks.isBeingChecked(session.key ?? ''))) break
+  }
+  return showStale(ctx)
+}
+
+function isWithinGrace({ site }: Context, login: SsoRecord): boolean {
+  const { recheckSeconds, graceSeconds } = site.config
+  return ageOf(login.checkedAt, site.now()) < recheckSeconds + graceSeconds
+}
+
+/** Shows a record without a usable response: a login within the grace period, an anonymous session always. */
+export function showStale(ctx: Context, reason: DegradedReason = 'sso_unavailable'): Identity {
+  const { login } = ctx
+  return show(login && (!isLoggedIn(login) || isWithinGrace(ctx, login)) ? login : undefined, reason)
+}
+
+/** Ends the session on this site, because the SSO session is over. An anonymous session keeps its data, and an empty record. */
+export async function endSession(ctx: Context): Promise<undefined> {
+  const { site, session, login } = ctx
+  const { key } = session
+  if (key === undefined || !login) return undefined
+  if (isLoggedIn(login)) {
+    const account = accountName(login.user.accountId)
+    await site.records.end(key, { next: '', sidHash: login.sidHash, account })
+    await session.leave('drop_cookie')
+    return undefined
+  }
+  await site.records.empty(key, lifetimeOf(undefined, site.now(), site.config))
+  session.entry = { state: 'empty' }
+  return undefined
+}

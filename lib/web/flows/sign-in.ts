@@ -1,0 +1,180 @@
+/**
+ * Begins sessions, and ends the ones that they follow. No other code changes the user of a browser. The order of steps is what keeps a login
+ * and a logout that happen at once from missing each other: docs/internals/architecture.md, "Sign in". Threats L2, L10, L13.
+ */
+import { isVoidedByLogoutOfAll } from '../../decide/logout-mark'
+import { isLoggedIn, isSameLogin, lifetimeOf, RECORD_VERSION, type SsoRecord, type User } from '../../decide/record'
+import type { EpochMs } from '../../protocol/claims'
+import { accountName } from '../../storage/account-index'
+import type { Secrets } from '../../storage/records'
+import { shortHash } from '../../storage/site-store'
+import type { Context } from '../context'
+import { deviceOf } from '../http/request-facts'
+import type { NextSession, RequestSession } from '../session/request-session'
+import type { Site } from '../site'
+import { callLogout } from './log-out'
+
+/** A user, and the secrets of the login. */
+export interface LoadedUser {
+  readonly user: User
+  readonly secrets: Secrets
+  /** Expiry of the access token in seconds since 1970, if the authorization server sent one. */
+  readonly accessUntil: number | undefined
+}
+
+/**
+ * `renewed`: the session was this login already. `lost`: another request has moved or ended the session. `voided`: the login was logged out
+ * in the meantime. `too_late`: the response headers are sent, so the browser can get no cookie.
+ */
+export type SignInOutcome = 'done' | 'renewed' | 'lost' | 'voided' | 'too_late'
+
+/** Logs a user in. Landing, login form and status check all use this function. @param startedAt when the attempt began */
+export async function signIn(ctx: Context, loaded: LoadedUser, startedAt: EpochMs): Promise<SignInOutcome> {
+  const { site, login } = ctx
+  const { user, secrets, accessUntil } = loaded
+  const sidHash = shortHash(secrets.sid)
+  const sealed = site.records.seal(secrets)
+  const renewal = {
+    user,
+    sealed,
+    accessUntil,
+    accessRefused: undefined,
+    accessFailedAt: undefined,
+    checkedAt: site.now(),
+  }
+  if (isSameLogin(login, sidHash, user.accountId)) return (await ctx.update(renewal)) ? 'renewed' : 'lost'
+  const isOther = isLoggedIn(login) && login.user.accountId !== user.accountId
+  const access = accessUntil === undefined ? {} : { accessUntil }
+  const since = isOther ? site.now() : (login?.since ?? site.now())
+  const outcome = await moveTo(ctx, {
+    v: RECORD_VERSION,
+    status: 'loggedin',
+    since,
+    checkedAt: site.now(),
+    startedAt,
+    sidHash,
+    sealed,
+    user,
+    ...access,
+  })
+  if (outcome === 'voided') await logOutVoided(ctx, secrets.sid, user.accountId)
+  return outcome
+}
+
+/** An anonymous session to begin. */
+export interface Anonymous {
+  readonly sid: string
+  readonly startedAt: EpochMs
+  /** Time of the report by the SSO system, in seconds. Default: now. */
+  readonly checkedAt?: number
+  /** The SSO system reports a login, but the user could not be loaded yet. */
+  readonly isPending?: true
+}
+
+/** Stores an anonymous session. A live anonymous session is updated in place, and never moved. */
+export async function beginAnonymous(
+  ctx: Context,
+  { sid, startedAt, checkedAt, isPending }: Anonymous,
+): Promise<SignInOutcome> {
+  const { site, session, login } = ctx
+  const browser = session.isExternal && ctx.binding !== undefined ? { browser: shortHash(ctx.binding) } : {}
+  const record: SsoRecord = {
+    v: RECORD_VERSION,
+    status: 'anon',
+    since: isLoggedIn(login) ? site.now() : (login?.since ?? site.now()),
+    checkedAt: checkedAt ?? site.now(),
+    startedAt,
+    sidHash: shortHash(sid),
+    sealed: site.records.seal({ sid }),
+    ...(isPending ? { pending: isPending } : {}),
+    ...browser,
+  }
+  const { key, entry } = session
+  const isInPlace = entry !== 'unavailable' && (entry.state === 'empty' || login?.status === 'anon')
+  if (key === undefined || !isInPlace) return moveTo(ctx, record)
+  const seconds = lifetimeOf(record, site.now(), site.config)
+  const isWritten = await site.records.update(key, record, { record: seconds, data: session.dataSeconds ?? seconds })
+  if (!isWritten) return 'lost'
+  session.entry = { state: 'live', record }
+  return 'renewed'
+}
+
+/** Gives the browser a session with a new ID, and ends its session before. The data move along, unless they serve another account. */
+async function moveTo(ctx: Context, record: SsoRecord): Promise<SignInOutcome> {
+  const { session, site, res } = ctx
+  if (res.headersSent !== false) return 'too_late'
+  const account = isLoggedIn(record) ? accountName(record.user.accountId) : undefined
+  const ended = await endBefore(site, session, record, account)
+  if (ended === 'lost') {
+    await session.leave('keep_cookie')
+    return 'lost'
+  }
+  const before = session.record
+  const keepsData = !isLoggedIn(before) || accountName(before.user.accountId) === account
+  return establish(site, session, record, { data: ended.data, account, keepsData })
+}
+
+/** Begins a session: data, then index and record, then the marks of logouts. The browser gets no cookie of a session that is not established. */
+async function establish(
+  site: Site,
+  session: RequestSession,
+  record: SsoRecord,
+  next: NextSession,
+): Promise<'done' | 'voided'> {
+  const { account } = next
+  try {
+    await session.begin(next)
+    const { key = '' } = session
+    const life = lifetimeOf(record, site.now(), site.config)
+    const [oldest] = await Promise.all([
+      account === undefined ? [] : site.accounts.add(account, { key, sidHash: record.sidHash }, record.startedAt),
+      site.records.begin(key, record, life),
+    ])
+    if (account !== undefined && (await isVoided(site, record, account))) {
+      await site.records.end(key, { next: '', sidHash: record.sidHash, account })
+      await session.leave('keep_cookie')
+      return 'voided'
+    }
+    session.entry = { state: 'live', record }
+    for (const { key: old, sidHash } of oldest)
+      await site.records.end(old, { next: '', sidHash, account: account ?? '' })
+    return 'done'
+  } catch (error) {
+    await session.leave('keep_cookie')
+    throw error
+  }
+}
+
+/** Ends the session that another one follows, and takes its data in the same step. Only one of several requests wins. */
+async function endBefore(site: Site, session: RequestSession, record: SsoRecord, account = '') {
+  const { key, record: before, gone } = session
+  if (key === undefined || gone?.next === '') return { data: null }
+  const { entry, data } = await site.records.end(key, { next: session.nextKey(), sidHash: record.sidHash, account })
+  const isLost = entry.state === 'gone' || (before !== undefined && entry.state === 'none')
+  return isLost ? 'lost' : { data }
+}
+
+/** Reads the marks of logouts, after index and record are written. */
+async function isVoided(site: Site, { sidHash, startedAt }: SsoRecord, account: string): Promise<boolean> {
+  const { isSessionOut, all } = await site.accounts.marks(sidHash, account)
+  return isSessionOut || isVoidedByLogoutOfAll(all, startedAt)
+}
+
+/** The logout that voided a login may not have known its SSO session, so it is logged out now. */
+async function logOutVoided({ site, req }: Context, sid: string, accountId: string): Promise<void> {
+  const logout = { sid, accountId, scope: 'session', since: site.now(), ...deviceOf(req) } as const
+  const sidHash = shortHash(sid)
+  await Promise.all([site.accounts.markSession(sidHash), site.pendingLogouts.add(logout)])
+  if (await callLogout(site, logout)) await site.pendingLogouts.remove(sidHash)
+}
+
+/** `req.session.regenerate()`: the login moves to another session ID, the site's data do not. */
+export async function moveLogin(site: Site, session: RequestSession): Promise<void> {
+  const { record, key } = session
+  if (!record || key === undefined) return
+  const account = isLoggedIn(record) ? accountName(record.user.accountId) : undefined
+  const ended = await endBefore(site, session, record, account)
+  if (ended === 'lost') return session.leave('keep_cookie')
+  await establish(site, session, record, { data: null, account, keepsData: false })
+  if (account !== undefined) await site.accounts.remove(account, [{ key, sidHash: record.sidHash }])
+}

@@ -1,0 +1,91 @@
+/** Finds out who visits a page: the record, a status check, or a redirect to Identify. Every page goes this way. */
+
+import { type DegradedReason, type Identity, show } from '../../decide/identity'
+import { LOG_LINES } from '../../decide/log-lines'
+import { isVoidedBy, TOLD_SECONDS } from '../../decide/logout-mark'
+import { isLoggedIn, isOver, isStale, mayAskForAccess } from '../../decide/record'
+import { unlessUnavailable } from '../../storage/site-store'
+import type { Context } from '../context'
+import { publish } from '../hooks'
+import { isForPage, isPageLoad, isPrefetchRequest } from '../http/request-facts'
+import { sendProblem } from '../pages/answers'
+import { checkStatus, endSession, showStale } from './check'
+import { isMisroutedLanding, sendToIdentify } from './identify'
+import { logOut } from './log-out'
+
+/** Options of the caller. */
+export interface VisitOptions {
+  /** May the browser be redirected to Identify? `'if_configured'`: if option `identify` is `'always'`. `'never'`: the caller cannot redirect. */
+  readonly identify: 'always' | 'if_configured' | 'never'
+  /** Is only a status check accepted that begins now? */
+  readonly isFresh?: boolean
+  /** Only the login page redirects to Identify while a logout is pending. */
+  readonly isLoginPage?: boolean
+}
+
+/** Finds the identity to show. @returns `'answered'` if the browser was redirected to Identify */
+export async function visit(ctx: Context, options: VisitOptions): Promise<Identity | 'answered'> {
+  const identity = await unlessUnavailable(() => findIdentity(ctx, options), 'store_unavailable' as const)
+  if (identity === 'answered') return identity
+  const shown = identity === 'store_unavailable' ? showStale(ctx, identity) : identity
+  if (shown.degraded)
+    publish('degraded', { operation: 'visit', outcome: 'served', durationMs: 0, reason: shown.degraded })
+  return shown
+}
+
+async function findIdentity(ctx: Context, options: VisitOptions): Promise<Identity | 'answered'> {
+  const { site, session } = ctx
+  if (!session.isAvailable) return show(undefined, 'store_unavailable')
+  if (ctx.mark && !(await settleLogout(ctx)) && !(options.isLoginPage && !ctx.login))
+    return show(undefined, 'logout_pending')
+  if (ctx.login) site.identifyHealth.noteReturnFromIdentify(ctx.login.since) // another process may have begun the session
+  if (ctx.login && isOver(ctx.login, site.now(), site.config)) await endSession(ctx)
+  if (ctx.login && (options.isFresh || isStale(ctx.login, site.now(), site.config.recheckSeconds))) {
+    const shown = await checkStatus(ctx, options.isFresh === true)
+    if (shown) return shown
+  }
+  if (ctx.login && !mayAskForAccess(ctx.login, site.now())) return show(ctx.login)
+  if (!mayIdentify(ctx, options)) return show(ctx.login)
+  if (session.gone?.next && ctx.returns) return show(undefined) // a tab that will have the new cookie with its next request
+  const reason = reasonToStay(ctx)
+  if (reason) return show(ctx.login, reason)
+  if (isPrefetchRequest(ctx.req))
+    await sendProblem(site, ctx.req, ctx.res, 503, 'prefetch') // or the anonymous page is shown after the click
+  else sendToIdentify(ctx, ctx.page ?? '', ctx.login ? 'access_expired' : 'no_session')
+  return 'answered'
+}
+
+/** Log topic of a page that is served without a session after too many Identify redirects. */
+export const IDENTIFY_LOOP = 'visit:identify_loop'
+
+/** Returns why a page that may identify is served without another redirect. An outage is no loop, so its health comes first. */
+function reasonToStay(ctx: Context): DegradedReason | undefined {
+  const { block, site } = ctx
+  if (!site.identifyHealth.mayRedirect) return 'sso_unavailable'
+  if (block === 'identify_loop') site.config.log.warn(IDENTIFY_LOOP, LOG_LINES.redirectLoop)
+  return block
+}
+
+/**
+ * Ends a session that this browser has logged out of, and looks whether its logout is confirmed.
+ * @returns false while the browser must not be redirected to Identify, which would log it in again
+ */
+async function settleLogout(ctx: Context): Promise<boolean> {
+  const { mark, login, site } = ctx
+  if (!mark) return true
+  if (login && isVoidedBy(mark, login)) return (await logOut(ctx, mark.scope, mark)) === 'confirmed'
+  if (isLoggedIn(login) || mark.isTold || mark.sidHash === '') return true
+  if (await site.pendingLogouts.has(mark.sidHash)) return false
+  ctx.setMark({ ...mark, isTold: true }, TOLD_SECONDS)
+  return true
+}
+
+/** Whoever opens the login page is a person. */
+function mayIdentify(ctx: Context, { identify, isLoginPage }: VisitOptions): boolean {
+  const { site, req } = ctx
+  if (identify === 'never' || isMisroutedLanding(ctx)) return false
+  if (identify === 'if_configured' && site.config.identify !== 'always') return false
+  if (ctx.page !== undefined) return isLoginPage ? isForPage(req) : site.shouldIdentify(req)
+  if (isPageLoad(req)) site.config.log.info('visit:address', LOG_LINES.longAddress)
+  return false
+}

@@ -1,0 +1,63 @@
+/** The site's own data in `req.session`: the stored text, and the merge of two versions. Pure. */
+import type session from 'express-session'
+import { isObject, parseForeignJson } from '../../protocol/json'
+
+/** Content of `req.session`. */
+export type SiteData = Readonly<Record<string, unknown>>
+
+/** Returns the site's data in a session object. */
+export function dataIn(session: object | null | undefined): SiteData {
+  const { cookie: _cookie, ...data }: { cookie?: unknown } = { ...session }
+  return data
+}
+
+/** Applies the changes between `before` and `now` to `under`, by names of the top level. */
+export function withChanges(before: SiteData, now: SiteData, under: SiteData): SiteData {
+  const result = new Map(Object.entries(under))
+  for (const name of new Set([...Object.keys(before), ...Object.keys(now)])) {
+    if (JSON.stringify(before[name]) === JSON.stringify(now[name])) continue
+    if (Object.hasOwn(now, name)) result.set(name, now[name])
+    else result.delete(name)
+  }
+  return Object.fromEntries(result)
+}
+
+/** Name of the tag in stored data: the account that the data serve. */
+const TAG = 'sso2'
+
+/** Returns the stored text of a session. @returns `null` for a session without data, which the login record alone keeps */
+export function textOf(sess: object, account: string | undefined): string | null {
+  if (!Object.values(dataIn(sess)).some((value) => JSON.stringify(value) !== undefined)) return null
+  return JSON.stringify(account === undefined ? sess : { ...sess, [TAG]: account })
+}
+
+/** Reads a stored text for express-session. Data of another account, or of a login that has ended, are none. */
+export function sessionIn(text: string | null, account: string | undefined): session.SessionData {
+  const { [TAG]: tag, cookie, ...data } = parsed(text)
+  const known = isObject(cookie) ? cookie : { originalMaxAge: null, sameSite: 'lax' }
+  return { cookie: known as unknown as session.Cookie, ...(tag === undefined || tag === account ? data : {}) } // express-session makes its own object of it
+}
+
+function parsed(text: string | null): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = parseForeignJson(text ?? '{}')
+    return isObject(value) ? value : {}
+  } catch {
+    return {}
+  }
+}
+
+/** Returns the lifetime that the site has set for stored data (`req.session.cookie.maxAge`), in seconds. The cookie comes first in the text. */
+export function maxAgeOf(text: string | null): number | undefined {
+  const [, ms] = /^\{"cookie":\{"originalMaxAge":(\d{1,15})/.exec(text ?? '') ?? []
+  return ms === undefined ? undefined : Math.ceil(Number(ms) / 1000)
+}
+
+/** Returns the data as JSON keeps them. `undefined` if JSON cannot (a BigInt, a circle), because a login must not fail halfway. */
+export function asStored(sess: object): SiteData | undefined {
+  try {
+    return JSON.parse(JSON.stringify(dataIn(sess)))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,73 @@
+import {
+  isDroppedByLogin,
+  isTokenVoidedBy,
+  isVoidedBy,
+  isVoidedByLogoutOfAll,
+  type LogoutMark,
+  type LogoutOfAll,
+  readLogoutMark,
+} from '../../lib/decide/logout-mark'
+import type { SsoRecord } from '../../lib/decide/record'
+import { anonRecord, loginRecord, NOW } from './samples'
+
+const AT = NOW * 1000
+const mark = (changes: Partial<LogoutMark> = {}): LogoutMark => ({
+  at: AT,
+  scope: 'session',
+  sidHash: 'out',
+  isTold: false,
+  ...changes,
+})
+const nameless = mark({ sidHash: '' })
+const told = mark({ isTold: true })
+const login = (startedAt: number, sidHash = 'other') => loginRecord({ startedAt, sidHash })
+const anon = (startedAt: number, sidHash = 'other') => anonRecord({ startedAt, sidHash })
+
+test.each<[what: string, mark: LogoutMark, record: SsoRecord, isVoid: boolean]>([
+  ['a login that began before the logout', mark(), login(AT - 1), true],
+  ['a login that began in the same millisecond', mark(), login(AT), true],
+  ['a login that began after the logout', mark(), login(AT + 1), false],
+  ['a login of the SSO session of the logout, whenever it began', mark(), login(AT + 1, 'out'), true],
+  ['an old login after a logout that is confirmed', told, login(AT - 1), true],
+  ['a new login after a logout that is confirmed', told, login(AT + 1), false],
+  ['an old login, the mark naming no SSO session', nameless, login(AT), true],
+  ['a new login, the mark naming no SSO session', nameless, login(AT + 1), false],
+  ['an old anonymous session, whose logout is still to be sent', mark(), anon(AT), true],
+  ['an anonymous session of the SSO session, whose logout is still to be sent', mark(), anon(AT + 1, 'out'), true],
+  ['a new anonymous session', mark(), anon(AT + 1), false],
+  ['any anonymous session after a logout that is confirmed', told, anon(AT, 'out'), false],
+])('%s is void, or not: %#', (_what, carried, record, isVoid) => {
+  expect(isVoidedBy(carried, record)).toBe(isVoid)
+})
+
+test('a mark voids landing tokens of its own SSO session only, and any if it names none', () => {
+  const voids = (carried: LogoutMark) => ['out', 'other'].map((sidHash) => isTokenVoidedBy(carried, sidHash))
+  expect([voids(mark()), voids(nameless)]).toEqual([
+    [true, false],
+    [true, true],
+  ])
+})
+
+test('a login drops a mark that names no SSO session, and no other', () => {
+  expect([nameless, mark(), undefined].map(isDroppedByLogin)).toEqual([true, false, false])
+})
+
+const all = (at: number | 'open', isOwnClock = false): LogoutOfAll => ({ told: at, isOwnClock })
+test.each<[what: string, all: LogoutOfAll | undefined, startedAt: number, isVoid: boolean]>([
+  ['no logout of all', undefined, AT, false],
+  ['one that is not confirmed', all('open'), AT + 9999, true],
+  ['one that this process confirmed before', all(AT, true), AT + 1, false],
+  ['one that this process confirmed in the same millisecond', all(AT, true), AT, true],
+  ['one that another process confirmed 2 s before', all(AT), AT + 2000, true],
+  ['one that another process confirmed longer ago', all(AT), AT + 2001, false],
+])('%s voids a login of its account, or not', (_what, logout, startedAt, isVoid) => {
+  expect(isVoidedByLogoutOfAll(logout, startedAt)).toBe(isVoid)
+})
+
+test('a mark is read as it was written, and nothing else is a mark', () => {
+  for (const one of [mark(), nameless, mark({ scope: 'account', isTold: true })])
+    expect(readLogoutMark({ ...one })).toEqual(one)
+  const broken = [{ at: '1' }, { scope: 'all' }, { sidHash: null }, { isTold: 1 }]
+  for (const change of broken) expect(readLogoutMark({ ...mark(), ...change })).toBeUndefined()
+  expect(readLogoutMark({})).toBeUndefined()
+})
