@@ -85,6 +85,8 @@ async function routeRequest(
     if (status === BODY_CONSUMED) site.config.log.warn('body:consumed', LOG_LINES.bodyConsumed)
     if (status !== undefined) return refuseRequest(site, req, res, status, 'bad_request')
   }
+  const hasOwnViews = site.views.login !== undefined || site.views.confirmLogout !== undefined
+  if (hasOwnViews && handler !== handleLanding) attachSso2Request(await openRequestContext(site, req, res)) // for their headers
   await site.runningOperations.run(() => handler(site, req, res, query), res)
 }
 

@@ -7,7 +7,7 @@ import type { LoginResult } from '../decide/login'
 import type { LogoutResult } from '../decide/logout'
 import { isAccessTokenExpired, isLoggedIn, mayStillBeRenewed, type User, withoutAccessToken } from '../decide/record'
 import { ANONYMOUS, type DegradedReason, type Identity, showRecord, userOfLogin } from '../decide/request-decision'
-import { validateReturnTo, withoutFlowParameter } from '../decide/return-to'
+import { validateReferer, validateReturnTo, withoutFlowParameter } from '../decide/return-to'
 import { NotLoggedInError, Sso2SetupError, Sso2UnavailableError } from '../errors'
 import { PlatformApi } from '../remote/platform-api'
 import type { AccessTokenSource } from '../remote/rest-call'
@@ -16,7 +16,8 @@ import { identifyAddress } from './actions/identify'
 import { type Credentials, logIn } from './actions/log-in'
 import { logOut } from './actions/log-out'
 import { resolveUser } from './actions/resolve-user'
-import { type RequestContext, statusChecksOf } from './request-context'
+import { isForPage, loginUrl, queryParameters, returnToOf } from './http/request-facts'
+import { pageAddress, type RequestContext, statusChecksOf } from './request-context'
 
 declare global {
   namespace Express {
@@ -71,8 +72,7 @@ export class Sso2Request {
   async login(credentials: Credentials): Promise<LoginResult> {
     const { context } = this.#holder
     const result = await context.site.runningOperations.run(() => logIn(context, credentials), context.res)
-    const { value } = context.stored
-    if (result.ok || !value) this.#holder.identity = value ? showRecord(value) : ANONYMOUS
+    if (result.ok || !context.stored.value) this.#holder.identity = storedIdentity(context)
     return result
   }
   /**
@@ -102,6 +102,17 @@ export class Sso2Request {
     if (identity === 'answered' || identity.degraded === 'store_unavailable') throw storeUnavailable()
     this.#holder.identity = identity
     return this.status
+  }
+  /**
+   * Returns the address of the login page, for a link.
+   * @param returnTo a path or an address of the site. Default: the page of the request, and on the login page the page that it returns to
+   * @throws {Sso2SetupError} if there is no login page (`routes.login: false`)
+   */
+  loginUrl(returnTo?: string): string {
+    const { context } = this.#holder
+    const { config } = context.site
+    if (config.loginPage === undefined) throw new Sso2SetupError('There is no login page: option routes.login is false')
+    return loginUrl(config.loginPage, returnToOf(config, returnTo ?? pageForLogin(context)))
   }
   /**
    * Returns the Identify address for the browser, valid for ten seconds. Sets the binding cookie if the browser has none. Interface: "Identify:
@@ -145,8 +156,19 @@ export class Sso2Request {
   }
 }
 
-/** Sets `req.sso2`. */
-export function attachSso2Request(context: RequestContext, identity: Identity): IdentityHolder {
+/** Returns the page to which a login link of the request leads back: no page that only a form or a script asks for, and not the login page. */
+function pageForLogin(context: RequestContext): string | undefined {
+  const { req, site } = context
+  const page = pageAddress(context)
+  const isLoginPage = page?.replace(/[?#].*$/, '') === site.config.loginPage?.replace(/[?#].*$/, '')
+  if (isLoginPage) return queryParameters(req).get('return_to') ?? undefined
+  return isForPage(req) ? page : validateReferer(req.headers.referer, site.config.returnPolicy)
+}
+
+const storedIdentity = ({ stored: { value } }: RequestContext): Identity => (value ? showRecord(value) : ANONYMOUS)
+
+/** Sets `req.sso2`. @param identity default: that of the record as last read */
+export function attachSso2Request(context: RequestContext, identity = storedIdentity(context)): IdentityHolder {
   const holder: IdentityHolder = { context, identity }
   context.req.sso2 = new Sso2Request(holder)
   return holder

@@ -10,6 +10,7 @@ import {
   type LoginError,
   type LoginResult,
   lostAttemptResult,
+  withinLimits,
 } from '../../decide/login'
 import { couldBeLoggedIn, isBegunByOtherBrowser } from '../../decide/record'
 import { afterUnknownLogin } from '../../decide/status-check'
@@ -115,9 +116,10 @@ async function attemptLogin(context: RequestContext, credentials: Credentials, l
   const sent = await sendLogin(context, credentials, lock)
   if (!('attempt' in sent)) return sent
   const { decision, attempt, admission, start } = sent
-  const [result] = await Promise.all([applyLoginDecision(context, decision, start), admission?.settle(attempt)])
+  const [result, left] = await Promise.all([applyLoginDecision(context, decision, start), admission?.settle(attempt)])
   const { req, res, site } = context
-  if (result.ok && sent.isAnswered) site.limits.rememberDevice(req, res, credentials.username)
+  if (!result.ok) return withinLimits(result, left)
+  if (sent.isAnswered) site.limits.rememberDevice(req, res, credentials.username)
   return result
 }
 
