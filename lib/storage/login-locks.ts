@@ -36,6 +36,9 @@ export interface FoundForm {
 
 /** The logins in progress of a site, under the site's prefix. */
 export class LoginLocks extends SiteStore {
+  /** Logins of this process, by session. */
+  readonly running = new Map<string, Promise<LoginResult>>()
+
   /**
    * Begins a form of a session.
    * @param before value of a form that has finished, or whose process has died. `null`: there is no form. If the process has renewed the

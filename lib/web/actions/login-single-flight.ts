@@ -2,12 +2,13 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LoginResult } from '../../decide/login'
-import { LEASE_SECONDS, type LoginForm } from '../../storage/login-locks'
+import { LEASE_SECONDS, type LoginForm, type LoginLocks } from '../../storage/login-locks'
 import type { Unavailable } from '../../storage/site-store'
 import type { RequestContext } from '../request-context'
 import { dropLogoutCookie } from '../request-context'
 
 const POLL_MS = 25
+const MAX_POLL_MS = 500
 const WAIT_MS = 20_000
 const RENEW_MS = 500
 /** A double click lets the browser drop the first response, with the cookie of the new session. The second form arrives within this time. */
@@ -46,6 +47,7 @@ export async function runExclusive(context: RequestContext, submit: Submit, run:
   const end = performance.now() + WAIT_MS
   let before: string | null = null
   let [hasJoined, isSuccessor] = [false, false]
+  let pollMs = POLL_MS
   while (performance.now() < end) {
     const begun = performance.now()
     const found = await logins.beginForm(key, before, digest)
@@ -62,7 +64,7 @@ export async function runExclusive(context: RequestContext, submit: Submit, run:
     } else if (raw !== null && isAlive) {
       if (form !== undefined && !isSame) return BUSY
       hasJoined = isSame
-      await sleep(POLL_MS)
+      pollMs = await pause(logins, key, pollMs)
     } else {
       before = raw // the process has died
       isSuccessor = isSame
@@ -119,7 +121,16 @@ class HeldLock implements LoginLock {
   }
 }
 
-async function start(context: RequestContext, submit: Submit, lock: HeldLock, run: Run): Promise<LoginResult> {
+function start(context: RequestContext, submit: Submit, lock: HeldLock, run: Run): Promise<LoginResult> {
+  const { running } = context.site.loginLocks
+  const login = runHeld(context, submit, lock, run).finally(() => {
+    if (running.get(submit.key) === login) running.delete(submit.key)
+  })
+  running.set(submit.key, login)
+  return login
+}
+
+async function runHeld(context: RequestContext, submit: Submit, lock: HeldLock, run: Run): Promise<LoginResult> {
   const { site, req } = context
   const { key, digest } = submit
   const result = await run(lock).finally(() => lock.stopRenewing())
@@ -134,6 +145,7 @@ async function start(context: RequestContext, submit: Submit, lock: HeldLock, ru
 export async function joinFinished(context: RequestContext, submit: Submit): Promise<LoginResult | undefined> {
   const { loginLocks: logins } = context.site
   const end = performance.now() + WAIT_MS
+  let pollMs = POLL_MS
   for (let hasJoined = false; performance.now() < end; hasJoined = true) {
     const found = await logins.findForm(submit.key)
     if (found === 'unavailable') return hasJoined ? UNAVAILABLE : undefined
@@ -144,9 +156,16 @@ export async function joinFinished(context: RequestContext, submit: Submit): Pro
       return isShared ? share(context, form.result, form.sessionId) : undefined
     }
     if (!isAlive) return BUSY
-    await sleep(POLL_MS)
+    pollMs = await pause(logins, submit.key, pollMs)
   }
   return BUSY
+}
+
+/** Waits for the form of this process in memory, for the form of another one with growing pauses. @returns the next pause, in milliseconds */
+async function pause(logins: LoginLocks, key: string, ms: number): Promise<number> {
+  const running = logins.running.get(key)
+  await (running ? Promise.race([running, sleep(MAX_POLL_MS)]) : sleep(ms))
+  return Math.min(ms * 2, MAX_POLL_MS)
 }
 
 /** Gives the second submit the result and session of the first. */

@@ -16,6 +16,7 @@ import {
   type RequestDecision,
   type RequestFacts,
   type StatusChecksAtStart,
+  showRecord,
   showStaleRecord,
 } from '../../decide/request-decision'
 import {
@@ -61,11 +62,13 @@ interface Progress {
   /** Result of the retried logout, `undefined` before the retry. */
   logoutCookie: LogoutCookieState | undefined
   hasWaited: boolean
+  /** Has the request called Session Status? */
+  hasChecked: boolean
 }
 
 /** Resolves the user of a request. */
 export async function resolveUser(context: RequestContext, options: ResolveOptions): Promise<ResolveOutcome> {
-  const progress: Progress = { logoutCookie: undefined, hasWaited: false }
+  const progress: Progress = { logoutCookie: undefined, hasWaited: false, hasChecked: false }
   const waitMs = context.site.timeLimits.lockSeconds * 1000
   const deadline = performance.now() + waitMs
   const maxSteps = MAX_STEPS + waitMs / POLL_MS
@@ -169,7 +172,8 @@ async function applyDecision(
     case 'end_session':
       return endRecord(context, context.stored.value?.sidHash ?? '')
     case 'check_status':
-      return context.site.runningOperations.run(() => checkSession(context, decision.record))
+      if (progress.hasChecked) return showChecked(context, decision.record)
+      return context.site.runningOperations.run(() => checkSession(context, decision.record, progress))
     case 'wait_for_check':
       return waitForOtherCheck(context)
     case 'retry_logout':
@@ -209,6 +213,14 @@ async function continueAfterLogout({ site, req, stored }: RequestContext): Promi
   return 'again'
 }
 
+/** A request makes one status check at most. What it can still show: an anonymous session as it is, a login within the grace period. */
+function showChecked({ site }: RequestContext, record: SsoRecord): Identity {
+  const { degraded, record: shown } = isLoggedIn(record)
+    ? showStaleRecord({ now: site.now() }, record, site.timeLimits)
+    : showRecord(record)
+  return { record: shown, degraded }
+}
+
 /** Waits for the status check of another request or process, then reads the record again. */
 async function waitForOtherCheck({ stored }: RequestContext): Promise<CheckResult> {
   await sleep(POLL_MS)
@@ -219,7 +231,7 @@ async function waitForOtherCheck({ stored }: RequestContext): Promise<CheckResul
 export type CheckResult = 'again' | Identity
 
 /** Acquires the lock of the status check, then calls Session Status. */
-async function checkSession(context: RequestContext, record: SsoRecord): Promise<CheckResult> {
+async function checkSession(context: RequestContext, record: SsoRecord, progress: Progress): Promise<CheckResult> {
   const { site, stored } = context
   const checkId = randomUUID()
   const locked = withCheckLock(record, checkId, site.now())
@@ -231,6 +243,7 @@ async function checkSession(context: RequestContext, record: SsoRecord): Promise
   renewIndexEntries(site, stored.key, record)
   const { secrets } = stored
   if (!secrets) return endWithSsoSession(context, record.sidHash)
+  progress.hasChecked = true
   const started = performance.now()
   const answer = await askSessionStatus(context, record, secrets.sid)
   const decision = decideStatus(record, answer)
