@@ -202,18 +202,25 @@ async function settle(guard: Counted, counted: Counted[], result: AttemptResult)
   }
 }
 
-const kindOf = (address: string) => (isIPv6(address) ? 'ipv6' : 'ipv4')
-
 /** Networks without addresses of visitors from the Internet. */
-const LOCAL_NETWORKS = new BlockList()
 const LOCAL_IPV4 = '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.168.0.0/16'
-for (const network of `${LOCAL_IPV4} ::/127 fc00::/7 fe80::/10`.split(' ')) {
-  const [first = '', bits] = network.split('/')
-  LOCAL_NETWORKS.addSubnet(first, Number(bits), kindOf(first))
+const LOCAL_NETWORKS = blockListOf(`${LOCAL_IPV4} ::/127 fc00::/7 fe80::/10`.split(' '))
+
+function blockListOf(networks: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const network of networks) {
+    const [first = '', bits] = network.split('/')
+    list.addSubnet(first, Number(bits), kindOf(first))
+  }
+  return list
 }
 
 /** Returns true for a local address. A proxy may pass a local address for all visitors, so local addresses are never limited. */
 export function isLocalAddress(address: string): boolean {
   const plain = address.replace(/%.*$/, '') // an address with a zone is local
   return LOCAL_NETWORKS.check(plain, kindOf(plain))
+}
+
+function kindOf(address: string): 'ipv4' | 'ipv6' {
+  return isIPv6(address) ? 'ipv6' : 'ipv4'
 }
