@@ -51,9 +51,10 @@ export class RedisGuard {
     this.#server = server
   }
 
-  /** False while the server is silent, or has refused a command. */
+  /** False while the server is silent or cannot be connected, or has refused a command. */
   get isAvailable(): boolean {
-    return this.#silences < MAX_SILENCES && !isRedisRefusal(this.failure?.error)
+    const isConnected = this.#connectionError === undefined
+    return isConnected && this.#silences < MAX_SILENCES && !isRedisRefusal(this.failure?.error)
   }
 
   /** @throws {Sso2UnavailableError} without an answer, after a refusal, or at once while the server is known to be silent */

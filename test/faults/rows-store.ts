@@ -136,6 +136,7 @@ export const rows: Row[] = [
     fault: async (scene) => {
       await scene.storeFront.down()
       await scene.restart()
+      await eventually(async () => (await scene.sso().health()).store === 'unavailable')
     },
     mend: ({ storeFront }) => storeFront.up(),
   }),

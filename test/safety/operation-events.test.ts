@@ -99,12 +99,14 @@ const stories: [string, string, () => Promise<unknown>][] = [
     async () => (await loggedInBrowser(setup)).submit(at('/logout'), { return_to: '/' }),
   ],
   [
-    'a logout that is not taken',
+    'a logout that is not taken, and its retry',
     'logout pending',
     async () => {
       const browser = await loggedInBrowser(setup)
       setup.emulator.faults.add({ operation: 'logout', kind: 'garbage' })
       await browser.submit(at('/logout'), { return_to: '/' })
+      setup.emulator.clock.advance(10)
+      await eventually(async () => events.messages.some(({ operation }) => operation === 'retry'))
     },
   ],
   ['a visitor sent to Identify', 'identify redirected no_session', () => visitor(setup)],
