@@ -43,9 +43,6 @@ module.exports = [
   ...because('no user is let in, so nobody is remembered', [
     ['actions/log-in.ts', "decision: { action: 'unavailable' }, attempt, isAnswered: false }", 'true'],
   ]),
-  ...because('no order of events takes so many steps', [
-    ['actions/resolve-user.ts', "{ record: undefined, degraded: 'sso_unavailable' }", ['{}', '""']],
-  ]),
   ...because('for the compiler: what is undefined is refused by what follows, or cannot be there', [
     ['actions/exchange-ticket.ts', "rememberUnknown(context, token.sid ?? '', checkId)", '"Stryker was here!"'],
     ['actions/exchange-ticket.ts', "throw new Sso2ResponseError('token', undefined, 'no ticket')", '""'],
