@@ -97,7 +97,7 @@ const TWO_WORDS = /\b(?=([A-Z][a-z]+ [A-Z][a-z]+))/g
 
 /** Lines of stack traces: Node.js, Python, Java, PHP, Ruby. */
 const STACK_TRACE =
-  /at [^<\n]{1,80}:\d+:\d+\)?|Traceback \(most recent call last\)|at [\w.$]+\([\w$]+\.java:\d+\)|Stack trace:[\s\S]{0,10}#0|[\w/.-]+\.rb:\d+:in/
+  /at [^<\n]{1,80}:\d+:\d+\)?|Traceback \(most recent call last\)|at [\w.$]{1,99}\([\w$]{1,99}\.java:\d+\)|Stack trace:[\s\S]{0,10}#0|[\w/.-]{1,80}\.rb:\d+:in/
 
 const isHtml = ({ headers }: Hop) => /html/i.test(headers['content-type'] ?? 'text/html')
 

@@ -34,7 +34,7 @@ const report = {
 }
 
 test('a report is read whole, and one that says anything else is not', () => {
-  expect(siteReport.parse(report)).toEqual(report)
+  expect(siteReport.parse(report)).toEqual({ ...report, isLocalSocket: false, hasVisitorAddress: true })
   for (const name of Object.keys(report)) expect(siteReport.safeParse({ ...report, [name]: null }).success).toBe(false)
   expect(siteReport.safeParse({ ...report, sso: 'perhaps' }).success).toBe(false)
 })
