@@ -52,7 +52,7 @@ type Scene = Awaited<ReturnType<typeof openScene>>
 
 type Act = (browser: Browser, scene: Scene) => Promise<{ status: number }>
 
-/** What is done while the store goes away, and where it begins. Checks and fresh pages are in test/interleavings. */
+/** What is done while the store goes away, and where it begins. */
 const actions: [name: string, prepare: Act, act: Act][] = [
   [
     'a login',

@@ -9,7 +9,7 @@ import { exchange } from '../regressions/pausable-setup'
 import type { Browser } from '../support/agent'
 import { cookieHeader, forAll } from './address-support'
 
-/* Requests of one browser at once. All orders of their steps are in test/interleavings. */
+/* Requests of one browser at once. */
 
 const ROUNDS = 30
 const AT_ONCE = 16

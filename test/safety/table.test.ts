@@ -12,9 +12,7 @@ const rows = [...security.matchAll(/^\| ([A-Z]\d+) +\| .+ +\| (`.+`) *\|$/gm)].m
 }))
 /** By the names that docs/internals/threat-model.md gives them: files of this folder without it. */
 const sources = new Map(
-  ['safety', 'regressions', 'interleavings', 'differential', 'web', 'decide', 'flows', 'remote', 'storage'].flatMap(
-    testsIn,
-  ),
+  ['safety', 'regressions', 'differential', 'web', 'decide', 'flows', 'remote', 'storage'].flatMap(testsIn),
 )
 
 function testsIn(folder: string): [name: string, source: string][] {

@@ -148,7 +148,7 @@ const byFile = {
     'the second of two tabs that come back from Identify loses what the site has kept': {
       find: "successor?.status === 'anon') return",
       replace: "successor?.status === 'loggedin') return",
-      test: ['interleavings/orders', 'basketApart:landing1'],
+      test: ['regressions/site-data', 'S20'],
     },
   },
   'decide/binding.ts': {

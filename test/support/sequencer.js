@@ -3,7 +3,7 @@ const path = require('node:path')
 const { default: Sequencer } = require('@jest/test-sequencer')
 
 const longest = [
-  ...['interleavings/orders', 'differential/session', 'safety/addresses', 'browser/look'],
+  ...['differential/session', 'safety/addresses', 'browser/look'],
   ...['regressions/poisoned-account', 'examiner/sites', 'browser/pages', 'safety/login-limits', 'browser/portal'],
   ...['testing/testing', 'flows/login-death'],
   ...['random-histories/history', 'flows/store-midway', 'web/logout-retry-worker', 'regressions/many-sessions'],
