@@ -215,10 +215,7 @@ async function continueAfterLogout({ site, req, stored }: RequestContext): Promi
 
 /** A request makes one status check at most. What it can still show: an anonymous session as it is, a login within the grace period. */
 function showChecked({ site }: RequestContext, record: SsoRecord): Identity {
-  const { degraded, record: shown } = isLoggedIn(record)
-    ? showStaleRecord({ now: site.now() }, record, site.timeLimits)
-    : showRecord(record)
-  return { record: shown, degraded }
+  return isLoggedIn(record) ? showStaleRecord({ now: site.now() }, record, site.timeLimits) : showRecord(record)
 }
 
 /** Waits for the status check of another request or process, then reads the record again. */
