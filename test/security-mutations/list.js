@@ -614,7 +614,7 @@ const byFile = {
     'a browser is recognised whose password was not judged': {
       find: 'if (sent.isAnswered) site.limits.rememberDevice',
       replace: 'site.limits.rememberDevice',
-      test: ['web/lost-login', 'is not recognised'],
+      test: ['web/lost-login', 'the browser is not known'],
     },
     'a status is asked again after each login that was lost': {
       find: '  if (answer === undefined) await stored.update',
