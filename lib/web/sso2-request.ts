@@ -16,7 +16,7 @@ import { identifyAddress } from './actions/identify'
 import { type Credentials, logIn } from './actions/log-in'
 import { logOut } from './actions/log-out'
 import { resolveUser } from './actions/resolve-user'
-import { isForPage, loginUrl, queryParameters, returnToOf } from './http/request-facts'
+import { isForPage, isLoginPage, loginUrl, queryParameters, returnToOf } from './http/request-facts'
 import { pageAddress, type RequestContext, statusChecksOf } from './request-context'
 
 declare global {
@@ -160,8 +160,7 @@ export class Sso2Request {
 function pageForLogin(context: RequestContext): string | undefined {
   const { req, site } = context
   const page = pageAddress(context)
-  const isLoginPage = page?.replace(/[?#].*$/, '') === site.config.loginPage?.replace(/[?#].*$/, '')
-  if (isLoginPage) return queryParameters(req).get('return_to') ?? undefined
+  if (page !== undefined && isLoginPage(site.config, page)) return queryParameters(req).get('return_to') ?? undefined
   return isForPage(req) ? page : validateReferer(req.headers.referer, site.config.returnPolicy)
 }
 

@@ -11,6 +11,7 @@ import { resolveUser } from '../actions/resolve-user'
 import {
   cookieValues,
   isForPage,
+  isLoginPage,
   isPageLoad,
   loginUrl,
   pathAndQueryOf,
@@ -58,8 +59,7 @@ const ownLoginPage = ({ config: { siteUrl, routes } }: Site) => siteUrl + (route
 /** Returns the page that the user came from. `return_to` may be a guarded page, which redirects straight back to the login page. */
 function pageBefore(site: Site, referer: unknown): string {
   const page = validateReferer(referer, site.config.returnPolicy)
-  const isLoginPage = page?.replace(/[?#].*/s, '') === ownLoginPage(site)
-  return page === undefined || isLoginPage ? `${site.config.siteUrl}/` : page
+  return page === undefined || isLoginPage(site.config, page) ? `${site.config.siteUrl}/` : page
 }
 
 type FormValues = Pick<LoginContext, 'returnTo' | 'backUrl' | 'username' | 'message'>
