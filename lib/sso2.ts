@@ -6,6 +6,7 @@ import { IncomingMessage, type ServerResponse } from 'node:http'
 import type { RequestHandler } from 'express'
 import { type Config, makeConfig } from './config'
 import type { Health } from './decide/health'
+import type { LoginError, LoginNumbers } from './decide/login'
 import { readLogoutMark } from './decide/logout-mark'
 import { readReturnCount } from './decide/loop-guard'
 import { type MacKeys, SignedCookie } from './decide/signed-cookie'
@@ -31,6 +32,7 @@ import { isForPageOfPerson, returnToOf } from './web/http/request-facts'
 import { Limits } from './web/limits'
 import { builtInPages } from './web/pages/views'
 import { middleware, router } from './web/router'
+import { loginText, neutralised } from './web/routes/login'
 import { SiteSessions } from './web/session/site-sessions'
 import { RunningOperations, type Site } from './web/site'
 import type { Sso2Options } from './web/sso2-options'
@@ -71,6 +73,13 @@ export interface Sso2 extends RequestHandler {
    * @returns the address, if on the site or a trusted origin. Otherwise the address of the front page
    */
   returnTo(value: unknown): string
+  /**
+   * Returns the text of a failed login, as the built-in login page shows it: in the language and with the texts of the site, and with one text
+   * for several errors if `loginMessages` is `'neutral'`. For your own form: `sso.text(result.error, result)`.
+   * @param error the code of a failed login
+   * @param numbers the numbers of the result, or of a JSON response
+   */
+  text(error: LoginError, numbers?: LoginNumbers): string
   /** The five operations of SSO2, for use outside a request. */
   readonly client: Sso2Client
   /** The REST API with a service token, for calls that need no user. */
@@ -122,6 +131,8 @@ export function sso2(options: Sso2Options = {}): Sso2 {
     requireLogin: (guard?: RequireLoginOptions) => requireLogin(site, guard),
     identify: () => identifyGuard(),
     returnTo: (value: unknown) => returnToOf(config, value),
+    text: (error: LoginError, numbers: LoginNumbers = {}) =>
+      loginText(config, neutralised(config, { ok: false, ...numbers, error })),
     client,
     api,
     health: () => health(site),

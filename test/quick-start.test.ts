@@ -171,7 +171,7 @@ describe('docs/quick-start.md: curl', () => {
   test.each([/ -b jar -c jar/, / -A '[^']*'/, / -H 'Accept: [^']*'/])('needs %s at the first visit', async (flag) => {
     const [visit = '', login] = lines()
     expect(await said(visit.replace(flag, ''))).toContain('Hello.')
-    expect(await said(login)).toContain('Your session has ended')
+    expect(await said(login)).toContain('Please send the form again')
   })
 
   test('needs Origin at the login, and -L to follow the redirects', async () => {

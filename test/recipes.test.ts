@@ -329,10 +329,13 @@ app.use(sso)`
     const form = await browser.visit(returnTo)
     expect([new URL(form.url).pathname, JSON.parse(form.body)]).toEqual(['/sign-in', { returnTo }])
     const refused = await browser.submit(`${siteUrl}/sign-in`, { ...ada, password: 'wrong', return_to: '/account' })
-    expect(JSON.parse(refused.body)).toEqual({ returnTo, error: 'invalid_credentials' })
+    expect(JSON.parse(refused.body)).toEqual({
+      returnTo,
+      error: 'The username or password is wrong. You have 2 attempts left.',
+    })
     for (const { sid } of emulator?.sessions() ?? []) emulator?.prune(sid)
     const ended = await browser.submit(`${siteUrl}/sign-in`, { ...ada, return_to: '/account' })
-    expect(JSON.parse(ended.body)).toEqual({ returnTo, error: 'session_ended' })
+    expect(JSON.parse(ended.body)).toEqual({ returnTo, error: 'Your session has ended. Please log in again.' })
     const account = await browser.submit(`${siteUrl}/sign-in`, { ...ada, return_to: '/account' })
     expect(account.url).toBe(`${siteUrl}/account`)
     expect((await browser.visit(`${siteUrl}/sign-in?return_to=/account`)).url).toBe(`${siteUrl}/account`)

@@ -60,7 +60,7 @@ function withRedisDeadline<T>(answer: Promise<T>): Promise<T> {
 const REFUSALS: Readonly<Record<string, string>> = {
   NOAUTH: 'REDIS_URL=redis://:<password>@host:6379',
   WRONGPASS: 'REDIS_URL=redis://:<password>@host:6379   with the right password',
-  NOPERM: 'allow the Redis user the commands in docs/deployment.md, and INFO',
+  NOPERM: 'allow the Redis user INFO and the commands of "Permissions" in docs/deployment.md',
   LOADING: 'wait until Redis has loaded its data',
   DENIED: 'CONFIG SET protected-mode no, or better a password in REDIS_URL',
 }

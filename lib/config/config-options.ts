@@ -48,14 +48,14 @@ export interface ConfigOptions extends BrandingOptions {
   readonly tokenUrl?: string | undefined
   /**
    * Signs cookies and encrypts stored tokens. Must differ from `clientSecret`. Accepts an array for rotation: all
-   * secrets verify, and the first one signs (docs/deployment.md). Must be a text of at least 32 bytes, or an array of
-   * such texts. Required. Environment variable: `SSO2_SESSION_SECRET`.
+   * secrets verify, and the first one signs ("Rotate secrets" in docs/deployment.md). Must be a text of at least 32
+   * bytes, or an array of such texts. Required. Environment variable: `SSO2_SESSION_SECRET`.
    */
   readonly sessionSecret?: string | readonly string[] | undefined
   /**
-   * Redis for sessions: an address, or a client of ioredis. docs/deployment.md says what is refused. `sso.close()`
-   * leaves a client open that you passed. Must be an address redis:// or rediss://, or an ioredis client. Default:
-   * memory, refused in production. Environment variable: `REDIS_URL`.
+   * Redis for sessions: an address, or a client of ioredis. "Redis and Valkey" in docs/deployment.md says what is
+   * refused. `sso.close()` leaves a client open that you passed. Must be an address redis:// or rediss://, or an
+   * ioredis client. Default: memory, refused in production. Environment variable: `REDIS_URL`.
    */
   readonly redis?: string | RedisClient | undefined
   /**

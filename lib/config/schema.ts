@@ -128,11 +128,11 @@ const parties = ({ isProduction, needsTokenUrl, allowsWeakSecret }: SchemaKind) 
     'Public address of the site, with its mount path if it has one. Never taken from the Host header. Like every address, it is used as browsers write it: host in small letters and punycode, without default port, percent-encoded.',
   ),
   sessionSecret: secrets(false, isProduction).describe(
-    'Signs cookies and encrypts stored tokens. Must differ from `clientSecret`. Accepts an array for rotation: all secrets verify, and the first one signs (docs/deployment.md).',
+    'Signs cookies and encrypts stored tokens. Must differ from `clientSecret`. Accepts an array for rotation: all secrets verify, and the first one signs ("Rotate secrets" in docs/deployment.md).',
   ),
   redis: redisOption.optional().meta({
     description:
-      'Redis for sessions: an address, or a client of ioredis. docs/deployment.md says what is refused. `sso.close()` leaves a client open that you passed.',
+      'Redis for sessions: an address, or a client of ioredis. "Redis and Valkey" in docs/deployment.md says what is refused. `sso.close()` leaves a client open that you passed.',
     defaultText: 'memory, refused in production',
   }),
 })

@@ -61,7 +61,7 @@ export const unchangedOptions = z.object({
     )
     .optional()
     .describe(
-      'Custom pages: each function takes a context and returns HTML, or a promise of HTML, within 8 seconds (docs/login-pages.md).',
+      'Custom pages: each function takes a context, the request and the response, and returns HTML, or a promise of HTML, within 8 seconds (docs/login-pages.md).',
     ),
   allowWeakSecret: z.boolean({ error: 'must be true or false' }).optional().meta({
     description: 'Accepts a `clientSecret` of fewer than 32 bytes, if the platform has issued one.',

@@ -33,6 +33,19 @@ const UNJUDGED = ['session_ended', 'too_many_attempts', 'unavailable', 'invalid_
 /** Errors of the SSO system that the form shows to the user. */
 type ShownLoginError = Exclude<LoginError, 'login_failed' | (typeof UNJUDGED)[number]>
 
+/** Numbers of a failed login. */
+export interface LoginNumbers {
+  /**
+   * With `invalid_credentials`, if the SSO system reported a number (`raa`): the attempts that are left. The login limits may leave fewer
+   * than the SSO system. 0: the account is frozen, or `retryAfterSeconds` says when the site accepts the next attempt.
+   */
+  readonly remainingAttempts?: number | undefined
+  /** With `account_frozen`: seconds until the account is unlocked (`frf`). */
+  readonly frozenForSeconds?: number | undefined
+  /** With `too_many_attempts`, and after the last attempt that the login limits leave: seconds to wait. */
+  readonly retryAfterSeconds?: number | undefined
+}
+
 /** Result of a login. Interface: "POST {sso_url}/authenticate". */
 export type LoginResult =
   | {
@@ -40,17 +53,11 @@ export type LoginResult =
       /** The value that `loadUser` returned. */
       readonly user: User
     }
-  | {
+  | (LoginNumbers & {
       readonly ok: false
-      /** A stable code. Its text is in `texts`. */
+      /** A stable code. `sso.text(error, result)` returns its text. */
       readonly error: LoginError
-      /** With `invalid_credentials`: attempts before the account is frozen, if the SSO system reported them (`raa`). */
-      readonly remainingAttempts?: number
-      /** With `account_frozen`: seconds until the account is unlocked (`frf`). */
-      readonly frozenForSeconds?: number
-      /** With `too_many_attempts`: seconds to wait. */
-      readonly retryAfterSeconds?: number
-    }
+    })
 
 /**
  * How the platform judged an attempt. `refused`: for another reason than the password. `wrong_password`: the platform refused the password,
@@ -144,16 +151,28 @@ const MINUTES_FROM = 90
 
 const messageOf = <Code extends string>(code: Code, values: Message['values'] = {}): Message<Code> => ({ code, values })
 
-/** Returns the text of a failed login: the text of its error, or a more precise text. */
-export function failureMessage(failure: FailedLogin) {
-  const { error, remainingAttempts, frozenForSeconds, retryAfterSeconds = 0 } = failure
+/** Returns the failure with the attempts that the site will let pass, if they are fewer than those of the platform. */
+export function withinLimits(failure: FailedLogin, left: AttemptsLeft | undefined): FailedLogin {
+  const { error, remainingAttempts } = failure
+  if (left === undefined || !WRONG.has(error) || remainingAttempts === 0) return failure
+  const attempts =
+    remainingAttempts === undefined ? {} : { remainingAttempts: Math.min(remainingAttempts, left.attempts) }
+  return { ...failure, ...attempts, ...(left.attempts === 0 ? { retryAfterSeconds: left.seconds } : {}) }
+}
+
+/** Returns the texts of a failed login: the text of its error or a more precise one, and after the last attempt how long to wait. */
+export function failureMessages(failure: FailedLogin) {
+  const { error, retryAfterSeconds = 0 } = failure
+  if (error === 'too_many_attempts') return [waitFor(retryAfterSeconds)]
+  return retryAfterSeconds > 0 ? [messageOf(error), waitFor(retryAfterSeconds)] : [failureMessage(failure)]
+}
+
+function failureMessage({ error, remainingAttempts, frozenForSeconds }: FailedLogin) {
   switch (error) {
     case 'invalid_credentials':
       return remainingAttempts === undefined ? messageOf(error) : attemptsLeft(remainingAttempts)
     case 'account_frozen':
       return frozenForSeconds === undefined ? messageOf(error) : frozenFor(frozenForSeconds)
-    case 'too_many_attempts':
-      return retryAfterSeconds > MINUTES_FROM ? waitFor(retryAfterSeconds) : messageOf(error)
     case 'unavailable':
       return messageOf('unavailable_form')
     default:
@@ -176,6 +195,7 @@ function frozenFor(seconds: number) {
 }
 
 function waitFor(seconds: number) {
+  if (seconds <= MINUTES_FROM) return messageOf('too_many_attempts')
   return seconds > HOURS_FROM
     ? messageOf('too_many_attempts_hours', inHours(seconds))
     : messageOf('too_many_attempts_minutes', inMinutes(seconds))

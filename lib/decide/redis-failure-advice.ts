@@ -24,7 +24,7 @@ const CREDENTIALS = 'username and password in redis (REDIS_URL)'
 const SCHEME = 'the scheme of redis (REDIS_URL): rediss:// for a port with TLS, redis:// for a port without'
 const ADDRESS = `that Redis runs at redis (REDIS_URL), that this machine reaches it, and ${SCHEME}`
 const AUTHORITY = 'the certificate of Redis. NODE_EXTRA_CA_CERTS=/path/to/ca.pem names an authority of your own'
-const LIST = 'docs/deployment.md lists the commands'
+const LIST = '"Permissions" in docs/deployment.md lists the commands'
 
 const CHECKS: Readonly<Record<string, string>> = {
   NOAUTH: CREDENTIALS,

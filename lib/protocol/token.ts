@@ -1,5 +1,5 @@
 /** Signs and verifies an HS256 token. Pure: secret and time are arguments. Interface: "SSO JSON Web Token (JWT)". */
-import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
+import { createSecretKey, type KeyObject } from 'node:crypto'
 import { TokenError, type TokenFault } from '../errors'
 import { type EpochSeconds, TOKEN_LIFETIME_SECONDS } from './claims'
 import { isNonNegativeInteger, readJsonObject } from './json'
@@ -17,15 +17,20 @@ export function makeKeys(secrets: string | readonly string[]): Keys {
   return [first, ...others]
 }
 
-let jwt: typeof import('jsonwebtoken') | undefined
+let loaded: typeof import('jsonwebtoken') | undefined
+
+/** Loads the library with the first token: 30 ms less at the start. */
+function jwt(): typeof import('jsonwebtoken') {
+  loaded ??= require('jsonwebtoken') as typeof import('jsonwebtoken')
+  return loaded
+}
 
 /**
  * Signs claims without changes. The claims must include `iat`, because jsonwebtoken adds the system's time otherwise.
  * @param index of the key that signs, default the first
  */
 export function signToken(claims: { readonly iat: EpochSeconds }, keys: Keys, index = 0): string {
-  jwt ??= require('jsonwebtoken') as typeof import('jsonwebtoken') // loads with the first token: 30 ms less at the start
-  return jwt.sign({ ...claims }, keys[index] ?? keys[0], { algorithm: 'HS256' })
+  return jwt().sign({ ...claims }, keys[index] ?? keys[0], { algorithm: 'HS256' })
 }
 
 /** Expected values of a token, and its time. */
@@ -37,7 +42,7 @@ export interface Expected {
   readonly toleranceSeconds: number
   /** Called with the `iat` of a token whose signature, issuer and audience are right, before its times are checked. Shows the clock offset. */
   readonly onIssued?: (iat: EpochSeconds) => void
-  /** Called with the index of the key that signed the token, before the payload is read. */
+  /** Called with the index of the key that signed the token. Not called for a token that nobody signed. */
   readonly onSigned?: (key: number) => void
 }
 
@@ -48,17 +53,17 @@ export type VerifiedClaims = Readonly<Record<string, unknown>> & {
 }
 
 /**
- * Verifies shape, algorithm, signature, issuer, audience and times, in the given order.
+ * Verifies shape and algorithm, then signature, audience and issuer, then times, in the given order.
  * @throws {TokenError} for the first failed check
  */
 export function verifyToken(token: unknown, keys: Keys, expected: Expected): VerifiedClaims {
   const [header, payload] = splitToken(token)
   checkHeader(header)
-  const key = checkSignature(String(token), keys)
-  expected.onSigned?.(key)
+  const key = verifySignature(String(token), keys, expected)
   const claims = readJsonObject(payload) ?? refuseToken('malformed', 'payload')
-  if (ownValue(claims, 'iss') !== expected.issuer) refuseToken('issuer')
-  if (ownValue(claims, 'aud') !== expected.audience) refuseToken('audience')
+  expected.onSigned?.(key.index)
+  if (key.fault) refuseToken(key.fault)
+  if (typeof ownValue(claims, 'aud') !== 'string') refuseToken('audience') // jsonwebtoken takes a list
   return checkTimes(claims, expected)
 }
 
@@ -104,16 +109,34 @@ function checkHeader(bytes: Buffer): void {
   if (FORBIDDEN_HEADERS.some((name) => Object.hasOwn(header, name))) refuseToken('malformed', 'header')
 }
 
-/** Tries every key in constant time, before the payload is read. Threat T15. */
-function checkSignature(token: string, keys: Keys): number {
-  const given = tokenSignature(token)
-  const signed = token.slice(0, token.lastIndexOf('.'))
-  const fits = keys.map((key) => {
-    const expected = createHmac('sha256', key).update(signed).digest()
-    return given.length === expected.length && timingSafeEqual(given, expected)
-  })
-  if (!fits.includes(true)) refuseToken('signature')
-  return fits.indexOf(true)
+const FAULTS: readonly (readonly [message: RegExp, fault: TokenFault])[] = [
+  [/^invalid signature/, 'signature'],
+  [/^jwt issuer/, 'issuer'],
+  [/^jwt audience/, 'audience'],
+]
+
+/**
+ * Verifies signature, issuer and audience. The times are checked later, by the claims as they are read strictly.
+ * @returns the index of the key that signed, and the fault of a token that is signed by it
+ */
+function verifySignature(token: string, keys: Keys, { issuer, audience }: Expected) {
+  const options = { algorithms: ['HS256' as const], issuer, audience, ignoreExpiration: true, ignoreNotBefore: true }
+  for (const [index, key] of keys.entries()) {
+    const fault = faultOf(() => jwt().verify(token, key, options))
+    if (fault !== 'signature') return { index, fault }
+  }
+  return refuseToken('signature')
+}
+
+/** jsonwebtoken throws errors of any class for a payload that is not an object. */
+function faultOf(verify: () => unknown): TokenFault | undefined {
+  try {
+    verify()
+    return undefined
+  } catch (error) {
+    const { message } = error as Error
+    return FAULTS.find(([pattern]) => pattern.test(message))?.[1] ?? 'malformed'
+  }
 }
 
 function checkTimes(claims: Readonly<Record<string, unknown>>, expected: Expected): VerifiedClaims {

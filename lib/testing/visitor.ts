@@ -117,35 +117,30 @@ export class Visitor {
   async #getForeign(url: URL): Promise<Answer> {
     const cookie = [...this.#foreignCookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const response = await reach(url, { ...HEADERS, ...(cookie ? { cookie } : {}) })
-    for (const line of response.headers.getSetCookie()) {
+    for (const line of [response.headers['set-cookie'] ?? []].flat()) {
       const [pair = ''] = line.split(';', 1)
       this.#foreignCookies.set(pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1))
     }
-    const text = await response.text()
-    return {
-      status: response.status,
-      url: url.href,
-      text,
-      body: undefined,
-      location: response.headers.get('location') ?? undefined,
-    }
+    const { status, text, headers } = response
+    return { status, url: url.href, text, body: undefined, location: headers['location'] }
   }
 }
 
-/** @throws {Error} with the address that cannot be reached, without its query, because the query contains a token */
-async function reach(url: URL, headers: Record<string, string>): Promise<Response> {
+/**
+ * Not by `fetch`, which always sends `Sec-Fetch-Mode: cors`: a login page on another site would not take it for a browser.
+ * @throws {Error} with the address that cannot be reached, without its query, because the query contains a token
+ */
+async function reach({ origin, pathname, search }: URL, headers: Record<string, string>): Promise<supertest.Response> {
   try {
-    return await fetch(url, { redirect: 'manual', headers })
+    return await supertest(origin).get(`${pathname}${search}`).redirects(0).set(headers)
   } catch (error) {
-    const where = url.origin + url.pathname
     throw new Error(
-      `visit: ${where} cannot be reached (${connectionErrorCode(error)}): does the emulator listen, and is ssoUrl its address?`,
+      `visit: ${origin}${pathname} cannot be reached (${connectionErrorCode(error)}): does the emulator listen, and is ssoUrl its address?`,
     )
   }
 }
 
-/** Returns the code of an error. Does not use `instanceof`, because inside Jest the errors of fetch are of another realm. */
+/** Returns the code of an error. Does not use `instanceof`, because inside Jest the errors of Node.js are of another realm. */
 function connectionErrorCode(error: unknown): string {
-  const cause = typeof error === 'object' && error !== null && 'cause' in error ? error.cause : undefined
-  return typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : 'no connection'
+  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : 'no connection'
 }

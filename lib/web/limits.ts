@@ -203,17 +203,12 @@ async function settle(guard: Counted, counted: Counted[], result: AttemptResult)
 }
 
 /** Networks without addresses of visitors from the Internet. */
-const LOCAL_NETWORKS = blockListOf(
-  '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.168.0.0/16 ::/127 fc00::/7 fe80::/10',
-)
+const LOCAL_IPV4 = '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.168.0.0/16'
+const LOCAL_NETWORKS = blockListOf(`${LOCAL_IPV4} ::/127 fc00::/7 fe80::/10`.split(' '))
 
-function kindOf(address: string): 'ipv4' | 'ipv6' {
-  return isIPv6(address) ? 'ipv6' : 'ipv4'
-}
-
-function blockListOf(networks: string): BlockList {
+function blockListOf(networks: readonly string[]): BlockList {
   const list = new BlockList()
-  for (const network of networks.split(' ')) {
+  for (const network of networks) {
     const [first = '', bits] = network.split('/')
     list.addSubnet(first, Number(bits), kindOf(first))
   }
@@ -224,4 +219,8 @@ function blockListOf(networks: string): BlockList {
 export function isLocalAddress(address: string): boolean {
   const plain = address.replace(/%.*$/, '') // an address with a zone is local
   return LOCAL_NETWORKS.check(plain, kindOf(plain))
+}
+
+function kindOf(address: string): 'ipv4' | 'ipv6' {
+  return isIPv6(address) ? 'ipv6' : 'ipv4'
 }

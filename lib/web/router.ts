@@ -6,9 +6,10 @@
  */
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { TextCode } from '../config/texts/en'
+import { show } from '../decide/identity'
 import { LOG_LINES } from '../decide/log-lines'
 import { isSameOriginPost } from '../decide/navigation'
-import { contextOf } from './context'
+import { type Context, contextOf } from './context'
 import { visit } from './flows/visit'
 import { BODY_CONSUMED, bodyReader, type ReadBody } from './http/read-body'
 import { comparedPath } from './http/request-facts'
@@ -84,7 +85,15 @@ async function routeRequest(
     if (status === BODY_CONSUMED) site.config.log.warn('body:consumed', LOG_LINES.bodyConsumed)
     if (status !== undefined) return refuseRequest(site, req, res, status, 'bad_request')
   }
+  const hasOwnViews = site.views.login !== undefined || site.views.confirmLogout !== undefined
+  if (hasOwnViews && handler !== handleLanding) attachSso2Request(await contextOf(site, req, res)) // for their headers
   await site.runningOperations.run(() => handler(site, req, res, query), res)
+}
+
+/** Sets `req.sso2` for a view of the site, with the login as last read. */
+function attachSso2Request(ctx: Context): void {
+  ctx.identity = show(ctx.login)
+  ctx.req.sso2 = new Sso2Request(ctx)
 }
 
 /** Refuses a request, and removes a password that a parser of the site may have read. Threat F8. */

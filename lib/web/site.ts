@@ -59,11 +59,14 @@ export interface PageContext {
 
 /** Context of the login view. */
 export interface LoginContext extends PageContext {
-  /** Address for the form's POST. */
+  /** Address for the form's POST, with the query of the page. A form without `action` also keeps the fragment. */
   readonly action: string
   /** Value of the hidden field `return_to`. */
   readonly returnTo: string
-  /** Address for the link "Go back": the page of the site that the user came from, or the front page. Never the login page. */
+  /**
+   * Address for the link "Go back", and value of the hidden field `back_to`: the page of the site that the user came from, or the front page.
+   * Never a page that needs a login.
+   */
   readonly backUrl: string
   /** The username typed before. */
   readonly username: string
@@ -71,10 +74,12 @@ export interface LoginContext extends PageContext {
   readonly error: LoginError | undefined
   /** Text of the error, or of the notice about an ended session. */
   readonly message: string | undefined
-  /** Remaining attempts before the platform locks the account, if the SSO system sent the number. */
+  /** Attempts that are left, if the SSO system sent a number. The login limits may leave fewer. */
   readonly remainingAttempts: number | undefined
   /** Seconds until the platform unlocks the account, if the account is locked. */
   readonly frozenForSeconds: number | undefined
+  /** Seconds until the site accepts the next attempt, if a login limit is reached. */
+  readonly retryAfterSeconds: number | undefined
 }
 
 /** Context of the logout confirmation. */
@@ -116,8 +121,12 @@ export type Views = {
   readonly [Name in keyof ViewContexts]: (context: ViewContexts[Name]) => string | Promise<string>
 }
 
-/** Custom views. A missing view is built in. */
-export type CustomViews = { readonly [Name in keyof Views]?: Views[Name] | undefined }
+/** Views of the site, which also get request and response: `req.session`, for example, has the basket for a header. A missing view is built in. */
+export type CustomViews = {
+  readonly [Name in keyof ViewContexts]?:
+    | ((context: ViewContexts[Name], req: Request, res: Response) => string | Promise<string>)
+    | undefined
+}
 
 /** The built-in pages. */
 export interface BuiltInPages {

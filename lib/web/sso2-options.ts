@@ -35,8 +35,8 @@ export interface Sso2Options extends ConfigOptions {
    */
   readonly shouldIdentify?: ((request: Request) => boolean) | undefined
   /**
-   * Custom pages: each function takes a context and returns HTML, or a promise of HTML, within 8 seconds
-   * (docs/login-pages.md).
+   * Custom pages: each function takes a context, the request and the response, and returns HTML, or a promise of HTML,
+   * within 8 seconds (docs/login-pages.md).
    */
   readonly views?: CustomViews | undefined
 }

@@ -6,7 +6,7 @@ import { ANONYMOUS, type DegradedReason, show, userOf } from '../decide/identity
 import type { LoginResult } from '../decide/login'
 import type { LogoutResult, LogoutScope } from '../decide/logout-mark'
 import type { User } from '../decide/record'
-import { validateReturnTo, withoutFlowParameter } from '../decide/return-to'
+import { validateReferer, validateReturnTo, withoutFlowParameter } from '../decide/return-to'
 import { NotLoggedInError, Sso2SetupError } from '../errors'
 import { PlatformApi } from '../remote/platform-api'
 import { storeUnavailable } from '../storage/site-store'
@@ -16,6 +16,7 @@ import { identifyAddress } from './flows/identify'
 import { type Credentials, logIn } from './flows/log-in'
 import { logOutOnRequest } from './flows/log-out'
 import { visit } from './flows/visit'
+import { isForPage, isLoginPage, loginUrl, queryParameters, returnToOf } from './http/request-facts'
 
 declare global {
   namespace Express {
@@ -96,6 +97,16 @@ export class Sso2Request {
     return this.status
   }
   /**
+   * Returns the address of the login page, for a link.
+   * @param returnTo a path or an address of the site. Default: the page of the request, and on the login page the page that it returns to
+   * @throws {Sso2SetupError} if there is no login page (`routes.login: false`)
+   */
+  loginUrl(returnTo?: string): string {
+    const { config } = this.#ctx.site
+    if (config.loginPage === undefined) throw new Sso2SetupError('There is no login page: option routes.login is false')
+    return loginUrl(config.loginPage, returnToOf(config, returnTo ?? pageForLogin(this.#ctx)))
+  }
+  /**
    * Returns the Identify address for the browser, valid for ten seconds. Sets the binding cookie if the browser has none. Interface: "Identify:
    * browser redirect".
    * @param returnTo a path or an address of the site. Default: the front page
@@ -134,6 +145,12 @@ export class Sso2Request {
     ctx.identity = ANONYMOUS // a login of the same request may have set a user in the meantime
     return result
   }
+}
+
+/** Returns the page to which a login link of the request leads back: no page that only a form or a script asks for, and not the login page. */
+function pageForLogin({ req, site, page }: Context): string | undefined {
+  if (page !== undefined && isLoginPage(site.config, page)) return queryParameters(req).get('return_to') ?? undefined
+  return isForPage(req) ? page : validateReferer(req.headers.referer, site.config.returnPolicy)
 }
 
 /** Returns the context of a request. @throws {Sso2SetupError} if `sso.middleware` is not mounted before the route */

@@ -130,6 +130,22 @@ test('a user who came from the front page to a guarded page returns to the front
   await page.waitForURL(`${morning}/`)
 })
 
+test('the fragment of a guarded page survives the login, and after a wrong password the address bar keeps return_to', async () => {
+  const { morning } = network().urls
+  const isThrough = async () => {
+    await makeNew(page, viewports.desktop)
+    await open(page, `${morning}/account#orders`)
+    await fillIn(page, { ...reader, password: 'not-it' })
+    const alert = page.getByRole('alert')
+    const [address, told] = [page.url(), await alert.textContent()]
+    if (!told?.includes('wrong')) return false // a late Redis
+    expect(address).toBe(`${morning}/login?return_to=%2Faccount#orders`)
+    await fillIn(page, reader)
+    return page.url() === `${morning}/account#orders`
+  }
+  await eventually(isThrough, 30)
+})
+
 test.each(['morning', 'evening'] as const)('forms and the not-found page of the %s paper', async (paper) => {
   await open(page, `${network().urls[paper]}/login?return_to=%2Fnowhere`)
   await expectGood(page, `${paper}-login-form`)

@@ -222,7 +222,7 @@ test('a site that answers what is no HTTP, or without end, is told', async () =>
   const mail = await doctor({ SSO2_SITE_URL: `http://127.0.0.1:${await listenLocally(noise)}` })
   noise.close()
   expect(mail.of('site')).toMatch(
-    /^WRONG: GET http:\S+: .*\(HPE_\w+\)\n-> check siteUrl \(SSO2_SITE_URL\): the address at which browsers/,
+    /^WRONG: GET http:\S+: .*\(HPE_\w+\)\n-> the server does not answer in HTTP, it may use TLS/,
   )
   const endless = await answering(200, {}, 'x'.repeat(4 * 1024 * 1024))
   const flood = await doctor({ SSO2_SITE_URL: endless.url })
@@ -403,6 +403,8 @@ describe('in a folder of its own', () => {
     server.close()
     server.closeAllConnections()
     expect(trusted.of('apiUrl')).toMatch(says)
-    expect(unknown.of('apiUrl')).toMatch(/^WRONG: .*: DEPTH_ZERO_SELF_SIGNED_CERT\n-> NODE_EXTRA_CA_CERTS=/)
+    expect(unknown.of('apiUrl')).toMatch(
+      /^WRONG: .*: DEPTH_ZERO_SELF_SIGNED_CERT\n-> its certificate is of an unknown authority: NODE_EXTRA_CA_CERTS=/,
+    )
   })
 })

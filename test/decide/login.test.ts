@@ -4,9 +4,10 @@ import {
   attemptResultOf,
   decideLogin,
   decideLostLogin,
-  failureMessage,
+  failureMessages,
   type LoginDecision,
   lostAttemptResult,
+  withinLimits,
 } from '../../lib/decide/login'
 import { Sso2ResponseError, Sso2UnavailableError, TokenError } from '../../lib/errors'
 import type { SessionToken } from '../../lib/protocol/session-token'
@@ -117,6 +118,57 @@ test.each<[failure: Failure, code: string, values: object]>([
   [{ error: 'account_not_active', frozenForSeconds: 60 }, 'account_not_active', {}],
   [{ error: 'login_failed' }, 'login_failed', {}],
 ])('%p is told with %s %p', (failure, code, values) => {
-  expect(failureMessage({ ok: false, ...failure })).toEqual({ code, values })
+  expect(failureMessages({ ok: false, ...failure })).toEqual([{ code, values }])
   expect(isTextCode(code)).toBe(true)
+})
+
+test.each<[what: string, failure: Failure, attempts: number, told: Failure, codes: readonly string[]]>([
+  [
+    'the platform grants more than the site',
+    { error: 'invalid_credentials', remainingAttempts: 4 },
+    2,
+    { error: 'invalid_credentials', remainingAttempts: 2 },
+    ['invalid_credentials_attempts'],
+  ],
+  [
+    'the platform grants less than the site',
+    { error: 'invalid_credentials', remainingAttempts: 1 },
+    2,
+    { error: 'invalid_credentials', remainingAttempts: 1 },
+    ['invalid_credentials_last'],
+  ],
+  [
+    'the site accepts no more',
+    { error: 'invalid_credentials', remainingAttempts: 2 },
+    0,
+    { error: 'invalid_credentials', remainingAttempts: 0, retryAfterSeconds: 880 },
+    ['invalid_credentials', 'too_many_attempts_minutes'],
+  ],
+  [
+    'the site accepts no more, and the platform has reported no number',
+    { error: 'invalid_otp' },
+    0,
+    { error: 'invalid_otp', retryAfterSeconds: 880 },
+    ['invalid_otp', 'too_many_attempts_minutes'],
+  ],
+  [
+    'the platform has frozen the account',
+    { error: 'invalid_credentials', remainingAttempts: 0 },
+    0,
+    { error: 'invalid_credentials', remainingAttempts: 0 },
+    ['account_frozen'],
+  ],
+  [
+    'the password was not the reason',
+    { error: 'account_not_active' },
+    0,
+    { error: 'account_not_active' },
+    ['account_not_active'],
+  ],
+])('a failed login tells what the site will let pass: %s', (_what, failure, attempts, told, codes) => {
+  const left = { attempts, seconds: attempts === 0 ? 880 : 0 }
+  const shown = withinLimits({ ok: false, ...failure }, left)
+  expect(shown).toEqual({ ok: false, ...told })
+  expect(failureMessages(shown).map(({ code }) => code)).toEqual(codes)
+  expect(withinLimits({ ok: false, ...failure }, undefined)).toEqual({ ok: false, ...failure })
 })

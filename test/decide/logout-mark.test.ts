@@ -40,12 +40,15 @@ test.each<[what: string, mark: LogoutMark, record: SsoRecord, isVoid: boolean]>(
   expect(isVoidedBy(carried, record)).toBe(isVoid)
 })
 
-test('a mark voids landing tokens of its own SSO session only, and any if it names none', () => {
-  const voids = (carried: LogoutMark) => ['out', 'other'].map((sidHash) => isTokenVoidedBy(carried, sidHash))
-  expect([voids(mark()), voids(nameless)]).toEqual([
-    [true, false],
-    [true, true],
-  ])
+test.each<[what: string, mark: LogoutMark, facts: Parameters<typeof isTokenVoidedBy>[1], isVoid: boolean]>([
+  ['of its SSO session', mark(), { status: 'loggedin', sidHash: 'out', startedAt: AT + 1 }, true],
+  ['of its SSO session, anonymous', mark(), { status: 'anon', sidHash: 'out', startedAt: AT + 1 }, true],
+  ['of another one, with an older redirect', mark(), { status: 'loggedin', sidHash: 'other', startedAt: AT }, true],
+  ['of another one, with a newer redirect', mark(), { status: 'loggedin', sidHash: 'other', startedAt: AT + 1 }, false],
+  ['of another one, anonymous', mark(), { status: 'anon', sidHash: 'other', startedAt: AT }, false],
+  ['of any one, without a named one', nameless, { status: 'loggedin', sidHash: 'other', startedAt: AT + 1 }, true],
+])('a landing token %s is void after a logout, or not', (_what, carried, facts, isVoid) => {
+  expect(isTokenVoidedBy(carried, facts)).toBe(isVoid)
 })
 
 test('a login drops a mark that names no SSO session, and no other', () => {

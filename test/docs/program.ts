@@ -7,7 +7,7 @@ import { root } from '../support/sources'
 export const OPTIONS = path.join(root, 'lib', 'web', 'sso2-options.ts')
 
 /** The entry points with their declarations. */
-export const ENTRIES: Readonly<Record<string, string>> = {
+const ENTRIES: Readonly<Record<string, string>> = {
   'express-sso2': path.join(root, 'dist', 'index.d.ts'),
   'express-sso2/emulator': path.join(root, 'dist', 'emulator', 'index.d.ts'),
   'express-sso2/testing': path.join(root, 'dist', 'testing', 'index.d.ts'),

@@ -767,6 +767,9 @@ for (const [what, code] of [
   weakenTo(`failed: ${what}`, 'calls/secrets-in-output', `${what} is printed`, [
     after('async function callSso(operation, claims) {', code),
   ])
+weakenTo('failed: an access token is in', 'calls/secrets-in-output', 'access tokens are printed', [
+  before("if (typeof access !== 'string') return undefined", 'console.log(`Bearer ${access}`)'),
+])
 weakenTo('failed: the value of the cookie', 'calls/secrets-in-output', 'cookies are printed', [
   after('const found = sessionOf(req)', 'console.log(req.headers.cookie)'),
 ])

@@ -38,7 +38,7 @@ async function ownForm(at: At): Promise<void> {
   const refused = await browser.fetchJson(at('/api/news'))
   assert.deepEqual([refused.status, new URL(refused.json.loginUrl, at('/')).pathname], [401, '/login'])
   const wrong = await browser.fetchJson(at('/login'), { json: { ...ada, password: 'not-it' } })
-  assert.deepEqual([wrong.status, wrong.json], [401, { error: 'invalid_credentials', remainingAttempts: 4 }])
+  assert.deepEqual([wrong.status, wrong.json], [401, { error: 'invalid_credentials', remainingAttempts: 2 }])
   const right = await browser.fetchJson(at('/login'), { json: ada })
   assert.deepEqual([right.status, right.json.user.username], [200, 'ada'])
   assert.equal((await browser.fetchJson(at('/api/reader'))).json.name, right.json.user.name)

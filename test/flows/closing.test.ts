@@ -39,7 +39,7 @@ describe('sso.close() before the server has ended', () => {
   }
 
   test('lets logins under way come to their end', async () => {
-    const browsers = await Promise.all(Array.from({ length: 6 }, () => visitor(setup)))
+    const browsers = await Promise.all(Array.from({ length: 3 }, () => visitor(setup))) // as many as the limits let try at once
     const login = (index: number) => present(browsers[index]).fetchJson(`${setup.morning.url}/login`, { json: ada })
     const answers = await closeDuring('authenticate', browsers.length, login)
     expect(answers.map(({ status, json }) => [status, json.user?.username])).toEqual(browsers.map(() => [200, 'ada']))
@@ -59,7 +59,7 @@ describe('sso.close() before the server has ended', () => {
     const logout = () => browser.fetchJson(`${setup.morning.url}/logout`, { json: {} })
     const [answer] = await closeDuring('logout', 1, logout, 60_000) // the site gives up after 3 s, however busy the machine is
     expect(answer?.json).toEqual({ status: 'none', logout: 'pending' })
-    expect((await setup.keys()).filter((key) => /:logouts?(:|$)/.test(key))).toHaveLength(2)
+    expect((await setup.keys()).filter((key) => /:(pend|logouts):/.test(key))).toHaveLength(2)
   })
 
   test('lets a check write what it was told', async () => {
@@ -90,10 +90,10 @@ describe('SIGTERM to the example', () => {
   }
 
   async function endDuringLogins({ stop, url, platform }: Awaited<ReturnType<typeof startExample>>) {
-    const slow = { operation: 'authenticate', kind: 'slow', ms: 200 } // one after the other, and each waits for its turn for 5 s
+    const slow = { operation: 'authenticate', kind: 'slow', ms: 1500 }
     const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(slow) }
     expect((await fetch(`${platform}/_emulator/faults`, post)).status).toBeLessThan(300)
-    const browsers = Array.from({ length: 3 }, () => new Browser()) // as many as may log in under one name at once
+    const browsers = Array.from({ length: 3 }, () => new Browser())
     for (const browser of browsers) {
       await eventually(async () => {
         await browser.visit(`${url}/`)
@@ -108,7 +108,6 @@ describe('SIGTERM to the example', () => {
       return calls.length > 0
     })
     await new Browser().fetchJson(`${url}/`) // came after the logins, so the site has all of them
-    await new Promise((resolve) => setTimeout(resolve, 200)) // the others wait at the site for their turn
     const gone = stop('SIGTERM')
     expect((await Promise.all(logins)).map(({ status }) => status)).toEqual(browsers.map(() => 200))
     const start = performance.now()

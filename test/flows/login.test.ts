@@ -17,6 +17,9 @@ function hidden(body: string, name: string): string {
   return value.replaceAll('&amp;', '&')
 }
 
+/** The hidden fields of the form. */
+const fieldsOf = (body: string) => ({ return_to: hidden(body, 'return_to'), back_to: hidden(body, 'back_to') })
+
 /** Address of the link "Go back". */
 const backOf = (body: string) => /<a href="([^"]*)">Go back</.exec(body)?.[1]?.replaceAll('&amp;', '&')
 
@@ -44,9 +47,39 @@ describe('the link "Go back" of the login page', () => {
     },
   )
 
-  test('after a wrong password leads to return_to, which is a public page for a user who came by a link', async () => {
-    const page = await browser.submit(at('/login'), { username: 'ada', password: 'no', return_to: '/news' })
-    expect(backOf(page.body)).toBe(at('/news'))
+  test.each<[page: string, referer: string, back: string]>([
+    ['/account', '/news', '/news'],
+    ['/login?return_to=%2Fnews', '/news', '/news'],
+    ['/account', '/login', '/'],
+  ])('after wrong passwords at the form of %s, reached from %s, leads to %s', async (page, referer, back) => {
+    let form = await browser.visit(at(page), { headers: { referer: at(referer) } })
+    for (const password of ['no', 'nor this']) {
+      form = await browser.submit(form.url, { ...fieldsOf(form.body), username: 'ada', password })
+      expect([form.status, backOf(form.body)]).toEqual([401, at(back)])
+    }
+  })
+
+  test.each([undefined, 'https://evil.example/', '/account'])(
+    'after a wrong password in a form with back_to %p leads to the front page',
+    async (back_to) => {
+      const fields = { username: 'ada', password: 'no', return_to: '/account', ...(back_to && { back_to }) }
+      expect(backOf((await browser.submit(at('/login'), fields)).body)).toBe(at('/'))
+    },
+  )
+})
+
+describe('the address of the login page', () => {
+  test('keeps its query when the form is sent, and with it return_to', async () => {
+    const form = await browser.visit(at('/account'))
+    expect(form.body).toContain('<form method="post">') // the browser sends such a form to the address of the page, with its fragment
+    const wrong = await browser.submit(form.url, { username: 'ada', password: 'no' })
+    expect([wrong.status, wrong.url]).toEqual([401, at('/login?return_to=%2Faccount')])
+    expect(view(await browser.submit(wrong.url, ada))).toMatchObject({ status: 'loggedin', url: '/account' })
+  })
+
+  test('may hold a fragment in return_to', async () => {
+    const page = await browser.submit(at('/login'), { ...ada, return_to: '/account#orders' })
+    expect(page.url).toBe(at('/account#orders'))
   })
 })
 
@@ -163,6 +196,24 @@ describe('a login that is refused', () => {
     expect(page.trail.some(({ url }) => url.includes(ada.password))).toBe(false)
     const again = await browser.submit(at('/login'), { ...ada, return_to: hidden(page.body, 'return_to') })
     expect(view(again)).toEqual({ status: 'loggedin', username: 'ada', url: '/news' })
+  })
+
+  test('because the browser has no session says so, and keeps the username for this browser only', async () => {
+    const fields = { ...ada, return_to: '/news' }
+    const page = await setup.browser().submit(at('/login'), fields, { from: at('/') })
+    expect([page.status, new URL(page.url).pathname]).toEqual([200, '/login'])
+    expect(page.body).toContain('Please send the form again.')
+    expect([hidden(page.body, 'username'), hidden(page.body, 'return_to')]).toEqual(['ada', at('/news')])
+    expect(page.trail.filter(({ url }) => /ada|kite/.test(decodeURIComponent(url)))).toEqual([])
+    setup.emulator.clock.advance(301)
+    expect(hidden((await browser.visit(page.url)).body, 'username')).toBe('')
+  })
+
+  test('because the browser takes no cookies names the cookies, and keeps the username', async () => {
+    const cookieless = setup.browser({ cookies: false })
+    const form = await cookieless.submit(at('/login'), { ...ada, return_to: '/' })
+    const page = await cookieless.submit(form.url, { ...ada, return_to: '/' })
+    expect(page.body).toContain('Logging in needs cookies.')
   })
 
   test('because the session has ended answers JSON with the address of the form', async () => {

@@ -102,7 +102,7 @@ describe('what the SSO system says', () => {
 })
 
 describe('an answer that ends a session', () => {
-  test('ends none that has begun since in its place', async () => {
+  test('[S7] ends none that has begun since in its place', async () => {
     await setup.close()
     setup = await startPausableSetup({ holdsAnswers: true })
     const browser = setup.browser()

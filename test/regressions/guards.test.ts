@@ -131,7 +131,7 @@ describe('a request that a guard refuses', () => {
     const { status, body, headers } = await refusedBy('/any/no', navigation, 'POST')
     expect([status, headers['location']]).toEqual([401, undefined])
     expect(body).toContain(TEXTS.en.login_required_form)
-    expect(body).toContain(`<a href="${setup.url}${article}" target="_blank" rel="noopener">Log in</a>`)
+    expect(body).toContain(`<a href="${setup.url}${article}" target="_blank" rel="noreferrer">Log in</a>`)
   })
 
   test('the page for a frame may be shown by pages of the site alone, and has a link to the login', async () => {

@@ -62,21 +62,24 @@ export class Barrier {
 /** A connection on which the answer to Session Status waits at a turnstile. */
 class HeldConnection extends Duplex {
   readonly #socket: net.Socket
+  readonly #answers: Turnstile
   #isToHold = false
+  /** What has arrived is passed on in its order: also the end, which a paused socket would tell at once. */
+  #passed: Promise<void> = Promise.resolve()
   constructor(socket: net.Socket, answers: Turnstile) {
     super()
     this.#socket = socket
-    socket.on('data', async (chunk) => {
-      if (this.#isToHold) {
-        this.#isToHold = false
-        socket.pause()
-        await answers.pass()
-        socket.resume()
-      }
+    this.#answers = answers
+    socket.on('data', (chunk) => this.#passOn(chunk))
+    socket.on('end', () => this.#passOn(null))
+    socket.on('error', (error) => this.destroy(error))
+  }
+  #passOn(chunk: Buffer | null): void {
+    const turn = this.#isToHold ? () => this.#answers.pass() : async () => {}
+    this.#isToHold = false
+    this.#passed = this.#passed.then(turn).then(() => {
       this.push(chunk)
     })
-    socket.on('end', () => this.push(null))
-    socket.on('error', (error) => this.destroy(error))
   }
   override _read(): void {}
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {

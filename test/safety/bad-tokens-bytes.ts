@@ -101,7 +101,7 @@ function signatures(target: Target): BadToken[] {
     ['HMAC with key and text exchanged', `${head}.${body}.${hmac(secret, `${head}.${body}`)}`],
     ['HMAC of SHA-512, cut', made(sha512.subarray(0, 32))],
     ['header and payload exchanged', signSegments(body, head, secret), 'algorithm'],
-    ['the header twice', signSegments(head, head, secret), 'issuer'],
+    ['the header twice', signSegments(head, head, secret), 'audience'],
   ])
 }
 

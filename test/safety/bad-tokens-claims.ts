@@ -168,12 +168,12 @@ function reflections(target: Target): BadToken[] {
     return [
       made('', {}),
       made(' with what an answer says', answer),
-      made(' from the right issuer', { ...answer, iss: issuer }, 'audience'),
-      made(' for us', { ...answer, aud: clientId }),
+      made(' from the right issuer', { ...answer, iss: issuer }),
+      made(' for us', { ...answer, aud: clientId }, 'issuer'),
       made(' from the right issuer for us, without an answer', { iss: issuer, aud: clientId }, 'claims'),
     ]
   })
-  return group('reflection', 'issuer', rows)
+  return group('reflection', 'audience', rows)
 }
 
 type Combination = readonly [sts: 'anon' | 'loggedin' | 'terminated', hasTicket: boolean]
@@ -234,7 +234,7 @@ function otherAnswers(target: Target): BadToken[] {
     ['an ID token', signClaims(target, { ...envelopeOf(target), sub: 'ada', nonce: 'n', auth_time: target.now })],
     ['an access token', signClaims(target, { ...envelopeOf(target), scope: '/external/me/order/r' })],
     ['nothing but issuer, audience and times', signClaims(target, envelopeOf(target))],
-    ['no claim at all', signTexts(HEADER, '{}', target.secrets[0]), 'issuer'],
+    ['no claim at all', signTexts(HEADER, '{}', target.secrets[0]), 'audience'],
   ])
 }
 

@@ -12,7 +12,9 @@ const LIMIT = 5
 const LONG_MS = 180_000
 const reasons = () => new Set(events.heard.flatMap((event) => /^login limited ?(.*)/.exec(event)?.[1] ?? []))
 
-const setup = useSetup({ build: behindProxy, site: { loginLimit: { attempts: LIMIT, perSeconds: 600 } } })
+const forgotPassword = 'https://accounts.example/forgot'
+const site = { loginLimit: { attempts: LIMIT, perSeconds: 600 }, links: { forgotPassword } }
+const setup = useSetup({ build: behindProxy, site })
 afterAll(events.stop)
 beforeEach(async () => {
   const left = await setup.keys() // also a logout of all sessions, which the platform's clock had moved into the future
@@ -85,7 +87,7 @@ test(
 
 test('[F3] an unrecognised browser stops with two attempts left, and is told for how long; afterwards the name is open again', async () => {
   const [stranger] = (await visitors(1)) as [Browser]
-  for (const remaining of [4, 3, 2]) {
+  for (const remaining of [2, 1, 0]) {
     const answer = await postSurely(stranger, wrong(remaining)) // the same guess within a millisecond is the same form
     expect([answer.status, answer.json.remainingAttempts]).toEqual([401, remaining])
   }
@@ -103,6 +105,23 @@ test('[F3] an unrecognised browser stops with two attempts left, and is told for
   expect(Math.max(...seconds)).toBeLessThanOrEqual(900)
   await setup.redis.del(keys) // as after 15 minutes
   expect((await postSurely(stranger, ada)).status).toBe(200)
+})
+
+test('the login page says how many attempts the site will let pass, and after the last one how long to wait', async () => {
+  const [stranger] = (await visitors(1)) as [Browser]
+  const guess = async (index: number) => {
+    const page = await stranger.submit(at('/login'), { ...wrong(index), return_to: '/' })
+    return [page.status, /role="alert"[^>]*>(.*)<\/p>/.exec(page.body)?.[1]]
+  }
+  const link = `<a href="${forgotPassword}">Forgotten your password?</a>`
+  const wait =
+    'Too many attempts. To keep the account from being locked, please wait 15 minutes, or log in on a device on which you have logged in before.'
+  expect([await guess(1), await guess(2), await guess(3), await guess(4)]).toEqual([
+    [401, 'The username or password is wrong. You have 2 attempts left.'],
+    [401, 'The username or password is wrong. You have one attempt left.'],
+    [401, `The username or password is wrong. ${wait} ${link}`],
+    [429, `${wait} ${link}`],
+  ])
 })
 
 const otp = (index: number) => ({ username: 'ada', password: String(index).padStart(6, '0') })

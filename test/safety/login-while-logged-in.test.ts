@@ -41,7 +41,7 @@ beforeEach(async () => {
 
 /** Each code is in test/protocol/session-token.test.ts. With a ticket beside the error, the response is refused. */
 test.each([
-  [{ err: 'invalid_credentials', raa: 3 }, 401, { error: 'invalid_credentials', remainingAttempts: 3 }],
+  [{ err: 'invalid_credentials', raa: 3 }, 401, { error: 'invalid_credentials', remainingAttempts: 2 }],
   [{ err: 'account_frozen' }, 401, { error: 'account_frozen' }],
   [{ err: 'invalid_credentials', at: 'a-ticket' }, 503, { error: 'unavailable' }],
 ])('[L11, F4] an Authenticate of a session that is logged in, refused with %j: %i', async (claims, status, json) => {

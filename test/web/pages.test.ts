@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, Express } from 'express'
-import type { Sso2Options } from '../../lib'
+import { type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { LANGUAGES, TEXTS } from '../../lib/config/texts'
-import { ada, present } from '../flows/setup'
+import { ada, present, sessionSecret } from '../flows/setup'
 import { Browser } from '../support/agent'
 import { type SiteOptions, type Sites, startSites } from '../support/sites'
 
@@ -43,6 +43,29 @@ const all: Record<string, SiteOptions> = {
   off: site({ views: ownViews, contentSecurityPolicy: false }),
   fixed: site({ views: ownViews, contentSecurityPolicy: "script-src 'self'" }, { before: helmetLike }),
   made: site({ views: ownViews, contentSecurityPolicy: (nonce) => `script-src 'nonce-${nonce}'` }),
+  headed: site(
+    {
+      views: {
+        login: ({ action }, req, res) =>
+          JSON.stringify([action, req.session.saved, req.sso2.status, req.sso2.loginUrl(), res.locals['paper']]),
+        confirmLogout: (_context, req) => JSON.stringify([req.session.saved, req.sso2.user?.accountId]),
+      },
+    },
+    {
+      before: (app) =>
+        void app.use((_req, res, next) => {
+          res.locals['paper'] = 'The Morning Post'
+          next()
+        }),
+      after: (app) => {
+        app.get('/save', (req, res) => {
+          req.session.saved = 'a basket'
+          res.end()
+        })
+        app.all('/link', (req, res) => void res.send(req.sso2.loginUrl(present(req.get('x-to')) || undefined)))
+      },
+    },
+  ),
   wrong: site(
     { views: { ...ownViews, problem: () => 'own problem' }, contentSecurityPolicy: () => makePolicy() as string },
     { after: (app) => void app.use(answerItself) },
@@ -202,4 +225,64 @@ test('a sensitive page that cannot be shown says so, and when to try again: in t
   expect(page.body).toContain(TEXTS.sv.page_unavailable)
   expect(page.body).not.toMatch(/logga in|log in/i)
   expect(script.json).toEqual({ error: 'page_unavailable' })
+})
+
+describe('views and links of the site', () => {
+  const browser = () => new Browser({ now: () => sites.emulator.clock.now() })
+
+  test('a view gets request and response, so a header shows the basket and the user', async () => {
+    const visitor = browser()
+    await visitor.visit(sites.at('headed', '/save'))
+    const login = '/login?return_to=%2Fnews&x=1'
+    const shown = [sites.at('headed', login), 'a basket', 'anon', sites.at('headed', '/login?return_to=%2Fnews')]
+    const form = await visitor.visit(sites.at('headed', login))
+    expect(JSON.parse(form.body)).toEqual([...shown, 'The Morning Post'])
+    const wrong = await visitor.submit(sites.at('headed', login), { ...ada, password: 'no' })
+    expect([wrong.status, JSON.parse(wrong.body)]).toEqual([401, [...shown, 'The Morning Post']])
+    await visitor.submit(sites.at('headed', '/login'), ada)
+    const logout = await visitor.visit(sites.at('headed', '/logout'))
+    expect(JSON.parse(logout.body)).toEqual(['a basket', 'account-ada'])
+  })
+
+  test.each<[what: string, to: string, options: object, returnTo: string]>([
+    ['of a page', '', {}, '/link?a=1'],
+    ['to another page', '/news#top', {}, '/news#top'],
+    ['to a page elsewhere', 'https://evil.example/', {}, '/'],
+    ['of a script', '', { script: '/article?b=2' }, '/article?b=2'],
+    ['of a script without Referer', '', { script: '' }, '/'],
+  ])('req.sso2.loginUrl() %s leads back to the right page', async (_what, to, options, returnTo) => {
+    const { script } = options as { script?: string }
+    const headers = { 'x-to': to, ...(script && { referer: sites.at('headed', script) }) }
+    const url = sites.at('headed', '/link?a=1')
+    const { body } =
+      script === undefined ? await browser().visit(url, { headers }) : await browser().fetchJson(url, { headers })
+    expect(body).toBe(sites.at('headed', `/login?return_to=${encodeURIComponent(returnTo)}`))
+  })
+})
+
+describe('sso.text()', () => {
+  const text = (options: Partial<Sso2Options>, ...args: Parameters<Sso2['text']>) => {
+    const sso = sso2({ ...sites.emulator.siteOptions('plain'), siteUrl: sites.at('plain'), sessionSecret, ...options })
+    return sso.close().then(() => sso.text(...args))
+  }
+
+  test.each(LANGUAGES)('in %s says of each failed login what the login page says', async (language) => {
+    const { invalid_credentials, invalid_credentials_attempts, too_many_attempts_minutes, busy } = TEXTS[language]
+    const held = { remainingAttempts: 0, retryAfterSeconds: 880 }
+    expect([
+      await text({ language }, 'invalid_credentials', { remainingAttempts: 2 }),
+      await text({ language }, 'invalid_credentials', held),
+      await text({ language }, 'busy'),
+    ]).toEqual([
+      invalid_credentials_attempts.replace('{attempts}', '2'),
+      `${invalid_credentials} ${too_many_attempts_minutes.replace('{minutes}', '15')}`,
+      busy,
+    ])
+  })
+
+  test('keeps to the texts of the site, and to loginMessages', async () => {
+    expect(await text({ texts: { busy: 'One at a time!' } }, 'busy')).toBe('One at a time!')
+    const neutral = { loginMessages: 'neutral' } as const
+    expect(await text(neutral, 'account_frozen', { frozenForSeconds: 60 })).toBe(TEXTS.en.login_failed)
+  })
 })

@@ -20,9 +20,8 @@ export const DA: AllTexts = {
   logout_all_button: 'Log ud overalt',
   problem_title: 'Noget gik galt',
   invalid_credentials: 'Forkert brugernavn eller adgangskode.',
-  invalid_credentials_attempts:
-    'Forkert brugernavn eller adgangskode. Du har {attempts} forsøg tilbage, før kontoen bliver låst.',
-  invalid_credentials_last: 'Forkert brugernavn eller adgangskode. Du har ét forsøg tilbage, før kontoen bliver låst.',
+  invalid_credentials_attempts: 'Forkert brugernavn eller adgangskode. Du har {attempts} forsøg tilbage.',
+  invalid_credentials_last: 'Forkert brugernavn eller adgangskode. Du har ét forsøg tilbage.',
   account_frozen: 'Kontoen er midlertidigt låst efter for mange mislykkede forsøg.',
   account_frozen_minute: 'Kontoen er låst efter for mange mislykkede forsøg. Prøv igen om et minut.',
   account_frozen_minutes: 'Kontoen er låst efter for mange mislykkede forsøg. Prøv igen om {minutes} minutter.',
@@ -34,6 +33,7 @@ export const DA: AllTexts = {
   session_already_logged_in_on_another_account: 'En anden konto er allerede logget ind i denne browser. Log først ud.',
   login_failed: 'Det lykkedes ikke at logge ind. Kontrollér brugernavnet og adgangskoden.',
   session_ended: 'Din session er udløbet. Log ind igen.',
+  send_again: 'Du kunne ikke logges ind endnu. Send formularen igen.',
   too_many_attempts: 'For mange forsøg. Vent lidt, og prøv igen.',
   too_many_attempts_minutes:
     'For mange forsøg. Vent {minutes} minutter, så kontoen ikke bliver låst, eller log ind på en enhed, hvor du har været logget ind før.',

@@ -20,10 +20,8 @@ export const DE: AllTexts = {
   logout_all_button: 'Überall abmelden',
   problem_title: 'Etwas ist schiefgegangen',
   invalid_credentials: 'Der Benutzername oder das Passwort ist falsch.',
-  invalid_credentials_attempts:
-    'Der Benutzername oder das Passwort ist falsch. Sie haben noch {attempts} Versuche, bevor das Konto gesperrt wird.',
-  invalid_credentials_last:
-    'Der Benutzername oder das Passwort ist falsch. Sie haben noch einen Versuch, bevor das Konto gesperrt wird.',
+  invalid_credentials_attempts: 'Der Benutzername oder das Passwort ist falsch. Sie haben noch {attempts} Versuche.',
+  invalid_credentials_last: 'Der Benutzername oder das Passwort ist falsch. Sie haben noch einen Versuch.',
   account_frozen: 'Das Konto ist nach zu vielen Fehlversuchen vorübergehend gesperrt.',
   account_frozen_minute:
     'Das Konto ist nach zu vielen Fehlversuchen gesperrt. Bitte versuchen Sie es in einer Minute erneut.',
@@ -39,6 +37,7 @@ export const DE: AllTexts = {
     'In diesem Browser ist bereits ein anderes Konto angemeldet. Bitte melden Sie sich zuerst ab.',
   login_failed: 'Die Anmeldung ist fehlgeschlagen. Bitte prüfen Sie den Benutzernamen und das Passwort.',
   session_ended: 'Ihre Sitzung ist abgelaufen. Bitte melden Sie sich erneut an.',
+  send_again: 'Sie konnten noch nicht angemeldet werden. Bitte senden Sie das Formular noch einmal.',
   too_many_attempts: 'Zu viele Versuche. Bitte warten Sie einen Moment und versuchen Sie es erneut.',
   too_many_attempts_minutes:
     'Zu viele Versuche. Damit das Konto nicht gesperrt wird, warten Sie bitte {minutes} Minuten oder melden Sie sich auf einem Gerät an, auf dem Sie schon einmal angemeldet waren.',

@@ -19,10 +19,8 @@ export const EN = {
   logout_all_button: 'Log out everywhere',
   problem_title: 'Something went wrong',
   invalid_credentials: 'The username or password is wrong.',
-  invalid_credentials_attempts:
-    'The username or password is wrong. You have {attempts} attempts left before the account is locked.',
-  invalid_credentials_last:
-    'The username or password is wrong. You have one attempt left before the account is locked.',
+  invalid_credentials_attempts: 'The username or password is wrong. You have {attempts} attempts left.',
+  invalid_credentials_last: 'The username or password is wrong. You have one attempt left.',
   account_frozen: 'The account is locked for now, after too many failed attempts.',
   account_frozen_minute: 'The account is locked after too many failed attempts. Please try again in a minute.',
   account_frozen_minutes:
@@ -36,6 +34,7 @@ export const EN = {
     'Another account is already logged in in this browser. Please log out first.',
   login_failed: 'Logging in did not work. Please check the username and the password.',
   session_ended: 'Your session has ended. Please log in again.',
+  send_again: 'You could not be logged in yet. Please send the form again.',
   too_many_attempts: 'Too many attempts. Please wait a moment and try again.',
   too_many_attempts_minutes:
     'Too many attempts. To keep the account from being locked, please wait {minutes} minutes, or log in on a device on which you have logged in before.',

@@ -20,9 +20,8 @@ export const FI: AllTexts = {
   logout_all_button: 'Kirjaudu ulos kaikkialta',
   problem_title: 'Jokin meni vikaan',
   invalid_credentials: 'Väärä käyttäjätunnus tai salasana.',
-  invalid_credentials_attempts:
-    'Väärä käyttäjätunnus tai salasana. Voit yrittää vielä {attempts} kertaa, ennen kuin tili lukitaan.',
-  invalid_credentials_last: 'Väärä käyttäjätunnus tai salasana. Voit yrittää vielä kerran, ennen kuin tili lukitaan.',
+  invalid_credentials_attempts: 'Väärä käyttäjätunnus tai salasana. Voit yrittää vielä {attempts} kertaa.',
+  invalid_credentials_last: 'Väärä käyttäjätunnus tai salasana. Voit yrittää vielä kerran.',
   account_frozen: 'Tili on väliaikaisesti lukittu liian monen epäonnistuneen yrityksen vuoksi.',
   account_frozen_minute:
     'Tili on lukittu liian monen epäonnistuneen yrityksen vuoksi. Yritä uudelleen minuutin kuluttua.',
@@ -38,6 +37,7 @@ export const FI: AllTexts = {
     'Tässä selaimessa on jo kirjauduttu sisään toisella tilillä. Kirjaudu ensin ulos.',
   login_failed: 'Kirjautuminen epäonnistui. Tarkista käyttäjätunnus ja salasana.',
   session_ended: 'Istuntosi on päättynyt. Kirjaudu sisään uudelleen.',
+  send_again: 'Kirjautuminen ei vielä onnistunut. Lähetä lomake uudelleen.',
   too_many_attempts: 'Liian monta yritystä. Odota hetki ja yritä uudelleen.',
   too_many_attempts_minutes:
     'Liian monta yritystä. Odota {minutes} minuuttia, jotta tiliä ei lukita, tai kirjaudu sisään laitteella, jolla olet kirjautunut aiemmin.',

@@ -20,8 +20,8 @@ export const NB: AllTexts = {
   logout_all_button: 'Logg ut overalt',
   problem_title: 'Noe gikk galt',
   invalid_credentials: 'Feil brukernavn eller passord.',
-  invalid_credentials_attempts: 'Feil brukernavn eller passord. Du har {attempts} forsøk igjen før kontoen låses.',
-  invalid_credentials_last: 'Feil brukernavn eller passord. Du har ett forsøk igjen før kontoen låses.',
+  invalid_credentials_attempts: 'Feil brukernavn eller passord. Du har {attempts} forsøk igjen.',
+  invalid_credentials_last: 'Feil brukernavn eller passord. Du har ett forsøk igjen.',
   account_frozen: 'Kontoen er midlertidig låst etter for mange mislykkede forsøk.',
   account_frozen_minute: 'Kontoen er låst etter for mange mislykkede forsøk. Prøv igjen om ett minutt.',
   account_frozen_minutes: 'Kontoen er låst etter for mange mislykkede forsøk. Prøv igjen om {minutes} minutter.',
@@ -34,6 +34,7 @@ export const NB: AllTexts = {
     'En annen konto er allerede logget inn i denne nettleseren. Logg ut først.',
   login_failed: 'Innloggingen mislyktes. Kontroller brukernavnet og passordet.',
   session_ended: 'Økten din er utløpt. Logg inn på nytt.',
+  send_again: 'Du kunne ikke logges inn ennå. Send skjemaet på nytt.',
   too_many_attempts: 'For mange forsøk. Vent litt og prøv igjen.',
   too_many_attempts_minutes:
     'For mange forsøk. Vent {minutes} minutter, så kontoen ikke blir låst, eller logg inn på en enhet der du har vært logget inn før.',

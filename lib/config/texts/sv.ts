@@ -20,8 +20,8 @@ export const SV: AllTexts = {
   logout_all_button: 'Logga ut överallt',
   problem_title: 'Något gick fel',
   invalid_credentials: 'Fel användarnamn eller lösenord.',
-  invalid_credentials_attempts: 'Fel användarnamn eller lösenord. Du har {attempts} försök kvar innan kontot låses.',
-  invalid_credentials_last: 'Fel användarnamn eller lösenord. Du har ett försök kvar innan kontot låses.',
+  invalid_credentials_attempts: 'Fel användarnamn eller lösenord. Du har {attempts} försök kvar.',
+  invalid_credentials_last: 'Fel användarnamn eller lösenord. Du har ett försök kvar.',
   account_frozen: 'Kontot är tillfälligt låst efter för många misslyckade försök.',
   account_frozen_minute: 'Kontot är låst efter för många misslyckade försök. Försök igen om en minut.',
   account_frozen_minutes: 'Kontot är låst efter för många misslyckade försök. Försök igen om {minutes} minuter.',
@@ -34,6 +34,7 @@ export const SV: AllTexts = {
     'Ett annat konto är redan inloggat i den här webbläsaren. Logga ut först.',
   login_failed: 'Inloggningen misslyckades. Kontrollera användarnamnet och lösenordet.',
   session_ended: 'Din session har gått ut. Logga in igen.',
+  send_again: 'Du kunde inte loggas in ännu. Skicka formuläret igen.',
   too_many_attempts: 'För många försök. Vänta en stund och försök igen.',
   too_many_attempts_minutes:
     'För många försök. Vänta {minutes} minuter, så att kontot inte låses, eller logga in på en enhet där du har varit inloggad tidigare.',

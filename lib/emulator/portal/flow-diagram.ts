@@ -124,6 +124,11 @@ export const flowStyle = `
   .diagram[class*="lanes-"] .event .label { border: 1px solid var(--line); border-radius: 999px; padding: 0.1rem 0.7rem; }
   .diagram[class*="lanes-"] .claims { padding-inline: 8.35rem 4.75rem; }
 }
+@media (forced-colors: active) {
+  .diagram .line::after { forced-color-adjust: none; }
+  .diagram[class*="lanes-"] .step .right .line::after { border-left-color: LinkText; }
+  .diagram[class*="lanes-"] .step .left .line::after { border-right-color: LinkText; }
+}
 ${upTo(MAX_LANES, (lanes) => `.lanes-${lanes} { --columns: ${2 * lanes}; }`)}
 ${upTo(2 * MAX_LANES + 1, (line) => `.from-${line} { grid-column-start: ${line}; } .to-${line} { grid-column-end: ${line}; }`)}
 `

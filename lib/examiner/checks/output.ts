@@ -8,6 +8,9 @@ import type { Stage } from '../stage'
 import { NOT_STARTED } from './passwords'
 import { lookAround } from './session'
 
+/** A word that may be an access token. */
+const LONG_WORD = /[\w-]{30,}/g
+
 /** Logs in and out, and then reads the whole output. */
 export const secretsInOutput: Check = {
   name: 'calls/secrets-in-output',
@@ -23,7 +26,9 @@ export const secretsInOutput: Check = {
     const secrets: [string, string][] = [
       ['the client secret', site.clientSecret],
       ...cookies.map(({ name, value }): [string, string] => [`the value of the cookie ${name}`, value]),
-      ...[...runtime.world.accessTokens.keys()].map((token): [string, string] => ['an access token', token]),
+      ...(output.match(LONG_WORD) ?? [])
+        .filter((word) => runtime.world.accessTokens.has(word))
+        .map((token): [string, string] => ['an access token', token]),
     ]
     const found = secrets.flatMap(([name, secret]) =>
       linesWith(output, secret)

@@ -6,7 +6,7 @@ import type { EmulatedOperation } from '../../emulator/faults/rules'
 import type { Browser } from '../browser'
 import { type Check, failed, failedIf, need, passed, warning } from '../check'
 import type { Form } from '../html'
-import { pause, type Stage } from '../stage'
+import { isAwake, pause, type Stage } from '../stage'
 import { arrive } from './landing'
 import { loggedIn } from './logged-in'
 
@@ -33,6 +33,7 @@ const staleLogin: Check = {
     const sid = await stage.sid(browser)
     const account = stage.account()
     await stage.grownOld()
+    await isAwake(stage)
     const since = Date.now()
     await stage.submit(browser, form, account)
     if (await lacksStatusCheck(stage, 'authenticate', sid, since))
@@ -54,6 +55,7 @@ const staleLogout: Check = {
     const bare: Form = { page, action, method, fields: [], text: '' }
     const form = method === 'GET' ? bare : await stage.logoutForm(browser)
     await stage.grownOld()
+    await isAwake(stage)
     const since = Date.now()
     await browser.submit(form, {}, { stopAt: (url) => stage.platform.isIdentify(url) })
     if (await stage.isKnown(browser, account)) return failed('the user is still logged in')

@@ -9,6 +9,7 @@ import {
   type LoginError,
   type LoginResult,
   lostAttemptResult,
+  withinLimits,
 } from '../../decide/login'
 import { couldBeLoggedIn, type SsoRecord } from '../../decide/record'
 import { Sso2UnavailableError } from '../../errors'
@@ -142,8 +143,9 @@ async function runLogin(ctx: Context, credentials: Credentials): Promise<LoginRe
   }
   const { decision, attempt, isAnswered } = await authenticate(ctx, sid, credentials, couldBeLoggedIn(login))
   if (isAnswered && decision.action === 'show_error') await ctx.update({ checkedAt: login.checkedAt })
-  const [result] = await Promise.all([finish(ctx, decision, startedAt), admission.settle(attempt)])
-  if (result.ok && isAnswered) site.limits.rememberDevice(req, res, credentials.username)
+  const [result, left] = await Promise.all([finish(ctx, decision, startedAt), admission.settle(attempt)])
+  if (!result.ok) return withinLimits(result, left)
+  if (isAnswered) site.limits.rememberDevice(req, res, credentials.username)
   return result
 }
 

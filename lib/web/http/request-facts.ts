@@ -116,8 +116,8 @@ export const comparedPath = ({ app }: Request, path: string): string =>
 
 /** Is `sso` mounted at the path of `siteUrl`? Pass the request that `sso` gets, not the request of a router below. */
 export function isMountedAt(req: Request, mountPath: string): boolean {
-  const [base, mount] = [`${req.baseUrl ?? ''}/`, `${mountPath}/`].map((path) => comparedPath(req, path))
-  return mountPath === '' || base?.startsWith(mount ?? '') === true
+  const compared = (path: string) => comparedPath(req, `${path}/`)
+  return mountPath === '' || compared(req.baseUrl ?? '').startsWith(compared(mountPath))
 }
 
 /** Returns the page's public address with path and query as the browser sent them, or `undefined` if the address is no valid return address. */
@@ -168,6 +168,12 @@ export function loginUrl(loginPage: string, returnTo: string, notice?: 'session_
   const query = `${head.includes('?') ? '&' : '?'}return_to=${encodeURIComponent(page)}${more}`
   return [head + query, ...fragment].join('#')
 }
+
+const withoutQuery = (address: string) => address.replace(/[?#].*/s, '')
+
+/** Is this an address of the login page, built-in or custom, with any query? */
+export const isLoginPage = ({ loginPage }: Config, address: string): boolean =>
+  loginPage !== undefined && withoutQuery(address) === withoutQuery(loginPage)
 
 /** Returns the path of an address of this origin. Other addresses, and a path that a browser takes for another host, stay as they are. */
 const pathFrom = (origin: string, address: string) =>

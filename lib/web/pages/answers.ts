@@ -67,7 +67,7 @@ export async function sendPage<Name extends keyof ViewContexts>(
   if (!customView) return sendBuiltIn(site, res, status, name, values, framing)
   const nonce = randomBytes(16).toString('base64url')
   const context = { ...values, nonce } as ViewContexts[Name]
-  const make = async () => [await viewPolicy(site, nonce), await site.views[name]?.(context)] as const
+  const make = async () => [await viewPolicy(site, nonce), await customView(context, res.req, res)] as const
   const [policy, text] = await runHook('views', AbortSignal.timeout(HOOKS_MS), make)
   setPageHeaders(res, policy, framing)
   res.status(status).type('html').send(text)

@@ -53,16 +53,19 @@ function pageHeader({ brand: { name, logoUrl }, siteUrl, texts }: Branding): Htm
   return html`\n<header class="brand"><a${kind} href="${`${siteUrl}/`}">${logo}</a></header>`
 }
 
-function loginPage(page: Page, { action, returnTo, backUrl, username, message, error }: LoginContext): string {
+/** The form has no `action`, so that the browser keeps query and fragment of the address. */
+function loginPage(page: Page, context: LoginContext): string {
+  const { returnTo, backUrl, username, message } = context
   const { text } = page
   const focus = message ? undefined : new Html(' autofocus')
   return whole(
     page,
     text('login_title'),
     html`<h1>${text('login_title')}</h1>
-${message && alert(message, error === 'session_already_logged_in_on_another_account' && logoutLink(page, returnTo))}
-<form method="post" action="${action}">
+${message && alert(message, nextStep(page, context))}
+<form method="post">
 <input type="hidden" name="return_to" value="${returnTo}">
+<input type="hidden" name="back_to" value="${backUrl}">
 <label for="username">${text('username')}</label>
 <input id="username" name="username" value="${username}" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="256"${focus}${message && new Html(' aria-describedby="message"')}>
 <label for="password">${text('password')}</label>
@@ -74,8 +77,16 @@ ${backLink(page, backUrl)}`,
   )
 }
 
-const alert = (message: string, more: Html | false | undefined) =>
+const alert = (message: string, more: Html | undefined) =>
   html`<p class="alert" role="alert" id="message" tabindex="-1" autofocus>${message}${more}</p>`
+
+/** Returns the link of a user who cannot go on with the form. */
+function nextStep(page: Page, { error, returnTo, retryAfterSeconds }: LoginContext): Html | undefined {
+  const { forgotPassword } = page.branding.links
+  if (error === 'session_already_logged_in_on_another_account') return logoutLink(page, returnTo)
+  if (retryAfterSeconds === undefined || forgotPassword === undefined) return undefined
+  return html` <a href="${forgotPassword}">${page.text('forgot_password')}</a>`
+}
 
 /** Link for a user who is logged in with another account. */
 function logoutLink({ branding: { routes, siteUrl }, text }: Page, returnTo: string): Html | undefined {
@@ -126,9 +137,9 @@ function problemPage(page: Page, { message, homeUrl, loginUrl }: ProblemContext)
   )
 }
 
-/** The link opens a new tab, so that the page with a form, or with the frame, stays as it is. */
+/** The link opens a new tab, so that the page with a form, or with the frame, stays as it is. The login page then has no "Go back" to it. */
 const loginLink = (address: string | undefined, text: string) =>
-  address === undefined ? undefined : html`<a href="${address}" target="_blank" rel="noopener">${text}</a>`
+  address === undefined ? undefined : html`<a href="${address}" target="_blank" rel="noreferrer">${text}</a>`
 
 /** The part of a page that htmx or Turbo puts in place of its own. @param frameId of the `<turbo-frame>` that waits for it */
 export function fragment(

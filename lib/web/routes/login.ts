@@ -1,13 +1,24 @@
 /** The login page. `GET {login}` shows the form, `POST {login}` accepts the form or JSON. */
 import type { Request, Response } from 'express'
+import type { Config } from '../../config'
 import { ANONYMOUS, userOf } from '../../decide/identity'
-import { type FailedLogin, failureMessage, type LoginError, type LoginResult } from '../../decide/login'
-import { validateReferer } from '../../decide/return-to'
+import { type FailedLogin, failureMessages, type LoginError, type LoginResult } from '../../decide/login'
+import { MAX_RETURN_LENGTH, validateReferer } from '../../decide/return-to'
+import { seal, unseal } from '../../storage/site-store'
 import { type Context, contextOf } from '../context'
 import { sendToIdentify } from '../flows/identify'
 import { dropSessionOfOtherBrowser, logIn } from '../flows/log-in'
 import { visit } from '../flows/visit'
-import { isForPage, isPageLoad, loginUrl, queryParameters, returnToOf } from '../http/request-facts'
+import {
+  cookieValues,
+  isForPage,
+  isLoginPage,
+  isPageLoad,
+  loginUrl,
+  pathAndQueryOf,
+  queryParameters,
+  returnToOf,
+} from '../http/request-facts'
 import { redirect } from '../http/response-headers'
 import { reasonCode, sendJson, sendPage, sendProblem, setRetryAfter, wantsJson } from '../pages/answers'
 import { localizedText } from '../pages/html'
@@ -33,55 +44,83 @@ export async function showLogin(site: Site, req: Request, res: Response): Promis
   const { degraded } = identity
   if (degraded && degraded !== 'user_unknown')
     return sendProblem(site, req, res, 503, reasonCode(degraded, 'unavailable'))
-  const notice = query.get('notice') === 'session_ended' ? localizedText(site.config.texts, 'session_ended') : undefined
+  const form = sentForm(context, query.get('form'))
+  const isAgain = query.get('notice') === 'session_ended'
+  const notice = form?.hadSession === false ? 'send_again' : 'session_ended'
   await sendForm(context, 200, {
-    returnTo,
-    backUrl: pageBefore(site, req),
-    username: '',
-    error: undefined,
-    message: notice,
-    remainingAttempts: undefined,
-    frozenForSeconds: undefined,
+    ...{ returnTo, backUrl: pageBefore(site, req.headers.referer), username: form?.username ?? '' },
+    message: isAgain ? localizedText(site.config.texts, notice) : undefined,
   })
 }
 
 const ownLoginPage = ({ config: { siteUrl, routes } }: Site) => siteUrl + (routes.login || '')
 
 /** Returns the page that the user came from. `return_to` may be a guarded page, which redirects straight back to the login page. */
-function pageBefore(site: Site, { headers: { referer } }: Request): string {
+function pageBefore(site: Site, referer: unknown): string {
   const page = validateReferer(referer, site.config.returnPolicy)
-  const isLoginPage = page?.replace(/[?#].*/s, '') === ownLoginPage(site)
-  return page === undefined || isLoginPage ? `${site.config.siteUrl}/` : page
+  return page === undefined || isLoginPage(site.config, page) ? `${site.config.siteUrl}/` : page
 }
 
-function sendForm(context: Context, status: number, values: Omit<LoginContext, 'action' | 'nonce'>): Promise<void> {
-  const { site, res } = context
-  return sendPage(site, res, status, 'login', { action: ownLoginPage(site), ...values })
+type FormValues = Pick<LoginContext, 'returnTo' | 'backUrl' | 'username' | 'message'>
+
+function sendForm(context: Context, status: number, values: FormValues, failure?: FailedLogin): Promise<void> {
+  const { site, req, res } = context
+  const { error, remainingAttempts, frozenForSeconds, retryAfterSeconds } = failure ?? {}
+  const [, ...query] = pathAndQueryOf(req).split('?')
+  const action = [ownLoginPage(site), ...query].join('?')
+  const numbers = { remainingAttempts, frozenForSeconds, retryAfterSeconds }
+  return sendPage(site, res, status, 'login', { action, error, ...values, ...numbers })
 }
 
 /** Handles the submitted form. Reads the password once, and removes it from the request. */
 export async function handleLogin(site: Site, req: Request, res: Response): Promise<void> {
-  const { username, password, return_to } = readFormBody(req)
+  const { username, password, return_to = queryParameters(req).get('return_to'), back_to } = readFormBody(req)
   const context = await contextOf(site, req, res)
   const returnTo = returnToOf(site.config, return_to)
+  const form = { username: typeof username === 'string' ? username.slice(0, 256) : '', hadSession: hasSession(context) }
   const result = await logIn(context, { username, password })
   if (wantsJson(req)) return answerJson(context, result, returnTo)
   if (result.ok) return redirect(res, returnTo, 303)
-  if (result.error === 'session_ended' && !context.block)
-    return sendToIdentify(context, loginUrl(ownLoginPage(site), returnTo, 'session_ended'), 'session_ended')
-  const failure = neutralised(site, result)
-  const { error, remainingAttempts, frozenForSeconds, retryAfterSeconds } = failure
+  const { block } = context
+  if (result.error === 'session_ended' && !block)
+    return sendToIdentify(context, formAddress(context, returnTo, form), 'session_ended')
+  const failure = neutralised(site.config, result)
+  const { error, retryAfterSeconds } = failure
   setRetryAfter(res, error, retryAfterSeconds)
-  const name = typeof username === 'string' ? username.slice(0, 256) : ''
-  await sendForm(context, loginErrorStatus(error), {
-    returnTo,
-    backUrl: returnTo,
-    username: name,
-    error,
-    message: loginErrorMessage(site, failure),
-    remainingAttempts,
-    frozenForSeconds,
-  })
+  const isBlocked = result.error === 'session_ended' && block
+  const message = isBlocked
+    ? localizedText(site.config.texts, reasonCode(block, 'unavailable'))
+    : loginText(site.config, failure)
+  const values = { returnTo, backUrl: pageBefore(site, back_to), username: form.username, message }
+  await sendForm(context, loginErrorStatus(error), values, failure)
+}
+
+/** A form that could not be used, because its browser had no session. */
+interface SentForm {
+  readonly username: string
+  readonly hadSession: boolean
+}
+
+const hasSession = ({ site, req, login }: Context) =>
+  login !== undefined || cookieValues(req, site.config.cookies.session).length > 0
+
+/** The address of the form has the sent form for so many seconds, encrypted. A later reader of the address learns no username. */
+const SENT_FORM_SECONDS = 300
+/** A longer username is typed again, because the return address of an Identify redirect has a limit. */
+const MAX_KEPT_USERNAME = 100
+
+function formAddress({ site }: Context, returnTo: string, { username, hadSession }: SentForm): string {
+  const kept = username.length > MAX_KEPT_USERNAME ? '' : username
+  const sealed = seal(JSON.stringify(['form', site.now(), kept, hadSession]), site.config.encryptionKeys())
+  const address = loginUrl(ownLoginPage(site), returnTo, 'session_ended')
+  const whole = `${address}&form=${sealed}`
+  return whole.length > MAX_RETURN_LENGTH ? address : whole
+}
+
+function sentForm({ site }: Context, sealed: string | null): SentForm | undefined {
+  const text = sealed === null ? undefined : unseal(sealed, site.config.encryptionKeys())
+  const [purpose, at, username, hadSession] = text?.startsWith('["form",') ? JSON.parse(text) : []
+  return purpose !== undefined && site.now() - at <= SENT_FORM_SECONDS ? { username, hadSession } : undefined
 }
 
 function readFormBody(req: Request): Readonly<Record<string, unknown>> {
@@ -91,10 +130,8 @@ function readFormBody(req: Request): Readonly<Record<string, unknown>> {
 }
 
 /** Replaces the error if `loginMessages` is `'neutral'`, so that an attacker cannot find out which accounts exist. Threat F7. */
-function neutralised({ config }: Site, failure: FailedLogin): FailedLogin {
-  return config.loginMessages === 'neutral' && NEUTRAL.has(failure.error)
-    ? { ok: false, error: 'login_failed' }
-    : failure
+export function neutralised({ loginMessages }: Pick<Config, 'loginMessages'>, failure: FailedLogin): FailedLogin {
+  return loginMessages === 'neutral' && NEUTRAL.has(failure.error) ? { ok: false, error: 'login_failed' } : failure
 }
 
 function loginErrorStatus(error: LoginError): number {
@@ -104,9 +141,11 @@ function loginErrorStatus(error: LoginError): number {
   return error === 'busy' ? 409 : 401
 }
 
-function loginErrorMessage({ config }: Site, failure: FailedLogin): string {
-  const { code, values } = failureMessage(failure)
-  return localizedText(config.texts, code, values)
+/** Returns the text of a failed login, in the language and words of the site. */
+export function loginText({ texts }: Pick<Config, 'texts'>, failure: FailedLogin): string {
+  return failureMessages(failure)
+    .map(({ code, values }) => localizedText(texts, code, values))
+    .join(' ')
 }
 
 function answerJson(context: Context, result: LoginResult, returnTo: string): void {
@@ -115,7 +154,7 @@ function answerJson(context: Context, result: LoginResult, returnTo: string): vo
     sendJson(res, 200, { user: result.user })
     return
   }
-  const failure = neutralised(site, result)
+  const failure = neutralised(site.config, result)
   setRetryAfter(res, failure.error, failure.retryAfterSeconds)
   const { ok: _failed, retryAfterSeconds: _said, ...answer } = failure
   const more =

@@ -53,7 +53,7 @@ export class Sso2Store extends RedisStore {
 }
 
 /** Tells the outcome to a callback, whose own errors are not caught here. */
-const call = (outcome: Promise<session.SessionData | null | void>, done: Callback): Promise<void> =>
+const call = (outcome: Promise<unknown>, done: Callback): Promise<void> =>
   outcome.then(
     (found) => void setImmediate(done, null, found ?? null),
     (error: unknown) => void setImmediate(done, error),
