@@ -53,8 +53,8 @@ export class Sso2Store extends RedisStore {
 }
 
 /** Tells the outcome to a callback, whose own errors are not caught here. */
-const call = (outcome: Promise<unknown>, done: Callback): Promise<void> =>
+const call = (outcome: Promise<void> | Promise<session.SessionData | null>, done: Callback): Promise<void> =>
   outcome.then(
-    (found) => void setImmediate(done, null, found ?? null),
+    (found) => void setImmediate(done, null, found || null),
     (error: unknown) => void setImmediate(done, error),
   )
