@@ -7,7 +7,9 @@ import { type StoreParts, seal, unseal } from './site-store'
 
 /** A used landing token is remembered longer than its lifetime and the widest leeway. */
 const USED_TOKEN_MS = 150_000
-const LOGIN_MS = 20_000
+/** A login of a process that has died keeps others waiting so long, in seconds. */
+export const LOGIN_SECONDS = 20
+const LOGIN_MS = LOGIN_SECONDS * 1000
 /** Simultaneous submits of a form get its result for this time, in seconds. */
 const RESULT_SECONDS = 5
 const [FIRST_POLL_MS, MAX_POLL_MS] = [25, 250]

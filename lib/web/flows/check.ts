@@ -119,7 +119,7 @@ export function showStale(ctx: Context, reason: DegradedReason = 'sso_unavailabl
   return show(login && (!isLoggedIn(login) || isWithinGrace(ctx, login)) ? login : undefined, reason)
 }
 
-/** Ends the session on this site, because the SSO session is over. An anonymous session keeps its data, and an empty record. */
+/** Ends the session on this site, because the SSO session is over. An anonymous session keeps its data, and an empty record. Threat S7. */
 export async function endSession(ctx: Context): Promise<undefined> {
   const { site, session, login } = ctx
   const { key } = session
@@ -130,6 +130,8 @@ export async function endSession(ctx: Context): Promise<undefined> {
     await session.leave('drop_cookie')
     return undefined
   }
+  await ctx.reread()
+  if (ctx.login?.sidHash !== login.sidHash) return undefined // a newer session has begun in its place
   await site.records.empty(key, lifetimeOf(undefined, site.now(), site.config))
   session.entry = { state: 'empty' }
   return undefined

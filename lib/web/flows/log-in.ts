@@ -11,9 +11,10 @@ import {
   lostAttemptResult,
   withinLimits,
 } from '../../decide/login'
-import { couldBeLoggedIn, type SsoRecord } from '../../decide/record'
+import { couldBeLoggedIn, isLoggedIn, type SsoRecord } from '../../decide/record'
 import { Sso2UnavailableError } from '../../errors'
 import type { EpochMs } from '../../protocol/claims'
+import { LOGIN_SECONDS } from '../../storage/locks'
 import { shortHash, unlessUnavailable } from '../../storage/site-store'
 import type { Context } from '../context'
 import { publish } from '../hooks'
@@ -154,9 +155,13 @@ function refused({ reason, seconds }: Refusal): LoginResult {
   return { ok: false, error: 'too_many_attempts', retryAfterSeconds: seconds }
 }
 
-/** Lets the next request check the status, in case the outcome of the login is lost. @returns false if the session has ended */
+/**
+ * Lets a request after the login check the status, in case this process dies. Not a request during the login, which would log in by itself.
+ * @returns false if the session has ended
+ */
 const expectLogin = async (ctx: Context, login: SsoRecord): Promise<boolean> =>
-  login.status === 'loggedin' || (await ctx.update({ checkedAt: 0 }))
+  isLoggedIn(login) ||
+  (await ctx.update({ checkedAt: ctx.site.now() - ctx.site.config.recheckSeconds + LOGIN_SECONDS }))
 
 interface Answered {
   readonly decision: LoginDecision
@@ -209,6 +214,7 @@ async function finish(ctx: Context, decision: LoginDecision, startedAt: EpochMs)
       await endSession(ctx) // the next page load begins another SSO session
       return failed('session_ended')
     case 'unavailable':
+      if (!isLoggedIn(ctx.login)) await ctx.update({ checkedAt: 0 }) // the next request asks for the outcome
       return failed('unavailable')
   }
 }
