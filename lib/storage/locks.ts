@@ -1,7 +1,7 @@
 /** Locks that all processes share: status checks, new access tokens, used landing tokens, and logins in progress. */
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { EpochMs } from '../protocol/claims'
+import type { EpochMs, EpochSeconds } from '../protocol/claims'
 import type { Kv } from './kv'
 import { type StoreParts, seal, unseal } from './site-store'
 
@@ -41,16 +41,23 @@ export class Locks {
   }
 
   /**
-   * Takes the status check of a session. After a failure, the rest of the time is the pause.
+   * Takes the status check of a session. A lock is over when a newer status is recorded. After a failure, the rest of its time is the pause.
    * @param now milliseconds since 1970
+   * @param checkedAt time of the recorded status, in seconds
    * @returns `'taken'`, or what another request does with it
    */
-  async takeCheck(key: string, ms: number, now: EpochMs): Promise<'taken' | 'begun' | 'failed'> {
+  async takeCheck(
+    key: string,
+    ms: number,
+    now: EpochMs,
+    checkedAt: EpochSeconds,
+  ): Promise<'taken' | 'begun' | 'failed'> {
     const begun = `begun:${now}`
     if (await this.#kv.add(this.#checkKey(key), begun, ms)) return 'taken'
     const [state, at] = (await this.#kv.get(this.#checkKey(key)))?.split(':') ?? []
-    if (Math.abs(now - Number(at)) < ms) return state === 'failed' ? 'failed' : 'begun'
-    await this.#kv.set(this.#checkKey(key), begun, Math.ceil(ms / 1000)) // of a process whose clock is wrong
+    const isOver = Math.abs(now - Number(at)) >= ms || Math.floor(Number(at) / 1000) <= checkedAt // or its clock is wrong
+    if (!isOver) return state === 'failed' ? 'failed' : 'begun'
+    await this.#kv.set(this.#checkKey(key), begun, Math.ceil(ms / 1000))
     return 'taken'
   }
   /** Notes that the check got no usable response, so that nobody waits for it. */

@@ -35,13 +35,14 @@ export class PendingLogouts {
     this.#keys = keys
   }
 
-  /** Adds a logout, or replaces that of the same SSO session. A logout of all sessions stays one. */
-  async add(logout: PendingLogout): Promise<void> {
+  /** Adds a logout, or replaces that of the same SSO session. A logout of all sessions stays one. @returns the logout to be sent */
+  async add(logout: PendingLogout): Promise<PendingLogout> {
     const id = shortHash(logout.sid)
     const known = logout.scope === 'session' ? await this.find(id) : undefined
     const kept = known?.scope === 'account' ? known : logout
     await this.#kv.set(this.#valueKey(id), seal(JSON.stringify(kept), this.#keys()), RETRIED_SECONDS)
     await this.#kv.addMember(this.#queueKey, id, logout.since + FIRST_PAUSE_SECONDS, RETRIED_SECONDS)
+    return kept
   }
 
   /** Finds a logout by the hash of its SSO session. @returns `undefined` if it is confirmed, or if no secret of this process fits */

@@ -103,8 +103,12 @@ test.each([
   const loginLimit = { attempts: 10, perSeconds: 60 }
   const accounts = [...(demoOptions().accounts ?? []), evil]
   const setup = await startSite({ options: { loginLimit }, emulator: { accounts } })
-  const guess = async (browser: Browser) =>
-    (await browser.fetchJson(`${setup.url}/login`, { json: { username: tried, password: 'wrong' } })).json.error
+  let guesses = 0
+  const guess = async (browser: Browser) => {
+    guesses += 1
+    const json = { username: tried, password: `wrong ${guesses}` }
+    return (await browser.fetchJson(`${setup.url}/login`, { json })).json.error
+  }
   try {
     const [browser, other] = [setup.browser(), setup.browser()]
     await logIn(browser, setup, { ...ada, username: known })

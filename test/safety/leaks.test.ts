@@ -96,8 +96,8 @@ async function loggedInBrowser(site: string): Promise<{ browser: Visitor; sid: s
     const { status, body } = await found.browser.fetchJson(`${site}/login`, { json: ada })
     if (status === 200) return found
     // the bounds of this site are short, and other tests may keep the machine busy: "not now" (503), a turn that did not
-    // come (429), a session that the store did not take (401) are asked again
-    if (![401, 429, 503].includes(status) || tries === 10) throw new Error(`no login: ${status} ${body}`)
+    // come (429), a session that the store did not take (401), a logout of all that is still pending (503) are asked again
+    if (![401, 429, 503].includes(status) || tries === 60) throw new Error(`no login: ${status} ${body}`)
     await sleep(500)
   }
 }

@@ -114,7 +114,7 @@ describe.each(stores)('in %s', (_name, open) => {
   })
 
   describe('a status check', () => {
-    const take = (locks = site.locks, now = nowMs()) => locks.takeCheck(key, 4000, now)
+    const take = (locks = site.locks, now = nowMs(), checkedAt = 0) => locks.takeCheck(key, 4000, now, checkedAt)
 
     test('is taken by one of many, until it has ended', async () => {
       const taken = await atOnce(10, (index) => take(index % 2 ? site.locks : other().locks))
@@ -123,6 +123,16 @@ describe.each(stores)('in %s', (_name, open) => {
       await site.locks.endCheck(key)
       expect(await site.locks.isBeingChecked(key)).toBe(false)
       expect(await take()).toBe('taken')
+    })
+
+    test('whose outcome is recorded may be followed by another at once', async () => {
+      const now = nowMs()
+      await take(site.locks, now)
+      const second = Math.floor(now / 1000)
+      expect([await take(other().locks, now, second - 1), await take(other().locks, now, second)]).toEqual([
+        'begun',
+        'taken',
+      ])
     })
 
     test('that failed is not taken again during a pause, and nobody waits for it', async () => {

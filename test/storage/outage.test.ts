@@ -31,7 +31,7 @@ const calls: [name: string, ask: (site: TestSite) => Promise<unknown>][] = [
   ['markSession', ({ accounts }) => accounts.markSession('s')],
   ['markAccount', ({ accounts }) => accounts.markAccount('a')],
   ['marks', ({ accounts }) => accounts.marks('s', 'a')],
-  ['takeCheck', ({ locks }) => locks.takeCheck('k', 4000, NOW)],
+  ['takeCheck', ({ locks }) => locks.takeCheck('k', 4000, NOW, 0)],
   ['failCheck', ({ locks }) => locks.failCheck('k', 4000, NOW)],
   ['endCheck', ({ locks }) => locks.endCheck('k')],
   ['isBeingChecked', ({ locks }) => locks.isBeingChecked('k')],

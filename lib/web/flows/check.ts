@@ -29,7 +29,7 @@ export async function checkStatus(ctx: Context, isFresh: boolean): Promise<Ident
   const { login } = ctx
   const key = session.key ?? ''
   if (!login || !site.client.isAvailable) return showStale(ctx)
-  const taken = isFresh ? 'taken' : await site.locks.takeCheck(key, lockMs(ctx), site.config.clock.now())
+  const taken = isFresh ? 'taken' : await takeCheck(ctx, login)
   if (taken === 'failed') return showStale(ctx)
   if (taken === 'begun') return isWithinGrace(ctx, login) ? show(login) : waitForCheck(ctx)
   if (!site.records.open(login)) return endSession(ctx) // no secret of this process fits
@@ -48,13 +48,16 @@ export async function checkStatus(ctx: Context, isFresh: boolean): Promise<Ident
       if (!isFresh) await site.locks.failCheck(key, lockMs(ctx), site.config.clock.now())
       return showStale(ctx)
     case 'keep':
-      return keep(ctx, login, isFresh)
+      return keep(ctx, login)
     case 'sign_in':
       return signInAfterCheck(ctx, login, decision.token, startedAt)
     case 'over':
       return endSession(ctx)
   }
 }
+
+const takeCheck = (ctx: Context, { checkedAt }: SsoRecord) =>
+  ctx.site.locks.takeCheck(ctx.session.key ?? '', lockMs(ctx), ctx.site.config.clock.now(), checkedAt)
 
 /** @returns the response, or the reason why it was refused. `undefined` without a response */
 async function askStatus(ctx: Context, login: SsoRecord): Promise<SessionToken | TokenFault | undefined> {
@@ -69,12 +72,11 @@ async function askStatus(ctx: Context, login: SsoRecord): Promise<SessionToken |
   }
 }
 
-async function keep(ctx: Context, login: SsoRecord, isFresh: boolean): Promise<Identity | undefined> {
-  const { site, session } = ctx
+async function keep(ctx: Context, login: SsoRecord): Promise<Identity | undefined> {
+  const { site } = ctx
   const checkedAt = site.now()
   const changes = isLoggedIn(login) ? { checkedAt } : { checkedAt, pending: undefined }
-  const write = () => Promise.all([ctx.update(changes), isFresh || site.locks.endCheck(session.key ?? '')])
-  const isWritten = await unlessUnavailable(write)
+  const isWritten = await unlessUnavailable(() => ctx.update(changes))
   return isWritten === 'unavailable' ? show({ ...login, checkedAt }, 'store_unavailable') : undefined // only this request uses the answer
 }
 
@@ -86,13 +88,18 @@ async function signInAfterCheck(
   startedAt: number,
 ): Promise<Identity | undefined> {
   if (!isLoggedIn(login) && ctx.res.headersSent !== false) {
-    await ctx.update({ checkedAt: 0 }) // so that the next request checks again
+    await checkNext(ctx)
     return show(login)
   }
   const { outcome } = await exchangeTicket(ctx, token, startedAt)
-  if (outcome === 'user_unknown' && isLoggedIn(login)) return keep(ctx, login, false)
+  if (outcome === 'user_unknown' && isLoggedIn(login)) return keep(ctx, login)
   if (outcome === 'too_late') return endSession(ctx)
   return undefined
+}
+
+/** Lets the next request check the status. */
+export async function checkNext(ctx: Context): Promise<void> {
+  await Promise.all([ctx.update({ checkedAt: 0 }), ctx.site.locks.endCheck(ctx.session.key ?? '')])
 }
 
 /** Waits for the check of another request or process, which the session needs. */

@@ -20,8 +20,8 @@ import type { Context } from '../context'
 import { publish } from '../hooks'
 import { deviceOf } from '../http/request-facts'
 import type { Refusal } from '../limits'
-import { endSession } from './check'
-import { exchangeTicket } from './exchange-ticket'
+import { checkNext, endSession } from './check'
+import { type ExchangeOutcome, exchangeTicket } from './exchange-ticket'
 import { visit } from './visit'
 
 /** Input of the login form. */
@@ -196,12 +196,15 @@ async function authenticate(
   }
 }
 
+/** The user could not be loaded, or a logout of all sessions is still to be confirmed. */
+const TRY_AGAIN: ReadonlySet<ExchangeOutcome['outcome']> = new Set(['user_unknown', 'voided'])
+
 async function finish(ctx: Context, decision: LoginDecision, startedAt: EpochMs): Promise<LoginResult> {
   switch (decision.action) {
     case 'sign_in': {
       const exchanged = await exchangeTicket(ctx, decision.token, startedAt)
       if (exchanged.outcome !== 'signed_in')
-        return failed(exchanged.outcome === 'user_unknown' ? 'unavailable' : 'session_ended')
+        return failed(TRY_AGAIN.has(exchanged.outcome) ? 'unavailable' : 'session_ended')
       if (!ctx.login) return failed('session_ended') // the site has logged out in `onLogin`
       ctx.dropMark()
       return { ok: true, user: exchanged.user }
@@ -214,7 +217,7 @@ async function finish(ctx: Context, decision: LoginDecision, startedAt: EpochMs)
       await endSession(ctx) // the next page load begins another SSO session
       return failed('session_ended')
     case 'unavailable':
-      if (!isLoggedIn(ctx.login)) await ctx.update({ checkedAt: 0 }) // the next request asks for the outcome
+      if (!isLoggedIn(ctx.login)) await checkNext(ctx) // for the outcome
       return failed('unavailable')
   }
 }

@@ -7,7 +7,7 @@ import { TOLD_SECONDS } from '../../decide/logout-mark'
 import { type Entry, isLoggedIn } from '../../decide/record'
 import { accountName, type IndexedSession } from '../../storage/account-index'
 import { type PendingLogout, RETRIED_SECONDS } from '../../storage/pending-logouts'
-import { unlessUnavailable } from '../../storage/site-store'
+import { shortHash, unlessUnavailable } from '../../storage/site-store'
 import type { Context } from '../context'
 import { callListener, publish } from '../hooks'
 import { deviceOf } from '../http/request-facts'
@@ -113,16 +113,16 @@ async function endEverywhere(ctx: Context, scope: LogoutScope, target: Target, m
     sid === undefined
       ? undefined
       : { sid, scope: isAll ? 'account' : 'session', accountId, since: site.now(), ...deviceOf(req) }
-  await Promise.all([
+  const [pending] = await Promise.all([
+    logout && !mark.isTold ? site.pendingLogouts.add(logout) : undefined,
     site.accounts.markSession(sidHash),
     isAll && !mark.isTold && site.accounts.markAccount(account),
-    logout && !mark.isTold && site.pendingLogouts.add(logout),
   ])
   await endOwn(site, target)
   await endIndexed(site, account, ({ sidHash: other }) => isAll || other === sidHash)
-  const isTold = mark.isTold || (logout !== undefined && (await callLogout(site, logout)))
-  if (isTold && !mark.isTold) await confirm(site, sidHash, isAll ? account : undefined)
-  return isTold
+  if (!pending || !(await callLogout(site, pending))) return mark.isTold
+  await confirm(site, pending)
+  return true
 }
 
 /** Ends a session, and once the session that has followed it in the meantime. */
@@ -164,14 +164,14 @@ export async function callLogout(
   }
 }
 
-/** The SSO system has confirmed a logout. @param account whose sessions have all ended */
+/** The SSO system has confirmed a logout. */
 export async function confirm(
   { accounts, pendingLogouts, config }: Site,
-  sidHash: string,
-  account?: string,
+  { sid, scope, accountId }: PendingLogout,
 ): Promise<void> {
+  const account = scope === 'account' && accountId !== undefined ? accountName(accountId) : undefined
   await Promise.all([
-    pendingLogouts.remove(sidHash),
+    pendingLogouts.remove(shortHash(sid)),
     account !== undefined && accounts.markAccount(account, config.clock.now()),
   ])
 }

@@ -4,7 +4,7 @@ import { publish } from '../hooks'
 import type { Site } from '../site'
 import { callLogout, confirm, endIndexed } from './log-out'
 
-const IDLE_MS = 5000
+const IDLE_MS = 2000
 const BUSY_MS = 1000
 /** Logouts in a round. */
 const AT_ONCE = 20
@@ -65,6 +65,6 @@ async function retry(site: Site, id: string): Promise<void> {
   const isTold = await callLogout(site, logout)
   const outcome = isTold ? 'confirmed' : 'pending'
   publish('logout', { operation: 'retry', outcome, durationMs: performance.now() - began, sidHash: id })
-  if (isTold) await confirm(site, id, isAll && account !== '' ? account : undefined)
+  if (isTold) await confirm(site, logout)
   else await pendingLogouts.postpone(id, logout, now())
 }

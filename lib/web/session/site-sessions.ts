@@ -83,13 +83,15 @@ export class SiteSessions {
     if (entry.state === 'gone' || (entry.state === 'none' && data === null)) return
     const record = entry.state === 'live' ? entry.record : undefined
     const seconds = lifetimeOf(record, now(), config)
-    if (record && isLoggedIn(record) && ageOf(record.checkedAt, now()) < seconds / 10) return
+    const lifetimes = { record: seconds, data: maxAgeOf(data) ?? seconds }
+    const shortest = Math.min(lifetimes.record, lifetimes.data)
+    if (record && isLoggedIn(record) && ageOf(record.checkedAt, now()) < shortest / 10) return
     if (now() - this.#renewedSince >= RENEW_EVERY_SECONDS || this.#renewed.size >= MAX_RENEWED) {
       this.#renewed = new Set()
       this.#renewedSince = now()
     }
     if (this.#renewed.has(key)) return
-    if (seconds > 2 * RENEW_EVERY_SECONDS) this.#renewed.add(key)
-    records.renew(key, { record: seconds, data: maxAgeOf(data) ?? seconds }).catch(() => {})
+    if (shortest > 2 * RENEW_EVERY_SECONDS) this.#renewed.add(key)
+    records.renew(key, lifetimes).catch(() => {})
   }
 }
