@@ -164,9 +164,8 @@ const rooms: [house: string, rooms: readonly string[]][] = [
   [
     'web',
     [
-      ...['http', 'hooks.ts', 'limits.ts', 'site.ts', 'health.ts', 'sso2-options.ts'],
-      ...['stored-record.ts', 'session', 'pages', 'request-context.ts'],
-      ...['actions', 'routes', 'sso2-request.ts', 'guards.ts', 'router.ts'],
+      ...['http', 'hooks.ts', 'session', 'limits.ts', 'site.ts', 'health.ts', 'sso2-options.ts'],
+      ...['pages', 'context.ts', 'flows', 'routes', 'sso2-request.ts', 'guards.ts', 'router.ts'],
     ],
   ],
 ]
@@ -195,51 +194,4 @@ test("the emulator's platform and its faults know no express and no http", () =>
   )
   expect(inner.length).toBeGreaterThan(8)
   expect(foreign).toEqual([])
-})
-
-/** The longest chain of imports from file to file within a folder, its uppermost file first. */
-function longestChain(room: string, all: readonly Import[]): readonly string[] {
-  const inside = all.filter(({ from, to }) => from.startsWith(`${room}/`) && to.startsWith(`${room}/`))
-  const known = new Map<string, readonly string[]>()
-  const chainFrom = (file: string, trail: readonly string[] = []): readonly string[] => {
-    const found = known.get(file)
-    if (found) return found
-    const below = inside.filter(({ from, to }) => from === file && !trail.includes(to))
-    const chain = [file, ...longest(below.map(({ to }) => chainFrom(to, [...trail, file])))]
-    known.set(file, chain)
-    return chain
-  }
-  return longest(inside.map(({ from }) => chainFrom(from)))
-}
-
-const longest = (chains: readonly (readonly string[])[]) =>
-  chains.reduce((best, chain) => (chain.length > best.length ? chain : best), [])
-
-/** How many floors of imports a folder may have: a reader of one file climbs no further than this. */
-const mostFloors: [room: string, floors: number][] = [
-  ['emulator', 10],
-  ['web', 11],
-]
-
-test.each(mostFloors)('%s has at most %i floors of imports', (room, floors) => {
-  const chain = longestChain(room, imports)
-  expect(chain.length).toBeGreaterThan(1)
-  expect(chain.length > floors ? chain : []).toEqual([])
-})
-
-test('floors are counted along the longest way, within the folder alone', () => {
-  const chain = (pairs: [string, string][]) =>
-    longestChain(
-      'a',
-      pairs.map(([from, to]) => ({ from, to })),
-    )
-  const pairs: [string, string][] = [
-    ['a/1', 'a/3'],
-    ['a/1', 'a/2'],
-    ['a/2', 'a/3'],
-    ['a/3', 'b/4'],
-    ['b/4', 'a/5'],
-  ]
-  expect(chain(pairs)).toEqual(['a/1', 'a/2', 'a/3'])
-  expect(chain([['b/1', 'b/2']])).toEqual([])
 })

@@ -91,12 +91,8 @@ export class OwnSession extends RequestSession implements StoreSession {
   #hasListener = false
   readonly #isCrossSite: boolean
 
-  constructor(
-    parts: SessionParts,
-    req: Request,
-    res: Response,
-    { id, entry, data, hadCookie, mayBegin, dropsCookie }: FoundSession,
-  ) {
+  constructor(parts: SessionParts, req: Request, res: Response, found: FoundSession) {
+    const { id, entry, data, hadCookie, mayBegin, dropsCookie } = found
     super(id === undefined ? undefined : sessionKey(id), entry, hadCookie)
     this.#parts = parts
     this.req = req
@@ -105,7 +101,10 @@ export class OwnSession extends RequestSession implements StoreSession {
     this.#read = data
     if (!mayBegin) this.#cookie = 'keep'
     this.#isCrossSite = !mayBegin
-    if (dropsCookie) this.#dropCookie()
+    if (dropsCookie) {
+      this.#cookie = 'drop'
+      this.#listen()
+    }
     this.hasData = data !== null
     this.dataSeconds = maxAgeOf(data)
   }
@@ -178,7 +177,7 @@ export class OwnSession extends RequestSession implements StoreSession {
       if (!this.isAvailable) throw storeUnavailable()
       await this.#write(sessionKey(id), text, account, isCurrent && this.#isNew, sess.cookie.originalMaxAge)
     } catch (error) {
-      if (isStoreUnavailable(error)) this.#tellNotSaved()
+      if (isStoreUnavailable(error)) tellNotSaved(this.#parts.config) // the response has ended, so no error can be sent to the browser
       throw error
     }
     if (!isCurrent) return
@@ -194,12 +193,6 @@ export class OwnSession extends RequestSession implements StoreSession {
     if (text === null || seconds <= 0) return records.deleteData(key)
     await records.saveData(key, text, seconds, isNew)
     if (key === this.key) this.#isNew = false
-  }
-
-  /** Logs that data was not saved. The response has ended, so no error can be sent to the browser. */
-  #tellNotSaved(): void {
-    publish('degraded', { operation: 'save', outcome: 'not_saved', durationMs: 0, reason: 'store_unavailable' })
-    this.#parts.config.log.warn('store:save', LOG_LINES.sessionNotSaved)
   }
 
   async destroy(id: string): Promise<void> {
@@ -270,11 +263,6 @@ export class OwnSession extends RequestSession implements StoreSession {
     this.#listen()
   }
 
-  #dropCookie(): void {
-    this.#cookie = 'drop'
-    this.#listen()
-  }
-
   #forget(): void {
     this.key = undefined
     this.entry = this.isAvailable ? { state: 'none' } : this.entry
@@ -325,6 +313,11 @@ export class OwnSession extends RequestSession implements StoreSession {
     if (stated === undefined && Object(req.session.cookie).expires === false) return ''
     return `; Expires=${new Date(stated === undefined ? end : Math.min(Date.parse(stated), end)).toUTCString()}`
   }
+}
+
+function tellNotSaved({ log }: Config): void {
+  publish('degraded', { operation: 'save', outcome: 'not_saved', durationMs: 0, reason: 'store_unavailable' })
+  log.warn('store:save', LOG_LINES.sessionNotSaved)
 }
 
 const isAlive = (entry: Entry | 'unavailable') =>
