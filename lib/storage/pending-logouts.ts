@@ -40,8 +40,9 @@ export class PendingLogouts {
     const id = shortHash(logout.sid)
     const known = logout.scope === 'session' ? await this.find(id) : undefined
     const kept = known?.scope === 'account' ? known : logout
-    await this.#kv.set(this.#valueKey(id), seal(JSON.stringify(kept), this.#keys()), RETRIED_SECONDS)
+    // the queue first: a name without a value is dropped, and a value without a name would stay pending
     await this.#kv.addMember(this.#queueKey, id, logout.since + FIRST_PAUSE_SECONDS, RETRIED_SECONDS)
+    await this.#kv.set(this.#valueKey(id), seal(JSON.stringify(kept), this.#keys()), RETRIED_SECONDS)
     return kept
   }
 

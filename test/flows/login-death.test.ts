@@ -45,9 +45,10 @@ async function killedDuringLogin(operation: 'authenticate' | 'token') {
   return browser
 }
 
-test('a login that went through before its process was killed is found by the next page', async () => {
+test('a login that went through before its process was killed is found by a page 20 s later', async () => {
   const browser = await killedDuringLogin('token')
   await eventually(async () => setup.emulator.sessions().some(({ status }) => status === 'loggedin'))
+  setup.emulator.clock.advance(21)
   expect((await browser.fetchJson(`${setup.morning.url}/`)).json).toMatchObject({ status: 'loggedin' })
   expect(setup.countCalls('authenticate')).toBe(1)
 })
