@@ -116,13 +116,6 @@ describe('a Cluster', () => {
     cluster.emit('node error', refused, ownerOf(second))
     expect(failures).toEqual([{ error: refused, node: ownerOf(second) }])
   })
-
-  test('a store that is closed probes no master', async () => {
-    await miss(guards, second, 1)
-    guards.close()
-    await pause(1200)
-    expect(guards.failure).toBeDefined()
-  })
 })
 
 describe('one Redis', () => {
