@@ -119,7 +119,7 @@ const directives = (answer: Answered): Record<string, string> =>
 
 describe('the answer to', () => {
   test.each(rows)(
-    '[R7] [R10] [R11] [R13] [S13] %s is %i, a %s, is kept by no cache and tells no other site',
+    '[R7, R10, R11, R13, S13] %s is %i, a %s, is kept by no cache and tells no other site',
     async (name, status, kind, cookies, get) => {
       const answer = await get()
       const { headers } = answer
