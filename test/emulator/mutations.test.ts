@@ -14,7 +14,7 @@ import { requirements } from './requirements'
  * that it breaks must fail there. The suite itself shows that the same requirement holds for the emulator as it is.
  */
 
-const { compile, weaken } = require('../security-mutations/patch.js') as {
+const { compile, weaken } = require('../support/patch.js') as {
   compile(source: string): string
   weaken(lib: string, mutation: Mutation): ReadonlyMap<string, string> | string
 }
