@@ -11,7 +11,7 @@ import { readText } from './support/sources'
  * The examples of docs/monitoring.md, taken from there and run as they are: what a Prometheus server would fetch, the series that
  * alert rules ask for, and the spans that a collector would get.
  */
-const { compile } = require('./support/patch.js') as { compile(source: string): string }
+const { compile } = require('./support/compile.js') as { compile(source: string): string }
 const codeOf = (wanted: string) =>
   blocksOf(readText('docs', 'monitoring.md')).flatMap(({ language, code }) => (language === wanted ? [code] : []))
 

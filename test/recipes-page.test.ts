@@ -12,7 +12,7 @@ import { readText } from './support/sources'
 /* Recipes of docs/recipes.md, run as they stand there, each in a site of its own against the emulator. */
 
 const page = readText('docs', 'recipes.md')
-const { compile } = require('./support/patch.js') as { compile(source: string): string }
+const { compile } = require('./support/compile.js') as { compile(source: string): string }
 
 const servers: Server[] = []
 const closing: (() => Promise<void>)[] = []

@@ -17,7 +17,7 @@ const example = (heading: string, language: string, index = 0): string => {
   if (code === undefined) throw new Error(`docs/scripts.md has no block of ${language} below ${heading}`)
   return code
 }
-const { compile } = require('../support/patch.js') as { compile(source: string): string }
+const { compile } = require('../support/compile.js') as { compile(source: string): string }
 
 const pageOf = (head: string, body: string) => `<!doctype html><title>Site</title>${head}<body>${body}`
 const packageFile = (...parts: string[]) => path.join(root, 'node_modules', ...parts)

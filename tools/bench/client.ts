@@ -83,7 +83,7 @@ export class Client {
 }
 
 /** One request over a connection that stays open. */
-export function send(url: URL, method: string, headers: Record<string, string>, body: string | undefined) {
+function send(url: URL, method: string, headers: Record<string, string>, body: string | undefined) {
   const options = { host: '127.0.0.1', port: url.port, path: url.pathname + url.search, method, headers, agent }
   return new Promise<{ answer: IncomingMessage; text: string }>((resolve, reject) => {
     const request = http.request(options, (answer) => {

@@ -31,7 +31,7 @@ export function leaveFirstCore(): void {
 }
 
 /** Starts a program of ours on the first core. */
-export function forkOnFirstCore(program: string, args: readonly string[], flags: readonly string[] = []): ChildProcess {
+function forkOnFirstCore(program: string, args: readonly string[], flags: readonly string[] = []): ChildProcess {
   const [first] = cores
   const env = { ...process.env, NODE_ENV: 'test' }
   if (first === undefined) return fork(program, args, { execArgv: [...flags], env })

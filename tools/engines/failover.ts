@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Figures, judge } from './judge'
+import { type Figures, judge, lastAbnormal } from './judge'
 import { Load, whoOpens } from './load'
 import type { Paper, SiteProcess } from './paper'
 import { readerName } from './platform'
@@ -60,10 +60,7 @@ export async function runFailover(paper: Paper, topology: Topology, fault: Fault
   const old = await tryOldCookies(paper, sites, load, times.faultAt - RECENT_MS)
   await paper.endAll(sites)
   const { faultAt, replacedAt, thawAt } = times
-  const normal = (from: number, to: number) => {
-    const { lastAbnormal = from } = judge(load.entries, readerName, { from: faultAt, to })
-    return Math.max(0, lastAbnormal - from)
-  }
+  const normal = (from: number, to: number) => lastAbnormal(load.entries, from, to) - from
   return {
     figures: judge(load.entries, readerName),
     faultAt,

@@ -53,8 +53,6 @@ export interface Figures {
   readonly passwordAgain: number
   /** What was seen of undone logouts and lost logins. */
   readonly evidence: readonly Evidence[]
-  /** The last moment at which anything was not as ever; undefined where all was. */
-  readonly lastAbnormal: number | undefined
 }
 
 /** One thing that was seen: the entry, and those of its reader before it. */
@@ -62,14 +60,6 @@ export interface Evidence {
   readonly of: 'undone' | 'undone_elsewhere' | 'lost' | 'password_again'
   readonly story: readonly Entry[]
 }
-
-/** From when to when entries count, by their end; those before them tell what is to be expected. */
-export interface Span {
-  readonly from: number
-  readonly to: number
-}
-/** All of them. */
-export const ALWAYS: Span = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }
 
 /** A page must not take longer. */
 const SLOW_MS = 3000
@@ -86,17 +76,14 @@ const isDegraded = ({ degraded }: Entry) => degraded !== undefined && degraded !
 const isAbnormal = (entry: Entry) => isFailed(entry) || isSlow(entry) || isRefused(entry) || isDegraded(entry)
 
 /** Everything that was seen. @param nameOf a reader */
-export function judge(all: readonly Entry[], nameOf: (reader: number) => string, span = ALWAYS): Figures {
-  const isIn = ({ end }: Entry) => end >= span.from && end < span.to
-  const entries = all.filter(isIn)
+export function judge(entries: readonly Entry[], nameOf: (reader: number) => string): Figures {
   const pages = entries.filter(isPage)
   const count = (holds: (entry: Entry) => boolean) => entries.filter(holds).length
   const isWrong = ({ reader, who, basketOf }: Entry) => {
     const own = reader === undefined ? undefined : nameOf(reader)
     return [who, basketOf].some((name) => name !== undefined && name !== own)
   }
-  const abnormal = entries.filter(isAbnormal).map(({ end }) => end)
-  const evidence = evidenceOf(all).filter(({ story }) => story.slice(-1).some(isIn))
+  const evidence = evidenceOf(entries)
   const seen = (what: Evidence['of']) => evidence.filter((one) => one.of === what).length
   return {
     pages: pages.length,
@@ -113,8 +100,13 @@ export function judge(all: readonly Entry[], nameOf: (reader: number) => string,
     lost: seen('lost') + seen('password_again'),
     passwordAgain: seen('password_again'),
     evidence,
-    lastAbnormal: abnormal.length === 0 ? undefined : Math.max(...abnormal),
   }
+}
+
+/** When the last entry ended, of those that ended within a time, that was not as ever; its begin where all was. */
+export function lastAbnormal(entries: readonly Entry[], from: number, to: number): number {
+  const ends = entries.filter(isAbnormal).map(({ end }) => end)
+  return Math.max(from, ...ends.filter((end) => end < to))
 }
 
 function evidenceOf(entries: readonly Entry[]): Evidence[] {

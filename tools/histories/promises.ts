@@ -12,7 +12,7 @@ export interface Violation {
 }
 
 /** All promises that a history is judged by. Each is a name of the fault matrix and what it means here. */
-export const promises: Readonly<Record<string, Promised>> = {
+const promises: Readonly<Record<string, Promised>> = {
   ...whoPromises,
   ...dataPromises,
   ...countPromises,

@@ -10,19 +10,19 @@ const fs = require('node:fs')
 const { tmpdir } = require('node:os')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
-const { compile } = require('../../test/support/patch.js')
+const { compile } = require('../../test/support/compile.js')
 const { build, root } = require('../start.js')
 const weakenings = require('./list.js')
 const { weaken } = require('./weaken.js')
 
 const LIMIT_MS = 180_000
-const PARTS = ['lib', 'dist', 'test', 'tools', 'docs', 'examples', 'example-app', 'package.json', 'jest.config.js']
+/** Large, or of no use to a test. */
+const LEFT_OUT = new Set(['.git', '.stryker-tmp', 'node_modules', 'coverage'])
 
 /** @returns a copy of the package, which shares node_modules */
 function makeCopy() {
   const folder = fs.mkdtempSync(path.join(tmpdir(), 'sso2-weakened-'))
-  const filter = (file) => path.basename(file) !== 'node_modules'
-  for (const part of PARTS) fs.cpSync(path.join(root, part), path.join(folder, part), { recursive: true, filter })
+  fs.cpSync(root, folder, { recursive: true, filter: (file) => !LEFT_OUT.has(path.basename(file)) })
   fs.symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'), 'dir')
   return folder
 }

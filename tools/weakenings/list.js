@@ -47,7 +47,7 @@ const files = {
     ['cookies have no __Host-', 'cookieNames.name', { value: '(text: string) => text' }, 'safety/cookies', 'S1'],
   ],
   'config/validators.ts': [
-    ['addresses may be unencrypted', 'placeProblem', { returns: 'undefined' }, 'safety/operation', 'O1'],
+    ['addresses may be unencrypted', 'placeProblem', { returns: 'undefined' }, 'safety/operation.test', 'O1'],
   ],
   'storage/locks.ts': [
     ['a used token is taken again', 'Locks.useToken', { returns: 'Promise.resolve(true)' }, 'safety/landing', 'L3'],
@@ -76,7 +76,7 @@ const files = {
   ],
   'remote/http.ts': [
     ['answers may have any size', 'readCapped', { drop: 'Sso2ResponseError' }, 'safety/back-channel', 'T14'],
-    ['the emulator in production', 'reasonToRefuse', { returns: 'undefined' }, 'safety/operation', 'O10'],
+    ['the emulator in production', 'reasonToRefuse', { returns: 'undefined' }, 'safety/operation.test', 'O10'],
   ],
   'web/limits.ts': [
     ['logins have no limit', 'Limits.admit', { returns: 'UNLIMITED' }, 'safety/login-limits', 'F3'],
@@ -122,8 +122,7 @@ const files = {
     ['a planted session logs in', 'dropSessionOfOtherBrowser', { returns: '' }, 'safety/tossed-session'],
   ],
   'web/flows/sign-in.ts': [
-    ["one account's data move to the next", 'moveTo.keepsData', { value: 'true' }, 'safety/identity', 'L10'],
-    ['a login that was slow survives a logout', 'isVoided', { returns: 'false' }, 'regressions/final-logout'],
+    ['a login that was slow survives a logout', 'isVoided', { returns: 'false' }, 'regressions/logout-all'],
   ],
   'web/flows/check.ts': [['the grace has no end', 'isWithinGrace', { returns: 'true' }, 'flows/status', 'S11']],
 }
