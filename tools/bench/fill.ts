@@ -44,11 +44,17 @@ export async function filler(setup: Setup, template: string, redis: Redis | Clus
   const { AccountIndex, accountName } = load<AccountIndex>('storage/account-index')
   const config = load<Config>('config').makeConfig(setup.site, {}, { now: () => Date.now() })
   const now = () => Math.floor(Date.now() / 1000)
-  const kv = load<typeof import('../../lib/storage/redis-kv')>('storage/redis-kv').redisKv(redis, false)
-  const parts = { kv, prefix: config.prefix, keys: config.encryptionKeys }
-  const records = new (load<Records>('storage/records').Records)(parts)
+  const { redisKv } = load<typeof import('../../lib/storage/redis-kv')>('storage/redis-kv')
+  const { Records } = load<Records>('storage/records')
+  const partsOf = (client: Redis | Cluster) => ({
+    kv: redisKv(client, false),
+    prefix: config.prefix,
+    keys: config.encryptionKeys,
+  })
+  const parts = partsOf(redis)
+  const records = new Records(parts)
   const accounts = new AccountIndex(parts)
-  const entry = await records.readEntry(sessionKey(template))
+  const entry = await new Records(partsOf(setup.redis)).readEntry(sessionKey(template))
   const record = entry.state === 'live' ? entry.record : undefined
   const secrets = record && records.open(record)
   if (record?.status !== 'loggedin' || !secrets) throw new Error('the real login cannot be read')

@@ -134,7 +134,7 @@ function lineOf(size: Size, all: readonly Size[]): Record<string, string> {
   return {
     store: size.title,
     'bytes a session': number(record),
-    'with its two lists': number(record + lists),
+    'with its index': number(record + lists),
     'CPU a request, us': show(spread(figures(size, 'cpu'))),
     'CPU / first': show(ratio(figures(size, 'cpu'), figures(first, 'cpu')), 2),
     'requests/s / first': show(ratio(figures(size, 'perSecond'), figures(first, 'perSecond')), 2),
