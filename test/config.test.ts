@@ -47,8 +47,8 @@ test('the old name of an option is reported with the new one', () => {
 /** What Node.js prints of a site without any configuration. */
 function printed(): string {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(SSO2_|NODE_)/.test(name)))
-  const dist = JSON.stringify(path.join(__dirname, '..', 'dist'))
-  return spawnSync(process.execPath, ['-e', `require(${dist}).sso2()`], { env, encoding: 'utf8' }).stderr
+  const program = "require('./tools/start.js'); require('./lib/index.ts').sso2()"
+  return spawnSync(process.execPath, ['-e', program], { cwd: path.join(__dirname, '..'), env, encoding: 'utf8' }).stderr
 }
 
 test('uncaught, each problem is printed once, and programs read them all the same', () => {

@@ -88,7 +88,7 @@ test('a site in TypeScript compiles, the declarations of the package looked at t
   const files = {
     'package.json': JSON.stringify({ type: 'module' }),
     'tsconfig.json': JSON.stringify({ compilerOptions: settings, files: ['site.ts'] }),
-    'site.ts': read('test/matrix/consumer/site.ts'),
+    'site.ts': read('tools/matrix/consumer/site.ts'),
   }
   const project = makeProject(files, ['@types'])
   try {

@@ -3,9 +3,9 @@ import type * as express from 'express'
 import type { Express } from 'express'
 import type { Browser, Page } from 'playwright-core'
 import type { Sso2 } from '../../lib'
-import { blocksBelow } from '../docs/markdown'
 import { ada } from '../flows/setup'
 import { openBrowser, untilPage, viewports } from '../support/browser'
+import { blocksBelow } from '../support/markdown'
 import { type Sites, startSites } from '../support/sites'
 import { readText, root } from '../support/sources'
 
@@ -17,7 +17,7 @@ const example = (heading: string, language: string, index = 0): string => {
   if (code === undefined) throw new Error(`docs/scripts.md has no block of ${language} below ${heading}`)
   return code
 }
-const { compile } = require('../security-mutations/patch.js') as { compile(source: string): string }
+const { compile } = require('../support/compile.js') as { compile(source: string): string }
 
 const pageOf = (head: string, body: string) => `<!doctype html><title>Site</title>${head}<body>${body}`
 const packageFile = (...parts: string[]) => path.join(root, 'node_modules', ...parts)

@@ -1,5 +1,4 @@
-import { anchorsOf, blocksOf, headingsOf } from './markdown'
-import { mermaidProblems } from './mermaid'
+import { anchorsOf, blocksOf, headingsOf } from '../support/markdown'
 import { linesIn } from './shell-lines'
 
 /* What the tests of the documentation rely on. */
@@ -50,21 +49,4 @@ test('blocks are found with the comment and the file before them, in lists too',
 
 test('a command on two lines is one, and its comments are none', () => {
   expect(linesIn('docs/page.md', page).map(({ line }) => line)).toEqual(['npm install express', 'npm start'])
-})
-
-const people = 'sequenceDiagram\n  participant A as One\n  participant B as Two\n'
-
-test.each<[lines: string, problems: string[]]>([
-  ['A->>B: asks', []],
-  ['opt sometimes\nA-->>B: answers\nend', []],
-  ['Note over A: one', []],
-  ['A->>C: asks nobody', ['A->>C: asks nobody']],
-  ['A->>B asks', ['A->>B asks']],
-  ['A->>B: asks; then asks again', ['A->>B: asks; then asks again']],
-  ['Note over C: nobody', ['Note over C: nobody']],
-  ['opt sometimes\nA-->>B: answers', ['a block has no end']],
-  ['else what', ['else what']],
-  ['end', ['end', 'a block has no end']],
-])('a diagram with %j has the problems %j', (lines, problems) => {
-  expect(mermaidProblems(people + lines)).toEqual(problems)
 })

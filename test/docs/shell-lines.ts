@@ -1,5 +1,5 @@
 /** Commands of the documentation: which test runs each, or why none does. */
-import { blocksOf, headingsOf } from './markdown'
+import { blocksOf, headingsOf } from '../support/markdown'
 
 /** One line of a shell block. */
 export interface Identity {
@@ -76,10 +76,10 @@ export const shellLines: readonly Known[] = [
   },
   {
     line: 'npm install express-sso2 express express-session',
-    reason: 'npm run test:matrix does it with the packed file',
+    reason: 'node tools/matrix does it with the packed file',
   },
-  { line: 'npm ci && npm start', reason: 'npm run test:matrix runs the demo, and test/browser opens its pages' },
-  { line: 'node start.mjs minimal', reason: 'npm run test:matrix runs each example so, outside of the repository' },
+  { line: 'npm ci && npm start', reason: 'node tools/matrix runs the demo, and test/browser opens its pages' },
+  { line: 'node start.mjs minimal', reason: 'node tools/matrix runs each example so, outside of the repository' },
   ...[
     'npx express-sso2 examine http://localhost:3000 --quick -- node site.mjs',
     'npx express-sso2 examine --settings http://localhost:8080',

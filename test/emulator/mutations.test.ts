@@ -2,7 +2,7 @@ import { cpSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { createEmulator as Create } from '../../lib/emulator'
 import { makeWorkshop } from '../examples/project'
-import { root } from '../support/sources'
+import { readText } from '../support/sources'
 import { built } from './command'
 import { configuration } from './configuration'
 import { type Mutation, mutations } from './mutations'
@@ -14,10 +14,7 @@ import { requirements } from './requirements'
  * that it breaks must fail there. The suite itself shows that the same requirement holds for the emulator as it is.
  */
 
-const { compile, weaken } = require('../security-mutations/patch.js') as {
-  compile(source: string): string
-  weaken(lib: string, mutation: Mutation): ReadonlyMap<string, string> | string
-}
+const { compile } = require('../support/compile.js') as { compile(source: string): string }
 
 const workshop = makeWorkshop()
 afterAll(() => rmSync(workshop, { recursive: true }))
@@ -52,14 +49,19 @@ async function holds(platform: Platform, name: string): Promise<void> {
   await requirement.run(platform)
 }
 
+/** @throws {Error} the text does not stand there once */
+function changed({ file, find, replace }: Mutation): string {
+  const parts = readText('lib', file).split(find)
+  if (parts.length !== 2) throw new Error(`the text stands in ${file} ${parts.length - 1} times: ${find}`)
+  return parts.join(replace)
+}
+
 /** Opens a copy of the built emulator and of what it needs, in which one thing may be wrong. */
 async function open(name: string, mutation?: Mutation): Promise<Platform & { close(): Promise<void> }> {
   const copy = path.join(workshop, name)
   for (const part of ['emulator', 'protocol', 'errors.js'])
     cpSync(path.join(built, part), path.join(copy, part), { recursive: true })
-  const changed = mutation === undefined ? new Map<string, string>() : weaken(path.join(root, 'lib'), mutation)
-  if (typeof changed === 'string') throw new Error(changed)
-  for (const [file, text] of changed) writeFileSync(path.join(copy, file.replace(/ts$/, 'js')), compile(text))
+  if (mutation) writeFileSync(path.join(copy, mutation.file.replace(/ts$/, 'js')), compile(changed(mutation)))
   const { createEmulator } = require(path.join(copy, 'emulator')) as { createEmulator: typeof Create }
   const emulator = createEmulator(configuration)
   await emulator.listen(0)

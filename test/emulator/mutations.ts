@@ -105,7 +105,7 @@ const rows: Record<string, Row[]> = {
   ],
 }
 
-/** Everything that is made wrong, one at a time. `npm run test:mutation -- platform` does so with `lib/emulator/platform`. */
+/** Everything that is made wrong, one at a time. */
 export const mutations: Mutation[] = Object.entries(rows).flatMap(([file, changes]) =>
   changes.map(([find, replace, caughtBy]) => ({ file: `emulator/http/${file}`, find, replace, caughtBy })),
 )

@@ -6,7 +6,7 @@ const longest = [
   ...['differential/session', 'safety/addresses', 'browser/look'],
   ...['regressions/poisoned-account', 'examiner/sites', 'browser/pages', 'safety/login-limits', 'browser/portal'],
   ...['testing/testing', 'flows/login-death'],
-  ...['random-histories/history', 'flows/store-midway', 'web/logout-retry-worker', 'regressions/many-sessions'],
+  ...['flows/store-midway', 'web/logout-retry-worker', 'regressions/many-sessions'],
   ...['storage/dead-connections', 'browser/story', 'flows/closing', 'faults/store', 'remote/outages'],
 ].map((name) => path.join(__dirname, '..', `${name}.test.ts`))
 

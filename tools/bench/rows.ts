@@ -1,0 +1,55 @@
+import { Load, pageRequest } from './load'
+import type { Group } from './readers'
+
+/** One row of the table of warm requests: a server, and who asks it. */
+export interface Row {
+  readonly name: string
+  readonly title: string
+  readonly kind: string
+  /** What the page of this package does. */
+  readonly page?: 'plain' | 'read' | 'write'
+  readonly readers: Group
+  /** Build that is measured: this one's, when left out. */
+  readonly dist?: string
+}
+
+/** The row that all others are measured by, and the control: the same again. */
+export const measure = 'plain'
+const control = 'plain-again'
+
+/** Another build of this package, to see what a change is worth: `BENCH_OTHER=/somewhere/dist`. */
+const { BENCH_OTHER: dist } = process.env
+const other: Row[] = dist
+  ? [{ name: 'other', title: 'this package, the other build', kind: 'sso2', page: 'plain', readers: 'site', dist }]
+  : []
+
+/** All rows, in their order. */
+const rows: readonly Row[] = [
+  { name: 'bare', title: 'bare express', kind: 'bare', readers: 'nobody' },
+  { name: measure, title: '*plain*', kind: 'plain', readers: 'plain' },
+  { name: control, title: '*plain* again: the control', kind: 'plain', readers: 'plain' },
+  { name: 'one-read', title: 'a signature and one MGET, no session: the floor', kind: 'one-read', readers: 'plain' },
+  { name: 'plain-write', title: '*plain*, page that writes', kind: 'plain-write', readers: 'plain' },
+  { name: 'passport', title: '*plain* + passport', kind: 'passport', readers: 'passport' },
+  { name: 'page', title: 'this package, page without `req.session`', kind: 'sso2', page: 'plain', readers: 'site' },
+  { name: 'read', title: 'this package, page that reads it', kind: 'sso2', page: 'read', readers: 'filled' },
+  { name: 'write', title: 'this package, page that writes it', kind: 'sso2', page: 'write', readers: 'filled' },
+  { name: 'anonymous', title: 'this package, anonymous reader', kind: 'sso2', page: 'plain', readers: 'anonymous' },
+  { name: 'mounted', title: "this package, after the site's own session", kind: 'mounted', readers: 'mounted' },
+  ...other,
+]
+
+/** The rows that are wanted. The measure is always among them. @throws where a name is unknown */
+export function wantedRows(only: readonly string[] | undefined): Row[] {
+  const unknown = only?.filter((name) => !rows.some((row) => row.name === name)) ?? []
+  if (unknown.length > 0)
+    throw new Error(`unknown rows: ${unknown.join(', ')}; there are ${rows.map(({ name }) => name).join(', ')}`)
+  return rows.filter(({ name }) => name === measure || (only?.includes(name) ?? true))
+}
+
+/** What is asked of a row's server, and what it has to answer. */
+export function loadOf(row: Row, port: number, cookies: readonly string[]): Load {
+  const isKnown = row.readers !== 'nobody' && row.readers !== 'anonymous'
+  const body = `<p>Good morning, ${isKnown ? 'Ada Lindqvist' : 'stranger'}</p>`
+  return new Load({ port, requests: cookies.map((cookie) => pageRequest(cookie)), status: 200, body })
+}

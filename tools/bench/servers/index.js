@@ -1,0 +1,44 @@
+/** One server, in a process of its own: told its options, tells its port; then answers what it is asked. */
+const v8 = require('node:v8')
+const express = require('express')
+const { sso2Page, mounted } = require('./sso2')
+const { oneRead, plain, plainWrite, passportPage } = require('./plain')
+
+const bare = () => () => undefined
+const kinds = {
+  bare,
+  plain,
+  'plain-write': plainWrite,
+  'one-read': oneRead,
+  passport: passportPage,
+  sso2: sso2Page,
+  mounted,
+}
+
+let aheadMs = 0
+const clock = { now: () => Date.now() + aheadMs }
+
+/** The page is the same everywhere; only how the reader's name is known differs. */
+function start({ kind, port = 0, ...options }) {
+  const app = express()
+  const nameOf = kinds[kind](app, { ...options, clock })
+  app.get('/page', (req, res) => res.send(`<p>Good morning, ${nameOf(req) ?? 'stranger'}</p>`))
+  const server = app.listen(port, '127.0.0.1', () => process.send(server.address().port))
+  server.keepAliveTimeout = 120_000
+  server.headersTimeout = 130_000
+}
+
+function answer({ ask, collect, seconds }) {
+  if (ask === 'advance') aheadMs += seconds * 1000
+  if (collect) global.gc()
+  const { user, system } = process.cpuUsage()
+  const { rss, heapUsed, heapTotal, external } = process.memoryUsage()
+  const young = v8.getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space').physical_space_size
+  process.send({ cpu: user + system, rss, heap: heapUsed, young, old: heapTotal - young, external })
+}
+
+process.once('message', (options) => {
+  process.on('message', answer)
+  start(options)
+})
+process.once('disconnect', () => process.exit())

@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto'
+import path from 'node:path'
+import { Redis } from 'ioredis'
+import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
+import { type Front, startFront, startRedisFront } from '../../test/support/front'
+import { startBalancer } from './balancer'
+import { CallTap } from './call-tap'
+import type { Bounds, Trouble } from './entries'
+import { startLastingRedis } from './lasting-redis'
+import { SiteProcess } from './processes'
+import { Secrets } from './secrets'
+
+/** Bound on one Session Status call of the site, in milliseconds. */
+const STATUS_MS = 700
+const PROCESSES = 2
+const NAME = 'morning.localhost'
+
+export interface Account {
+  readonly username: string
+  readonly password: string
+}
+
+interface SetupOptions {
+  readonly accounts: readonly Account[]
+  readonly site?: Partial<Bounds>
+}
+
+/** A site of two processes behind a balancer, with everything around it that can break. */
+export type Setup = Awaited<ReturnType<typeof openSetup>>
+
+const accountOptions = (accounts: readonly Account[]) =>
+  accounts.map(({ username, password }) => ({
+    accountId: `account-${username}`,
+    username,
+    password,
+    name: username,
+    email: `${username}@example.org`,
+  }))
+
+const UNLIMITED = { attemptsBeforeFreeze: 1000, sessionsPerAccount: 1_000_000, pruneAfterSeconds: 10_000_000 }
+
+export async function openSetup({ accounts, site = {} }: SetupOptions) {
+  const processes: SiteProcess[] = []
+  const balancer = await startBalancer(() =>
+    processes.filter(({ isRunning, port }) => isRunning && port > 0).map(({ port }) => port),
+  )
+  const url = `http://${NAME}:${balancer.port}`
+  const clients = [{ clientId: 'morning', clientSecret: `secret-${randomUUID()}`, landingPage: `${url}/sso2/landing` }]
+  const emulator = createEmulator(demoOptions({ clients, accounts: accountOptions(accounts), limits: UNLIMITED }))
+  const { port } = await emulator.listen(0)
+  const [ssoFront, store] = [await startFront(port), await startLastingRedis()]
+  const storeFront = await startRedisFront(store.port)
+  const redis = new Redis(store.url, { maxRetriesPerRequest: null })
+  redis.on('error', () => {})
+  const bounds = { recheckSeconds: 360, graceSeconds: 900, ...site }
+  const options = {
+    ...throughFront(emulator, ssoFront),
+    siteUrl: url,
+    sessionSecret: `session-secret-${randomUUID()}`,
+    redis: `redis://127.0.0.1:${storeFront.port}`,
+    session: { prefix: 'paper:' },
+    timeoutMs: STATUS_MS,
+    loginLimit: false,
+    ...bounds,
+  }
+  const mishaps: string[] = []
+  const busy: Trouble[] = []
+  const noteBusy = (ms: number) => {
+    const [end, clockEnd] = [performance.now(), emulator.clock.now() / 1000]
+    busy.push({ part: 'busy', name: 'busy', begin: end - ms, end, clockBegin: clockEnd - ms / 1000, clockEnd })
+  }
+  const beginning = { dist: path.join(__dirname, '..', '..', 'dist'), options }
+  while (processes.length < PROCESSES)
+    processes.push(new SiteProcess(beginning, (text) => mishaps.push(text), noteBusy))
+  await Promise.all(processes.map((one) => one.start()))
+  const watches = [watchOwnLoop(noteBusy), watchStore(store.url, noteBusy)]
+  const tap = new CallTap(emulator)
+  const { clientSecret } = emulator.siteOptions('morning')
+  const secrets = new Secrets([options.sessionSecret, clientSecret, ...accounts.map(({ password }) => password)])
+  let ahead = 0
+  return {
+    url,
+    emulator,
+    ssoFront,
+    storeFront,
+    store,
+    /** A connection past all fronts. */
+    redis,
+    processes,
+    bounds,
+    secrets,
+    /** What processes did that nobody asked for. */
+    mishaps,
+    busy,
+    /** The clock of platform and site, in seconds. */
+    clock: () => emulator.clock.now() / 1000,
+    advance: async (seconds: number) => {
+      ahead += seconds * 1000
+      emulator.clock.advance(seconds)
+      await Promise.all(processes.map((one) => one.setClock(ahead)))
+    },
+    calls: () => tap.all(),
+    close: async () => {
+      for (const stop of watches) stop()
+      tap.close()
+      await Promise.all(processes.map((one) => one.stop()))
+      balancer.close()
+      await emulator.close()
+      await Promise.all([ssoFront.down(), storeFront.down()])
+      redis.disconnect()
+      await store.close()
+    },
+  }
+}
+
+function throughFront(emulator: Emulator, { port }: Front): object {
+  const options = Object.entries(emulator.siteOptions('morning'))
+  return Object.fromEntries(
+    options.map(([name, value]) => [name, value.replace(emulator.url, `http://127.0.0.1:${port}`)]),
+  )
+}
+
+const BEAT_MS = 50
+/** Process, front and Redis may each be later without a note, in milliseconds. All together they are in time for a site, which waits for 300. */
+const BUSY_MS = 75
+
+/** A checker that is late itself judges nobody by the clock. */
+function watchOwnLoop(noteBusy: (ms: number) => void): () => void {
+  let last = performance.now()
+  const timer = setInterval(() => {
+    const now = performance.now()
+    if (now - last > BEAT_MS + BUSY_MS) noteBusy(now - last)
+    last = now
+  }, BEAT_MS)
+  return () => clearInterval(timer)
+}
+
+/** A Redis that is late itself, past all fronts, is nobody's fault either; one that starts again answers nothing. */
+function watchStore(url: string, noteBusy: (ms: number) => void): () => void {
+  const redis = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 0 })
+  redis.on('error', () => {})
+  const look = async () => {
+    const begin = performance.now()
+    const isThere = await redis.ping().then(
+      () => true,
+      () => false,
+    )
+    const ms = performance.now() - begin
+    if (isThere && ms > BUSY_MS) noteBusy(ms)
+  }
+  const timer = setInterval(look, BEAT_MS)
+  return () => {
+    clearInterval(timer)
+    redis.disconnect()
+  }
+}

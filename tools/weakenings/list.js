@@ -1,0 +1,132 @@
+/**
+ * Defences by their files below lib, how each is taken out, and the suite that must notice.
+ *
+ * A row: what it comes to, a symbol of the file, a change, and the suite: the begin of its name below test, and the threats that the titles of
+ * its tests name, or none. A change is one of these: `returns`: what the function returns from now on, '' being nothing; `value`: what the
+ * constant is; `drop`: the statements that mention this name or text are left out; `property`: so is this property.
+ */
+const files = {
+  'protocol/token.ts': [
+    ['the algorithm in the header is not looked at', 'checkHeader', { drop: 'alg' }, 'safety/tokens', 'T1', 'T2'],
+    ['no signature', 'verifySignature', { returns: '{ index: 0, fault: undefined }' }, 'safety/tokens', 'T2', 'T5'],
+    ['the audience is not checked', 'verifySignature', { property: 'audience' }, 'safety/tokens', 'L6'],
+    ['a token for several sites is taken', 'verifyToken', { drop: 'aud' }, 'safety/tokens', 'L6'],
+    ['the issuer is not checked', 'verifySignature', { property: 'issuer' }, 'safety/tokens', 'L5'],
+    ['segments are decoded loosely', 'decodeCanonical', { drop: 'encoding' }, 'safety/tokens', 'T5'],
+    ['critical headers are ignored', 'FORBIDDEN_HEADERS', { value: '[]' }, 'safety/tokens', 'T4'],
+    ['expired tokens are taken', 'checkTimes', { drop: 'expired' }, 'safety/tokens', 'T11'],
+    ['tokens of the future are taken', 'checkTimes', { drop: 'not_yet_valid' }, 'safety/tokens', 'T11'],
+    ['times may be anything', 'readTime', { returns: 'Number(ownValue(claims, name))' }, 'safety/tokens', 'T9', 'T10'],
+    ['oversized tokens are looked into', 'MAX_TOKEN_LENGTH', { value: '1e9' }, 'safety/tokens', 'T14'],
+  ],
+  'protocol/session-token.ts': [
+    ['the answer may be about another session', 'checkSubject', { returns: '' }, 'safety/token-answers', 'L8'],
+    ['any combination of status and ticket', 'checkCombination', { returns: '' }, 'safety/token-answers', 'L7'],
+  ],
+  'decide/binding.ts': [['a landing needs no binding', 'redirectStart', { returns: 'now' }, 'safety/landing', 'L1']],
+  'decide/return-to.ts': [
+    ['every return address is taken', 'validateReturnTo', { returns: 'String(value)' }, 'safety/addresses', 'R1'],
+  ],
+  'decide/navigation.ts': [
+    ['forms of other sites are taken', 'isSameOriginPost', { returns: 'true' }, 'safety/login-form', 'F1'],
+  ],
+  'decide/loop-guard.ts': [['nothing stops a loop', 'blockReason', { returns: 'undefined' }, 'safety/trips', 'R8']],
+  'decide/logout-mark.ts': [
+    ['a landing undoes a logout', 'isTokenVoidedBy', { returns: 'false' }, 'regressions/logout-again'],
+  ],
+  'decide/status-check.ts': [
+    ['an end of the SSO session is not believed', 'decideStatus', { drop: 'terminated' }, 'decide/status-check'],
+  ],
+  'decide/masking.ts': [
+    ['secrets are not masked in log lines', 'maskSecrets', { returns: 'text' }, 'regressions/failure-log', 'O6'],
+  ],
+  'decide/device.ts': [
+    ['every browser is recognised', 'isRecognised', { returns: 'true' }, 'safety/login-limits', 'F3'],
+  ],
+  'config/index.ts': [
+    ['cookies have no __Host-', 'cookieNames.name', { value: '(text: string) => text' }, 'safety/cookies', 'S1'],
+  ],
+  'config/validators.ts': [
+    ['addresses may be unencrypted', 'placeProblem', { returns: 'undefined' }, 'safety/operation.test', 'O1'],
+  ],
+  'storage/locks.ts': [
+    ['a used token is taken again', 'Locks.useToken', { returns: 'Promise.resolve(true)' }, 'safety/landing', 'L3'],
+    [
+      'each submit is an Authenticate',
+      'Locks.once',
+      { returns: "run().then((result) => ({ outcome: 'ran' as const, result }))" },
+      'safety/two-processes',
+      'F5',
+    ],
+  ],
+  'storage/site-store.ts': [
+    ['keys in the store hold the session ID', 'sessionKey', { returns: 'sessionId' }, 'safety/leaks', 'S4'],
+  ],
+  'storage/records.ts': [
+    ['a secret of the store is not encrypted', 'Records.seal', { returns: 'JSON.stringify(secrets)' }, 'safety/leaks'],
+  ],
+  'remote/sso2.ts': [
+    [
+      'a lost Authenticate is sent again',
+      'againIfNotSent',
+      { returns: 'call().catch(call)' },
+      'safety/login-limits',
+      'F6',
+    ],
+  ],
+  'remote/http.ts': [
+    ['answers may have any size', 'readCapped', { drop: 'Sso2ResponseError' }, 'safety/back-channel', 'T14'],
+    ['the emulator in production', 'reasonToRefuse', { returns: 'undefined' }, 'safety/operation.test', 'O10'],
+  ],
+  'web/limits.ts': [
+    ['logins have no limit', 'Limits.admit', { returns: 'UNLIMITED' }, 'safety/login-limits', 'F3'],
+    ['an address begins sessions without end', 'Limits.isLandingRefused', { returns: 'false' }, 'safety/landing-limit'],
+  ],
+  'web/guards.ts': [['a guard does not ask `allow`', 'isAllowed', { returns: 'true' }, 'regressions/guards']],
+  'web/http/request-facts.ts': [
+    ['return_to is not judged', 'returnToOf', { returns: "String(value ?? '/')" }, 'safety/addresses', 'F11'],
+  ],
+  'web/http/response-headers.ts': [
+    ['the Referer is sent', 'setTokenHeaders', { drop: 'referrer-policy' }, 'safety/headers', 'R10', 'R11', 'R13'],
+    ['answers may be cached', 'setNoStore', { drop: 'no-store' }, 'safety/headers', 'R10'],
+    ['a shared cache may keep a guarded page', 'forbidSharedCaches', { returns: '' }, 'safety/headers', 'R10'],
+  ],
+  'web/pages/answers.ts': [
+    ['the login form may be framed', 'setPageHeaders', { drop: 'x-frame-options' }, 'safety/headers', 'R13'],
+  ],
+  'web/pages/html.ts': [
+    ['values in pages are not escaped', 'renderValue', { returns: "String(value ?? '')" }, 'web/pages'],
+  ],
+  'web/routes/landing.ts': [
+    ['a prefetch uses the token up', 'handleLanding', { drop: 'isPrefetchRequest' }, 'safety/landing', 'L12'],
+    ['access logs see the token', 'hide', { returns: 'url' }, 'safety/leaks', 'O7'],
+  ],
+  'web/routes/login.ts': [
+    ['the form tells which accounts exist', 'neutralised', { returns: 'failure' }, 'safety/login-form', 'F7'],
+    ['the password stays on the request', 'readFormBody', { drop: 'undefined' }, 'safety/leaks', 'F8'],
+  ],
+  'web/routes/logout.ts': [
+    [
+      'a GET logs out',
+      'showLogout',
+      { value: '(scope: LogoutScope) => handleLogout(scope)' },
+      'safety/login-form',
+      'F2',
+    ],
+  ],
+  'web/session/session-cookie.ts': [
+    ['the first of two cookies counts', 'sessionCookieReader', { drop: 'length' }, 'safety/cookies', 'S2'],
+    ['the session cookie needs no signature', 'sessionCookieReader.isGood', { value: 'true' }, 'safety/cookies'],
+  ],
+  'web/flows/log-in.ts': [
+    ['a planted session logs in', 'dropSessionOfOtherBrowser', { returns: '' }, 'safety/tossed-session'],
+  ],
+  'web/flows/sign-in.ts': [
+    ['a login that was slow survives a logout', 'isVoided', { returns: 'false' }, 'regressions/logout-all'],
+  ],
+  'web/flows/check.ts': [['the grace has no end', 'isWithinGrace', { returns: 'true' }, 'flows/status', 'S11']],
+}
+
+module.exports = Object.entries(files).flatMap(([file, rows]) =>
+  rows.map(([name, symbol, change, test, ...threats]) => ({ name, file, symbol, change, test, threats })),
+)
