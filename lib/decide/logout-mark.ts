@@ -25,6 +25,12 @@ export interface LogoutMark {
   readonly isTold: boolean
 }
 
+/** Returns the mark of a logout whose SSO session is not known yet. An earlier logout of all that is not confirmed stays one of all. */
+export function newMark(at: EpochMs, scope: LogoutScope, earlier: LogoutMark | undefined): LogoutMark {
+  const isAll = scope === 'account' || (earlier?.isTold === false && earlier.scope === 'account')
+  return { at, scope: isAll ? 'account' : 'session', sidHash: '', isTold: false }
+}
+
 /** Lifetime of the cookie after a confirmed logout, in seconds. It outlives the redirects that were in progress. */
 export const TOLD_SECONDS = 60
 

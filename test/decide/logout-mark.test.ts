@@ -5,6 +5,7 @@ import {
   isVoidedByLogoutOfAll,
   type LogoutMark,
   type LogoutOfAll,
+  newMark,
   readLogoutMark,
 } from '../../lib/decide/logout-mark'
 import type { SsoRecord } from '../../lib/decide/record'
@@ -49,6 +50,15 @@ test.each<[what: string, mark: LogoutMark, facts: Parameters<typeof isTokenVoide
   ['of any one, without a named one', nameless, { status: 'loggedin', sidHash: 'other', startedAt: AT + 1 }, true],
 ])('a landing token %s is void after a logout, or not', (_what, carried, facts, isVoid) => {
   expect(isTokenVoidedBy(carried, facts)).toBe(isVoid)
+})
+
+test.each<[earlier: LogoutMark | undefined, scope: LogoutMark['scope'], expected: LogoutMark['scope']]>([
+  [undefined, 'session', 'session'],
+  [undefined, 'account', 'account'],
+  [mark({ scope: 'account' }), 'session', 'account'],
+  [mark({ scope: 'account', isTold: true }), 'session', 'session'],
+])('a logout has its own time, and one of all that is not confirmed stays one: %#', (earlier, scope, expected) => {
+  expect(newMark(AT + 1, scope, earlier)).toEqual({ at: AT + 1, scope: expected, sidHash: '', isTold: false })
 })
 
 test('a login drops a mark that names no SSO session, and no other', () => {

@@ -2,8 +2,7 @@
  * Logout. The browser is logged out of this site at once, whoever does not answer. A logout that the SSO system has not confirmed is retried.
  * The order of steps is part of the promise that a logout is final: docs/internals/architecture.md, "Logout". Threats S16, S17, F12.
  */
-import type { LogoutMark, LogoutResult, LogoutScope } from '../../decide/logout-mark'
-import { TOLD_SECONDS } from '../../decide/logout-mark'
+import { type LogoutMark, type LogoutResult, type LogoutScope, newMark, TOLD_SECONDS } from '../../decide/logout-mark'
 import { type Entry, isLoggedIn } from '../../decide/record'
 import { accountName, type IndexedSession } from '../../storage/account-index'
 import { type PendingLogout, RETRIED_SECONDS } from '../../storage/pending-logouts'
@@ -45,10 +44,10 @@ interface Target {
 /** Ends the browser's session, or all of the account's. @param carried the mark of an earlier logout, which is repeated */
 export async function logOut(ctx: Context, scope: LogoutScope, carried?: LogoutMark): Promise<LogoutResult> {
   const { session, site } = ctx
-  const mark: LogoutMark = carried ?? { at: site.config.clock.now(), scope, sidHash: '', isTold: false }
+  const mark = carried ?? newMark(site.config.clock.now(), scope, ctx.mark)
   if (!session.isAvailable) {
-    ctx.setMark(ctx.mark ?? mark, lastingSeconds(ctx)) // the next page with Redis ends the session, so the browser keeps its cookie
-    return session.hadCookie || ctx.mark ? 'pending' : 'no_session'
+    ctx.setMark(mark, lastingSeconds(ctx)) // the next page with Redis ends the session, so the browser keeps its cookie
+    return 'pending'
   }
   const target = await unlessUnavailable(() => targetOf(ctx))
   if (target === undefined) return logOutUnknown(ctx, mark)
@@ -71,13 +70,12 @@ const lastingSeconds = ({ site }: Context) => site.config.idleSeconds
  */
 async function logOutUnknown(ctx: Context, mark: LogoutMark): Promise<LogoutResult> {
   const { session, site } = ctx
-  const earlier = ctx.mark?.isTold === false ? ctx.mark.sidHash : undefined
+  const isPending = session.hadCookie || ctx.mark?.isTold === false
   if (session.hadCookie && session.key !== undefined && !session.gone) {
     const isRemoved = await unlessUnavailable(() => site.records.remove(session.key ?? ''))
     if (isRemoved === 'unavailable') return 'pending'
   }
-  const isPending = session.hadCookie || Boolean(earlier)
-  if (earlier !== '') ctx.setMark(mark, isPending ? RETRIED_SECONDS : TOLD_SECONDS)
+  ctx.setMark(mark, isPending ? RETRIED_SECONDS : TOLD_SECONDS)
   if (!isPending) return 'no_session'
   await session.leave('drop_cookie')
   return 'pending'
