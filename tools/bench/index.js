@@ -2,11 +2,12 @@
  * What this package costs a site, beside what a good developer writes by hand (*plain*: express 5, express-session, connect-redis 8,
  * ioredis). Prints Markdown; `docs/internals/benchmarks.md` says how to read it.
  *
- *   node tools/bench [warm|flow|scale|weight] [--quick] [--rounds 9] [--only page,bare] [--requests 100000] [--sessions 1000000]
+ *   node tools/bench [warm|flow|scale|path|weight] [--quick] [--rounds 9] [--only page,bare] [--requests 100000] [--sessions 1000000]
  *
  * - `warm`: a request of a logged-in reader: CPU, requests a second, latency, Redis, memory after `--requests`. 6 minutes; `--only` takes rows.
  * - `flow`: first visit, logins, six-minute check, logouts, one whole visit, with the default limits. 2 minutes.
  * - `scale`: ten thousand sessions to `--sessions`, and a Redis Cluster. 5 minutes, 2 GB of memory.
+ * - `path`: how many files and functions of the package a request passes, by V8's own counts. 1 minute.
  * - `weight`: how long the package and what it stands on take to load. 1 minute.
  *
  * `--quick` shows in a minute that everything works. Build first. `BENCH_DIST=/somewhere/dist` measures another build, `BENCH_OTHER=/somewhere/dist` one
@@ -23,6 +24,7 @@ const programs = {
   warm: () => require('./warm.ts').warm,
   flow: () => require('./flow.ts').flow,
   scale: () => require('./scale.ts').scale,
+  path: () => require('./path.ts').path,
   weight: () => require('./weight.ts').weight,
 }
 const { name, options } = parseCommand(Object.keys(programs))
