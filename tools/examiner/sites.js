@@ -4,7 +4,7 @@
  *
  *   node tools/examiner/sites [--real] [names of sites]
  *
- * Builds dist first. Sessions are old after 5 s; with `--real` after six minutes. Takes one minute a site. EXAMINE_REPORTS names a folder for the reports.
+ * Builds dist first. Sessions are old after 5 s; with `--real` after six minutes. Takes two to five minutes a site. EXAMINE_REPORTS names a folder for the reports.
  */
 const { execFileSync, spawn, spawnSync } = require('node:child_process')
 const fs = require('node:fs')
