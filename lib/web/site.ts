@@ -41,12 +41,12 @@ export type OnLogin = (req: Request, user: User) => void | Promise<void>
 export type OnLogout = (req: Request, result: LogoutResult) => void | Promise<void>
 
 /** Finds the session of a request. */
-export interface Sessions {
+interface Sessions {
   sessionOf(req: Request): Promise<RequestSession>
 }
 
 /** Signed cookies of the package. */
-export interface SiteCookies {
+interface SiteCookies {
   readonly mark: SignedCookie<LogoutMark>
   readonly returns: SignedCookie<ReturnCount>
 }

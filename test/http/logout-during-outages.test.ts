@@ -1,4 +1,14 @@
-import { ada, eventually, loggedInBrowser, logIn, resumeStore, type Setup, startSetup, view } from '../flows/setup'
+import {
+  ada,
+  eventually,
+  loggedInBrowser,
+  logIn,
+  resumeStore,
+  type Setup,
+  startSetup,
+  view,
+  visitor,
+} from '../flows/setup'
 import { useRedis } from '../support/redis'
 
 const redis = useRedis()
@@ -20,4 +30,18 @@ test('[S22] logout: confirmed, then a login, then a logout while Redis hangs →
   await eventually(async () => seen.add(view(await browser.visit(`${setup.morning.url}/`)).status).has('anon'))
   expect([...seen]).not.toContain('loggedin')
   expect(setup.emulator.sessions().filter(({ status }) => status === 'loggedin')).toEqual([])
+})
+
+test('[S22] logout: of a visitor whose SSO session has ended, while Redis hangs → the next page does not show the basket', async () => {
+  const browser = await visitor(setup)
+  await browser.visit(`${setup.morning.url}/keep`)
+  for (const { sid } of setup.emulator.sessions()) setup.emulator.terminate(sid)
+  setup.emulator.clock.advance(361)
+  const script = async () => (await browser.fetchJson(`${setup.morning.url}/`)).json
+  expect(await script()).toMatchObject({ status: 'none', saved: 'kept' })
+  redis.hang()
+  await browser.fetchJson(`${setup.morning.url}/logout`, { json: {} })
+  await resumeStore(redis, setup.morning.sso)
+  await eventually(async () => view(await browser.visit(`${setup.morning.url}/`)).status === 'anon')
+  expect(await script()).not.toHaveProperty('saved')
 })

@@ -69,16 +69,19 @@ const lastingSeconds = ({ site }: Context) => site.config.idleSeconds
  * it, because the mark names no SSO session.
  */
 async function logOutUnknown(ctx: Context, mark: LogoutMark): Promise<LogoutResult> {
-  const { session, site } = ctx
+  const { session } = ctx
   const isPending = session.hadCookie || ctx.mark?.isTold === false
-  if (session.hadCookie && session.key !== undefined && !session.gone) {
-    const isRemoved = await unlessUnavailable(() => site.records.remove(session.key ?? ''))
-    if (isRemoved === 'unavailable') return 'pending'
-  }
   ctx.setMark(mark, isPending ? RETRIED_SECONDS : TOLD_SECONDS)
   if (!isPending) return 'no_session'
-  await session.leave('drop_cookie')
+  if (session.gone) await session.leave('drop_cookie')
+  else await unlessUnavailable(() => removeSession(ctx))
   return 'pending'
+}
+
+/** Removes a session without an SSO session, and its data. */
+export async function removeSession({ session, site }: Context): Promise<void> {
+  if (session.key !== undefined) await site.records.remove(session.key)
+  await session.leave('drop_cookie')
 }
 
 /** Returns the session to end: that of the request, or the one that has followed it a moment ago. */

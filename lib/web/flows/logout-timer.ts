@@ -40,7 +40,7 @@ export class LogoutTimer {
 }
 
 /** Retries the logouts that are due. @returns whether there were any */
-export async function retryDue(site: Site): Promise<boolean> {
+async function retryDue(site: Site): Promise<boolean> {
   const { client, pendingLogouts, now } = site
   const ids = client.isAvailable ? await pendingLogouts.due(now(), AT_ONCE) : []
   if (ids.length === 0 || !(await pendingLogouts.takeRound())) return ids.length > 0

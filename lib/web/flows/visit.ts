@@ -11,7 +11,7 @@ import { isForPage, isPageLoad, isPrefetchRequest } from '../http/request-facts'
 import { sendProblem } from '../pages/answers'
 import { checkStatus, endSession, showStale } from './check'
 import { isMisroutedLanding, sendToIdentify } from './identify'
-import { logOut } from './log-out'
+import { logOut, removeSession } from './log-out'
 
 /** Options of the caller. */
 export interface VisitOptions {
@@ -71,8 +71,9 @@ function reasonToStay(ctx: Context): DegradedReason | undefined {
  * @returns false while the browser must not be redirected to Identify, which would log it in again
  */
 async function settleLogout(ctx: Context): Promise<boolean> {
-  const { mark, login, site } = ctx
+  const { mark, login, site, session } = ctx
   if (!mark) return true
+  if (mark.sidHash === '' && session.isEmpty) await removeSession(ctx) // the logout could not reach it
   if (login && isVoidedBy(mark, login)) return (await logOut(ctx, mark.scope, mark)) === 'confirmed'
   if (isLoggedIn(login) || mark.isTold || mark.sidHash === '') return true
   if (await site.pendingLogouts.has(mark.sidHash)) return false
