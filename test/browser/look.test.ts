@@ -70,7 +70,7 @@ beforeEach(async () => {
 })
 afterEach(() => expect(complaints).toEqual([]))
 
-/** Nothing that axe-core has to say, light or dark, and nothing wider than the smallest phone. @param name of its screenshots */
+/** Nothing that axe-core has to say, light or dark, and nothing wider than the smallest phone, with text twice as large. @param name of its screenshots */
 async function expectGood(name?: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
@@ -78,6 +78,7 @@ async function expectGood(name?: string): Promise<void> {
     if (name) await screenshots(page, `own-${name}-${colorScheme}`)
   }
   await page.setViewportSize({ width: 320, height: 700 })
+  await page.evaluate("document.documentElement.style.fontSize = '200%'")
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
 }
 

@@ -70,13 +70,12 @@ body{margin:0;min-height:100vh;min-height:100svh;display:flex;flex-direction:col
 .brand img{display:block;width:22rem;max-width:100%;max-height:5rem;object-fit:contain;margin:0 auto}
 .by-night{display:none}
 @media (prefers-color-scheme:dark){.by-day{display:none}.by-night{display:inline}}
-main{width:100%;max-width:26rem;padding:2rem;background:var(--card);border:1px solid var(--hair);border-radius:.75rem;box-shadow:0 1px 2px #0000000d,0 12px 32px #00000012}
+main{width:100%;max-width:26rem;text-align:center;padding:2rem;background:var(--card);border:1px solid var(--hair);border-radius:.75rem;box-shadow:0 1px 2px #0000000d,0 12px 32px #00000012}
 h1{margin:0;font-size:1.375rem;line-height:1.3;letter-spacing:-.01em}
 p{margin:.5rem 0 0}
-.field{display:grid;grid-template-columns:1fr auto;align-items:baseline;column-gap:1rem;row-gap:.375rem;margin-top:1.25rem}
+.field{display:flex;flex-wrap:wrap;align-items:baseline;justify-content:space-between;gap:.375rem 1rem;margin-top:1.25rem;text-align:start}
 label{font-weight:600}
-.field input{grid-area:2/1/3/3}
-.field a{grid-area:1/2}
+.field input{order:1}
 input{width:100%;min-height:3rem;padding:.625rem .75rem;border:1px solid var(--line);border-radius:.5rem;background:transparent;color:inherit;font:inherit}
 button,.button{display:flex;align-items:center;justify-content:center;width:100%;min-height:3rem;padding:.6875rem 1rem;border:1px solid var(--brand-edge);border-radius:.5rem;background:var(--brand);color:var(--on-brand);font:inherit;font-weight:600;text-align:center;text-decoration:none;cursor:pointer}
 button:hover,.button:hover{box-shadow:inset 0 0 0 9rem var(--hover)}
@@ -84,10 +83,10 @@ button:hover,.button:hover{box-shadow:inset 0 0 0 9rem var(--hover)}
 .button.quiet:hover{background:var(--hair);box-shadow:none}
 form>button,.buttons{margin-top:1.5rem}
 .buttons{display:flex;flex-wrap:wrap;gap:.75rem}
-.buttons>*{flex:1 1 8rem;width:auto;margin:0}
+.buttons>*{flex:1 1 auto;width:auto;margin:0}
 :focus-visible{outline:2px solid var(--ink);outline-offset:2px}
 input:focus-visible{outline-offset:-1px}
-.alert{display:flex;gap:.625rem;margin-top:1rem;padding:.75rem .875rem;border:1px solid transparent;border-radius:.5rem;font-size:.9375rem;line-height:1.45}
+.alert{display:flex;text-align:start;gap:.625rem;margin-top:1rem;padding:.75rem .875rem;border:1px solid transparent;border-radius:.5rem;font-size:.9375rem;line-height:1.45}
 .alert:focus{outline:none}
 .alert svg{flex:none;width:1.25rem;height:1.25rem;margin-top:.0625rem}
 .alert span{min-width:0}
@@ -96,13 +95,15 @@ input:focus-visible{outline-offset:-1px}
 .warning{background:var(--warn-paper);color:var(--warn)}
 .notice{border-color:var(--hair);background:var(--paper)}
 a{color:var(--link);text-underline-offset:.2em}
-.field a,footer a{color:var(--muted);font-size:.875rem}
-.new{margin-top:1.5rem;padding-top:1.25rem;border-top:1px solid var(--hair);text-align:center}
+.field a,footer a{color:var(--muted);font-size:.875rem;text-decoration:none}
+.field a:hover,footer a:hover{text-decoration:underline}
+.new{margin-top:1.5rem;padding-top:1.25rem;border-top:1px solid var(--hair);}
 footer{display:flex;flex-wrap:wrap;justify-content:center;gap:0 1.5rem}
 footer a,.field a{padding:.25rem 0}
 @media (max-width:30rem){
 body{justify-content:flex-start;padding:2rem 1.25rem;background:var(--card)}
 main{padding:0;border:0;border-radius:0;background:none;box-shadow:none}
+footer a{padding:.625rem 0}
 }
 `
 

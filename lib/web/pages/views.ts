@@ -152,7 +152,7 @@ function logoutPage(page: Page, { action, returnTo, isAll }: ConfirmLogoutContex
 <p>${text(isAll ? 'logout_all_question' : 'logout_question')}</p>
 <form method="post" action="${action}" class="buttons">
 <input type="hidden" name="return_to" value="${returnTo}">
-<button type="submit" autofocus>${text(isAll ? 'logout_all_button' : 'logout_button')}</button>
+<button type="submit">${text(isAll ? 'logout_all_button' : 'logout_button')}</button>
 ${link(returnTo, text('cancel'), 'button quiet')}
 </form>`,
     links: [],
