@@ -100,6 +100,19 @@ const texts = z
   .default({})
   .describe('Single texts of the built-in pages by code. They replace those of `language` (docs/login-pages.md).')
 
+const color = z.string({ error: COLOUR }).refine(isColor, COLOUR).optional().meta({
+  description:
+    '`#rrggbb` or `#rgb`: colour of the button. Links and edges are derived from it. Text keeps a contrast of at least 4.5 with every colour.',
+  defaultText: 'a blue',
+})
+
+const loginName = z
+  .enum(LOGIN_NAMES, { error: "must be 'username' or 'email'" })
+  .default('username')
+  .describe(
+    "What users log in with. `'email'`: label and texts name the e-mail address, and the field accepts only one.",
+  )
+
 /** Returns the schema of the branding options. */
 export const branding = (isProduction: boolean) => {
   const place = (description: string) => webAddress(isProduction).optional().describe(description)
@@ -117,11 +130,7 @@ export const branding = (isProduction: boolean) => {
           logoDarkUrl: place(
             'The logo on dark pages. The address of `logoUrl` if that logo can be read on dark pages too. Without it, dark pages show `name`.',
           ),
-          color: z.string({ error: COLOUR }).refine(isColor, COLOUR).optional().meta({
-            description:
-              '`#rrggbb` or `#rgb`: colour of the button. Links and edges are derived from it. Text keeps a contrast of at least 4.5 with every colour.',
-            defaultText: 'a blue',
-          }),
+          color,
           stylesheetUrl: place(
             'A style sheet, loaded after the built-in one. Fonts and images may come from its origin.',
           ),
@@ -145,12 +154,7 @@ export const branding = (isProduction: boolean) => {
       .enum(LANGUAGES, { error: `must be one of ${LANGUAGES.join(', ')}` })
       .default('en')
       .describe('Language of the built-in pages: texts and `lang`.'),
-    loginName: z
-      .enum(LOGIN_NAMES, { error: "must be 'username' or 'email'" })
-      .default('username')
-      .describe(
-        "What users log in with. `'email'`: label and texts name the e-mail address, and the field accepts only one.",
-      ),
+    loginName,
     texts,
     contentSecurityPolicy: policy,
   }
