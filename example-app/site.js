@@ -69,6 +69,8 @@ function createSso({ paper, url, platform, client, sessionSecret, redis, prefix 
     brand: {
       name: paper.title,
       logoUrl: `/assets/logo-${paper.key}.svg`,
+      // made for both schemes
+      logoDarkUrl: `/assets/logo-${paper.key}.svg`,
       color: paper.colour,
       stylesheetUrl: `/assets/login-${paper.key}.css`,
     },

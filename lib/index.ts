@@ -3,7 +3,7 @@
 /// <reference types="express-session" preserve="true" />
 
 export type { Agents } from './config/agents'
-export type { BrandOptions, LoginPageLinks, ViewPolicy } from './config/branding'
+export type { BrandOptions, LoginName, LoginPageLinks, ViewPolicy } from './config/branding'
 export type { Logger } from './config/log'
 export type { RedisClient } from './config/redis-client'
 export type { Language } from './config/texts'

@@ -42,6 +42,7 @@ const noPlaces: Record<string, unknown[]> = {
 }
 const placeOptions: [option: string, options: (place: unknown) => object][] = [
   ['brand.logoUrl', (logoUrl) => ({ brand: { logoUrl } })],
+  ['brand.logoDarkUrl', (logoDarkUrl) => ({ brand: { logoDarkUrl } })],
   ['brand.stylesheetUrl', (stylesheetUrl) => ({ brand: { stylesheetUrl } })],
   ['links.forgotPassword', (forgotPassword) => ({ links: { forgotPassword } })],
   ['links.createAccount', (createAccount) => ({ links: { createAccount } })],
@@ -84,6 +85,7 @@ test.each<[options: object, places: string[]]>([
   [{ links: null }, ['links']],
   [{ language: 'no' }, ['language']],
   [{ language: 'sv-SE' }, ['language']],
+  [{ loginName: 'phone' }, ['loginName']],
   [{ texts: { login_title: 'Hello', toString: 'VALUE' } }, ['texts.toString']],
   [{ texts: { login_title: 7 } }, ['texts.login_title']],
   [{ contentSecurityPolicy: true }, ['contentSecurityPolicy']],

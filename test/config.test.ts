@@ -151,7 +151,7 @@ test('undefined counts as absent in every option, nested ones too', () => {
     loginLimit: undefinedOptions<Inner<'loginLimit'>>(['attempts', 'perSeconds']),
     ticketExchange: undefinedOptions<Inner<'ticketExchange'>>(['grantType', 'ticketParameter', 'clientAuth']),
     views: undefinedOptions<Inner<'views'>>(['login', 'confirmLogout', 'problem']),
-    brand: undefinedOptions<Inner<'brand'>>(['name', 'logoUrl', 'color', 'stylesheetUrl']),
+    brand: undefinedOptions<Inner<'brand'>>(['name', 'logoUrl', 'logoDarkUrl', 'color', 'stylesheetUrl']),
     links: undefinedOptions<Inner<'links'>>(['forgotPassword', 'createAccount', 'help']),
     texts: undefinedOptions<Inner<'texts'>>(['login_title']),
   }

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { isColor } from '../decide/contrast'
 import { isTextCode, LANGUAGES, type Language, TEXTS } from './texts'
+import { EMAIL_TEXTS } from './texts/email'
 import type { AllTexts, TextCode } from './texts/en'
 import { nearest } from './unknown-options'
 import { webAddress } from './validators'
@@ -12,6 +13,11 @@ export interface BrandOptions {
   readonly name?: string | undefined
   /** The logo in place of the name. Must be a path that begins with /, or an address that begins with https:. */
   readonly logoUrl?: string | undefined
+  /**
+   * The logo on dark pages. The address of `logoUrl` if that logo can be read on dark pages too. Without it, dark pages
+   * show `name`. Must be a path that begins with /, or an address that begins with https:.
+   */
+  readonly logoDarkUrl?: string | undefined
   /**
    * `#rrggbb` or `#rgb`: colour of the button. Links and edges are derived from it. Text keeps a contrast of at least
    * 4.5 with every colour. Must be a colour such as #17477a. Default: a blue.
@@ -34,6 +40,10 @@ export interface LoginPageLinks {
   readonly help?: string | undefined
 }
 
+const LOGIN_NAMES = ['username', 'email'] as const
+/** What users log in with. */
+export type LoginName = (typeof LOGIN_NAMES)[number]
+
 /** Content-Security-Policy of custom views: a string, a function that returns a string for a fresh nonce, or `false` for no header. */
 export type ViewPolicy = string | ((nonce: string) => string) | false
 
@@ -45,6 +55,11 @@ export interface BrandingOptions {
   readonly links?: LoginPageLinks | undefined
   /** Language of the built-in pages: texts and `lang`. Must be one of en, sv, nb, da, fi, de. Default: `'en'`. */
   readonly language?: Language | undefined
+  /**
+   * What users log in with. `'email'`: label and texts name the e-mail address, and the field accepts only one.
+   * Default: `'username'`.
+   */
+  readonly loginName?: LoginName | undefined
   /**
    * Single texts of the built-in pages by code. They replace those of `language` (docs/login-pages.md). Must be an
    * object of texts by code.
@@ -85,6 +100,19 @@ const texts = z
   .default({})
   .describe('Single texts of the built-in pages by code. They replace those of `language` (docs/login-pages.md).')
 
+const color = z.string({ error: COLOUR }).refine(isColor, COLOUR).optional().meta({
+  description:
+    '`#rrggbb` or `#rgb`: colour of the button. Links and edges are derived from it. Text keeps a contrast of at least 4.5 with every colour.',
+  defaultText: 'a blue',
+})
+
+const loginName = z
+  .enum(LOGIN_NAMES, { error: "must be 'username' or 'email'" })
+  .default('username')
+  .describe(
+    "What users log in with. `'email'`: label and texts name the e-mail address, and the field accepts only one.",
+  )
+
 /** Returns the schema of the branding options. */
 export const branding = (isProduction: boolean) => {
   const place = (description: string) => webAddress(isProduction).optional().describe(description)
@@ -99,16 +127,15 @@ export const branding = (isProduction: boolean) => {
             .optional()
             .describe('Heading of each page and end of its title. With a logo, the text of the logo.'),
           logoUrl: place('The logo in place of the name.'),
-          color: z.string({ error: COLOUR }).refine(isColor, COLOUR).optional().meta({
-            description:
-              '`#rrggbb` or `#rgb`: colour of the button. Links and edges are derived from it. Text keeps a contrast of at least 4.5 with every colour.',
-            defaultText: 'a blue',
-          }),
+          logoDarkUrl: place(
+            'The logo on dark pages. The address of `logoUrl` if that logo can be read on dark pages too. Without it, dark pages show `name`.',
+          ),
+          color,
           stylesheetUrl: place(
             'A style sheet, loaded after the built-in one. Fonts and images may come from its origin.',
           ),
         },
-        { error: 'must be { name, logoUrl, color, stylesheetUrl }' },
+        { error: 'must be { name, logoUrl, logoDarkUrl, color, stylesheetUrl }' },
       )
       .default({})
       .describe('Name, logo and colour on the built-in pages.'),
@@ -127,13 +154,19 @@ export const branding = (isProduction: boolean) => {
       .enum(LANGUAGES, { error: `must be one of ${LANGUAGES.join(', ')}` })
       .default('en')
       .describe('Language of the built-in pages: texts and `lang`.'),
+    loginName,
     texts,
     contentSecurityPolicy: policy,
   }
 }
 
-/** Returns all texts of a language. Texts of the site replace the built-in texts. */
-export function textsIn(language: Language, own: Readonly<Record<string, string | undefined>>): AllTexts {
+/** Returns all texts of a site. Its own texts replace the built-in texts. */
+export function textsIn(
+  language: Language,
+  loginName: LoginName,
+  own: Readonly<Record<string, string | undefined>>,
+): AllTexts {
   const given = Object.entries(own).filter(([, text]) => text !== undefined)
-  return Object.freeze({ ...TEXTS[language], ...Object.fromEntries(given) })
+  const named = loginName === 'email' ? EMAIL_TEXTS[language] : {}
+  return Object.freeze({ ...TEXTS[language], ...named, ...Object.fromEntries(given) })
 }

@@ -86,7 +86,7 @@ export function makeConfig(
     isSecure: site.protocol === 'https:',
     returnPolicy: { origin: site.origin, trustedOrigins: trustedReturnOrigins.map((text) => new URL(text).origin) },
     ...loginPlaces(plain.routes, siteUrl),
-    texts: textsIn(plain.language, texts),
+    texts: textsIn(plain.language, plain.loginName, texts),
     cookies: cookieNames(session.cookieName, site.protocol === 'https:'),
     prefix: session.prefix ?? `${withoutBraces(plain.clientId)}:`,
     idleSeconds: session.idleSeconds,

@@ -12,7 +12,7 @@ import { type VisitOptions, visit } from './flows/visit'
 import { HOOKS_MS, runHook } from './hooks'
 import { isForPage, isPageLoad, loginUrl } from './http/request-facts'
 import { forbidSharedCaches, forwardError, redirect } from './http/response-headers'
-import { reasonCode, sendLoginRequired, sendProblem } from './pages/answers'
+import { reasonCode, sendLoginRequired, sendNotAllowed, sendProblem } from './pages/answers'
 import type { Site } from './site'
 import { visitedContext } from './sso2-request'
 
@@ -61,7 +61,7 @@ export function requireLogin(site: Site, options: RequireLoginOptions = {}): Gua
     const user = userOf(ctx.identity)
     if (!user) return isPageLoad(req) ? redirectToLogin(ctx, deny) : deny('login_required', () => refuse(ctx))
     if (allow && !(await isAllowed(allow, user, req)))
-      return deny('not_allowed', () => sendProblem(site, req, res, 403, 'not_allowed'))
+      return deny('not_allowed', () => sendNotAllowed(site, req, res, user, returnPage(ctx)))
     next()
   })
 }

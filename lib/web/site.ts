@@ -104,6 +104,12 @@ export interface ProblemContext extends PageContext {
   readonly homeUrl: string
   /** Address of the login page, where the request needs a login: for a link in a new tab, because a form may have been sent. */
   readonly loginUrl: string | undefined
+  /** Can the user try again by a link to the address of the page (`href=""`)? */
+  readonly canReload: boolean
+  /** With `not_allowed`: name, username or e-mail address of the user, if `loadUser` returned one. */
+  readonly accountName: string | undefined
+  /** With `not_allowed`: address of the logout page, from which the user returns to log in with another account. */
+  readonly otherAccountUrl: string | undefined
 }
 
 /** Context of each view, by the name of the view. */

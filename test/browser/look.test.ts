@@ -23,12 +23,13 @@ let complaints: string[]
 
 const addFiles = (app: Express) => {
   app.get('/look/logo.svg', (_req, res) => void res.type('svg').send(LOGO))
+  app.get('/look/dark.svg', (_req, res) => void res.type('svg').send(LOGO.replace('#1a1a1a', '#ffffff')))
   app.get('/look/unsized.svg', (_req, res) => void res.type('svg').send(UNSIZED_LOGO))
   app.get('/look/site.css', (_req, res) => void res.type('css').send(STYLESHEET))
 }
 const site = (options: Partial<Sso2Options>): SiteOptions => ({ options: () => options, before: addFiles })
 const links = { forgotPassword: '/forgot', createAccount: '/create', help: '/help' }
-const brand = { name: 'Harbour Gazette', logoUrl: '/look/logo.svg', color: '#c8102e' }
+const brand = { name: 'Harbour Gazette', logoUrl: '/look/logo.svg', logoDarkUrl: '/look/dark.svg', color: '#c8102e' }
 const inColor = (color: string) => site({ links, brand: { name: 'The Evening Star', color } })
 const colors = { yellow: '#ffd400', white: '#ffffff', black: '#000000', grey: '#777777', blue: '#0000ff' }
 
@@ -44,7 +45,12 @@ beforeAll(async () => {
       },
       contentSecurityPolicy: (nonce) => `default-src 'self'; script-src 'nonce-${nonce}'`,
     }),
-    unsized: site({ language: 'en', links, brand: { ...brand, logoUrl: '/look/unsized.svg' } }),
+    unsized: site({
+      language: 'en',
+      links,
+      brand: { ...brand, logoUrl: '/look/unsized.svg', logoDarkUrl: '/look/unsized.svg' },
+    }),
+    named: site({ brand: { ...brand, logoDarkUrl: undefined } }),
     styled: site({ brand: { logoUrl: '/look/logo.svg', stylesheetUrl: '/look/site.css' } }),
   })
   browser = await openBrowser()
@@ -64,7 +70,7 @@ beforeEach(async () => {
 })
 afterEach(() => expect(complaints).toEqual([]))
 
-/** Nothing that axe-core has to say, light or dark, and nothing wider than the smallest phone. @param name of its screenshots */
+/** Nothing that axe-core has to say, light or dark, and nothing wider than the smallest phone, with text twice as large. @param name of its screenshots */
 async function expectGood(name?: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
@@ -72,6 +78,7 @@ async function expectGood(name?: string): Promise<void> {
     if (name) await screenshots(page, `own-${name}-${colorScheme}`)
   }
   await page.setViewportSize({ width: 320, height: 700 })
+  await page.evaluate("document.documentElement.style.fontSize = '200%'")
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
 }
 
@@ -91,7 +98,7 @@ test.each(LANGUAGES)('the login page in %s, with the brand, links and an error',
   )
   expect(await page.evaluate('[document.documentElement.lang, document.title]')).toEqual([
     language,
-    `${TEXTS[language].login_title} – Harbour Gazette`,
+    `${TEXTS[language].error} ${TEXTS[language].login_title} – Harbour Gazette`,
   ])
   expect(await page.evaluate('[document.images[0].alt, document.images[0].naturalWidth]')).toEqual([brand.name, 350])
   await expectGood(`login-${language}`)
@@ -108,6 +115,18 @@ test('a logo without a size of its own is as large as one that has it, light and
     expect(boxes[1]?.width).toBeGreaterThan(200)
     expect(boxes[1]).toEqual(boxes[0])
   }
+  await expectGood()
+})
+
+test('dark pages have the dark logo, and without one the name', async () => {
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await page.goto(sites.at('en', '/login'))
+  expect(await page.evaluate('document.images[0].currentSrc')).toBe(sites.at('en', '/look/dark.svg'))
+  await page.goto(sites.at('named', '/login'))
+  const shown = async () => [await page.locator('.brand img').isVisible(), await page.getByText(brand.name).isVisible()]
+  expect(await shown()).toEqual([false, true])
+  await page.emulateMedia({ colorScheme: 'light' })
+  expect(await shown()).toEqual([true, false])
   await expectGood()
 })
 

@@ -151,7 +151,7 @@ test.each(['morning', 'evening'] as const)('forms and the not-found page of the 
   await expectGood(page, `${paper}-login-form`)
   await open(page, `${network().urls[paper]}/logout`)
   await expectGood(page, `${paper}-logout-form`)
-  await press(page, 'link', 'Go back')
+  await press(page, 'link', 'Cancel')
   await open(page, `${network().urls[paper]}/nowhere`)
   await expectGood(page, `${paper}-not-found`)
 })

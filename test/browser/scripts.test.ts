@@ -155,7 +155,7 @@ describe('Turbo', () => {
   test('a guarded form → a page with a link to the login in a new tab', async () => {
     await page.getByRole('button', { name: 'Save' }).click()
     const link = page.getByRole('link', { name: 'Log in', exact: true })
-    await page.getByRole('heading', { name: 'Something went wrong' }).waitFor()
+    await page.getByRole('heading', { name: 'You are logged out' }).waitFor()
     expect(await link.getAttribute('target')).toBe('_blank')
   })
 

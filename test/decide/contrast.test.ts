@@ -44,6 +44,7 @@ const pairs: [name: string, ground: string, least: number][] = [
   ['muted', 'card', TEXT_CONTRAST],
   ['muted', 'paper', TEXT_CONTRAST],
   ['bad', 'bad-paper', TEXT_CONTRAST],
+  ['warn', 'warn-paper', TEXT_CONTRAST],
   ['line', 'card', EDGE_CONTRAST],
 ]
 
@@ -60,6 +61,30 @@ test('whatever colour a site gives, all of every page can be read, light and dar
     fc.property(color, (given) => expect(unreadable(given)).toEqual([])),
     { numRuns: 1000, examples: [['#000000'], ['#ffffff'], ['#ffff00'], ['#757575'], ['#767676'], ['#777777']] },
   )
+})
+
+/** A colour with a shade over it, `#rrggbbaa`. */
+function shaded(color: string, shade: string): string {
+  const at = (text: string, index: number) => Number.parseInt(text.slice(index, index + 2), 16)
+  const part = at(shade, 7) / 255
+  const mixed = [1, 3, 5].map((index) => Math.round(at(color, index) * (1 - part) + at(shade, index) * part))
+  return `#${mixed.map((value) => value.toString(16).padStart(2, '0')).join('')}`
+}
+
+test('the text on a button under the pointer can be read', () => {
+  fc.assert(
+    fc.property(color, (given) => {
+      const { brand = '', hover = '', 'on-brand': onBrand = '' } = colorsOf('light', given)
+      expect(contrast(shaded(brand, hover), onBrand)).toBeGreaterThanOrEqual(TEXT_CONTRAST)
+    }),
+    { numRuns: 1000, examples: [['#000000'], ['#ffffff'], ['#757575'], ['#777777'], ['#999999'], ['#c8102e']] },
+  )
+})
+
+test('errors are red, but amber where the button is red', () => {
+  const badOf = (given: string) => colorsOf('light', given)['bad']
+  expect(['#c8102e', '#a33a1b', '#e30613'].map(badOf)).toEqual(Array(3).fill(SCHEMES.light.warn))
+  expect(['#17477a', '#14532d', '#ffd400', '#777777'].map(badOf)).toEqual(Array(4).fill(SCHEMES.light.bad))
 })
 
 test('the button has the very colour that was given', () => {

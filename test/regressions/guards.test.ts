@@ -131,14 +131,16 @@ describe('a request that a guard refuses', () => {
     const { status, body, headers } = await refusedBy('/any/no', navigation, 'POST')
     expect([status, headers['location']]).toEqual([401, undefined])
     expect(body).toContain(TEXTS.en.login_required_form)
-    expect(body).toContain(`<a href="${setup.url}${article}" target="_blank" rel="noreferrer">Log in</a>`)
+    expect(body).toContain(
+      `<a class="button" href="${setup.url}${article}" target="_blank" rel="noreferrer">Log in</a>`,
+    )
   })
 
   test('the page for a frame may be shown by pages of the site alone, and has a link to the login', async () => {
     const { body, headers } = await refusedBy('/any/no', { ...navigation, 'sec-fetch-dest': 'iframe' })
     expect(headers['content-security-policy']).toContain("frame-ancestors 'self'")
     expect(body).toContain(TEXTS.en.login_required)
-    expect(body).toContain(`<a href="${setup.url}${article}" target="_blank"`)
+    expect(body).toContain(`<a class="button" href="${setup.url}${article}" target="_blank"`)
     const elsewhere = { ...navigation, 'sec-fetch-dest': 'iframe', 'sec-fetch-site': 'cross-site' }
     expect(JSON.parse((await refusedBy('/any/no', elsewhere)).body).error).toBe('login_required')
   })

@@ -111,7 +111,7 @@ test('the login page says how many attempts the site will let pass, and after th
   const [stranger] = (await visitors(1)) as [Browser]
   const guess = async (index: number) => {
     const page = await stranger.submit(at('/login'), { ...wrong(index), return_to: '/' })
-    return [page.status, /role="alert"[^>]*>(.*)<\/p>/.exec(page.body)?.[1]]
+    return [page.status, /role="alert".*<span>(.*)<\/span>/.exec(page.body)?.[1]]
   }
   const link = `<a href="${forgotPassword}">Forgotten your password?</a>`
   const wait =

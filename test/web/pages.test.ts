@@ -1,6 +1,7 @@
 import type { ErrorRequestHandler, Express } from 'express'
 import { type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { LANGUAGES, TEXTS } from '../../lib/config/texts'
+import { EMAIL_TEXTS } from '../../lib/config/texts/email'
 import { ada, present, sessionSecret } from '../flows/setup'
 import { Browser } from '../support/agent'
 import { type SiteOptions, type Sites, startSites } from '../support/sites'
@@ -37,6 +38,17 @@ const all: Record<string, SiteOptions> = {
     },
   }),
   logo: site({ brand: { logoUrl: 'https://logos.example/logo.svg' } }),
+  night: site({ brand: { logoUrl: '/logo.svg', logoDarkUrl: 'https://night.example/logo.svg' } }),
+  guarded: site(
+    {},
+    {
+      after: (app, sso) => {
+        app.get('/admin', sso.requireLogin({ allow: () => false }))
+        app.post('/fresh', sso.requireLogin({ fresh: true }))
+      },
+    },
+  ),
+  email: site({ loginName: 'email', texts: { invalid_request: 'Both, please.' } }),
   ...Object.fromEntries(LANGUAGES.map((language) => [language, site({ language })])),
   texts: site({ language: 'sv', texts: { login_title: 'Välkommen <in>' } }),
   none: site({ views: ownViews }, { before: helmetLike }),
@@ -107,6 +119,7 @@ describe('[R13] the policy of the built-in pages allows what the brand names and
       },
     ],
     ['logo', { 'style-src': hash, 'img-src': 'https://logos.example' }],
+    ['night', { 'style-src': hash, 'img-src': "'self' https://night.example" }],
   ])('%s', async (name, loads) => {
     for (const path of ['/login', '/logout', '/logout-all', '/sso2/landing']) {
       const { 'form-action': targets, ...rest } = directives(await policyOf(name, path))
@@ -128,14 +141,82 @@ test('the brand stands on every page, written so that nothing of it is markup', 
 })
 
 test('the links stand on the login page alone', async () => {
-  const links = (await get('hosts')).body.matchAll(/<li><a href="([^"]*)">([^<]*)/g)
+  const links = (await get('hosts')).body.matchAll(/<a href="([^"]*)">([^<]*)/g)
   expect([...links].map(([, href, text]) => [href, text])).toEqual([
+    [`${sites.at('hosts')}/`, ''],
     ['/forgot?a=%22b%22', TEXTS.en.forgot_password],
     ['https://shop.example/new', TEXTS.en.create_account],
     ['/help', TEXTS.en.help],
+    [`${sites.at('hosts')}/`, TEXTS.en.back],
   ])
-  expect((await get('hosts', '/logout')).body).not.toContain('<li>')
-  expect((await get('plain')).body).not.toMatch(/<li>|<header|<img|<link/)
+  expect((await get('hosts', '/logout')).body).not.toMatch(/forgot|shop\.example|help/)
+  expect((await get('plain')).body).not.toMatch(/<header|<img|<link|New here/)
+})
+
+test('a page that needs a login is the reason in the heading, and the page before is none', async () => {
+  const headingFrom = async (referer: string) => {
+    const headers = { accept: 'text/html', referer: sites.at('plain', referer) }
+    const { body } = await new Browser().fetchJson(sites.at('plain', '/login?return_to=%2Fnews'), { headers })
+    return /<h1>(.*)<\/h1>/.exec(body)?.[1]
+  }
+  expect([await headingFrom('/'), await headingFrom('/news')]).toEqual(['Log in to continue', 'Log in'])
+})
+
+test.each(LANGUAGES)(
+  'in %s users who log in with their e-mail address are asked for it, and no text says otherwise',
+  (language) => {
+    const own = EMAIL_TEXTS[language]
+    const codes = Object.keys(own) as (keyof typeof own)[]
+    const word = /user ?name|användarnamn|brukernavn|brugernavn|käyttäjätunnu|benutzername/i
+    expect(Object.entries({ ...TEXTS[language], ...own }).filter(([, text]) => word.test(text))).toEqual([])
+    for (const code of codes) expect(own[code].includes('{attempts}')).toBe(TEXTS.en[code].includes('{attempts}'))
+  },
+)
+
+test('the field for an e-mail address has its type and label, and texts of the site come first', async () => {
+  const { body } = await get('email')
+  expect(body).toMatch(/<label for="username">E-mail<\/label>\s*<input id="username" name="username" type="email"/)
+  const user = new Browser({ now: () => sites.emulator.clock.now() })
+  await user.visit(sites.at('email', '/login'))
+  const empty = await user.submit(sites.at('email', '/login'), { username: '', password: '' })
+  expect(empty.body).toContain('Both, please.')
+  expect(empty.body).toContain('<title>Error: Log in</title>')
+})
+
+describe('a problem page says what helps:', () => {
+  const loggedIn = async () => {
+    sites.emulator.reset()
+    const user = new Browser({ now: () => sites.emulator.clock.now() })
+    await user.visit(sites.at('guarded', '/'))
+    await user.submit(sites.at('guarded', '/login'), { ...ada, return_to: '/' })
+    return user
+  }
+
+  test('who has no access learns the account, and the way to another one', async () => {
+    const { status, body } = await (await loggedIn()).visit(sites.at('guarded', '/admin'))
+    expect([status, body]).toEqual([403, expect.stringContaining('<h1>No access</h1>')])
+    expect(body).toContain('You are logged in as <strong>Ada Lindqvist</strong>')
+    expect(body).toContain(
+      `href="${sites.at('guarded', '/logout?return_to=')}${encodeURIComponent(sites.at('guarded', '/admin'))}"`,
+    )
+  })
+
+  test('in an outage a page can be loaded again, and a form can not', async () => {
+    const user = await loggedIn()
+    sites.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
+    const page = await user.visit(sites.at('guarded', '/sensitive'))
+    expect([page.status, page.body]).toEqual([503, expect.stringContaining('<h1>Please try again</h1>')])
+    expect(page.body).toContain('href="">Try again</a>')
+    const form = await user.submit(sites.at('guarded', '/fresh'), {})
+    expect([form.status, form.body]).toEqual([503, expect.not.stringContaining('href=""')])
+  })
+
+  test('a form without a login leads to the login page', async () => {
+    const user = new Browser({ now: () => sites.emulator.clock.now() })
+    const { status, body } = await user.submit(sites.at('guarded', '/fresh'), {})
+    expect([status, body]).toEqual([401, expect.stringContaining('<h1>You are logged out</h1>')])
+    expect(body).toMatch(/href="[^"]*\/login\?[^"]*" target="_blank"/)
+  })
 })
 
 test.each(LANGUAGES)('in %s every page says its language, and its title in it', async (language) => {

@@ -13,7 +13,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     ...['identify', 'shouldIdentify', 'recheckSeconds', 'graceSeconds', 'timeoutMs', 'clockToleranceSeconds'],
   ],
   'Logging in': ['loginLimit', 'rememberDevices', 'loginMessages'],
-  'What the pages look like': ['brand', 'links', 'language', 'texts', 'views', 'contentSecurityPolicy'],
+  'What the pages look like': ['brand', 'links', 'language', 'loginName', 'texts', 'views', 'contentSecurityPolicy'],
   Operation: ['agent', 'logger', 'clock'],
 }
 

@@ -17,7 +17,8 @@ export const reportStyle = `
 body { margin: 0; background: var(--ground); color: var(--ink); font: 16px/1.5 system-ui, "Segoe UI", Roboto, sans-serif; }
 header, main { max-width: 70rem; margin: auto; padding: 1rem 1.25rem; }
 h1 { font-size: 1.6rem; line-height: 1.25; margin: 0.5rem 0; overflow-wrap: anywhere; }
-h2 { font-size: 1.15rem; margin: 0 0 0.6rem; text-transform: capitalize; }
+h2 { font-size: 1.15rem; margin: 0 0 0.6rem; }
+h2::first-letter { text-transform: uppercase; }
 h3 { font-size: 0.95rem; margin: 1rem 0 0.4rem; }
 p { margin: 0.3rem 0; }
 a { color: var(--accent); text-underline-offset: 0.15em; }
@@ -35,8 +36,8 @@ pre { background: var(--code); border-radius: 6px; padding: 0.6rem 0.75rem; marg
 .counts input { margin: 0 0.25rem 0 0; vertical-align: -0.1em; accent-color: currentColor; }
 .group { background: var(--card); border: 1px solid var(--line); border-radius: 12px; padding: 0.2rem 1.1rem; margin-bottom: 0.75rem; }
 .group > summary { cursor: pointer; padding: 0.6rem 0; }
-.group > summary h2 { display: inline; margin: 0 0.5rem 0 0; }
-.chip { display: inline-block; border-radius: 999px; padding: 0.05rem 0.65rem; font-size: 0.85rem; font-weight: 650; background: var(--plain-ground); white-space: nowrap; align-self: start; }
+.group > summary h2 { display: inline-block; margin: 0 0.5rem 0 0; }
+.chip { display: inline-block; border-radius: 999px; padding: 0.05rem 0.65rem; font-size: 0.85rem; font-weight: 650; background: var(--plain-ground); white-space: nowrap; place-self: start; }
 .chip.passed { background: var(--good-ground); color: var(--good); }
 .chip.failed { background: var(--bad-ground); color: var(--bad); }
 .chip.warning { background: var(--warn-ground); color: var(--warn); }

@@ -10,12 +10,13 @@ import { isTextCode } from '../../config/texts'
 import type { TextCode } from '../../config/texts/en'
 import type { DegradedReason } from '../../decide/identity'
 import { LOG_LINES } from '../../decide/log-lines'
+import type { User } from '../../decide/record'
 import { HOOKS_MS, runHook } from '../hooks'
 import { acceptsHtml, readerOfRequest } from '../http/request-facts'
 import { setNoStore, setTokenHeaders } from '../http/response-headers'
 import type { Site, ViewContexts } from '../site'
 import { localizedText } from './html'
-import { fragment } from './views'
+import { fragment, logoutUrl } from './views'
 
 /** Does a client of the login or logout route want JSON rather than a page or redirect? */
 export function wantsJson(req: Request): boolean {
@@ -122,8 +123,27 @@ export function sendProblem(
   code: TextCode,
   text: TextCode = code,
 ): Promise<void> {
-  return sendRefusal(site, req, res, { status, code, text, loginUrl: undefined })
+  return sendRefusal(site, req, res, { status, code, text })
 }
+
+/** Sends 403 to a user whom a guard does not allow. @param page where the user returns to, to log in with another account */
+export function sendNotAllowed(site: Site, req: Request, res: Response, user: User, page: string): Promise<void> {
+  const accountName = accountNameOf(user)
+  const otherAccountUrl = logoutUrl(site.config, page)
+  return sendRefusal(site, req, res, {
+    status: 403,
+    code: 'not_allowed',
+    text: 'not_allowed',
+    accountName,
+    otherAccountUrl,
+  })
+}
+
+/** Returns what users know their account by. An account ID says nothing to them. */
+const accountNameOf = (user: User): string | undefined =>
+  ['name', 'username', 'email']
+    .map((field): unknown => Reflect.get(user, field))
+    .find((value) => typeof value === 'string' && value !== '') as string | undefined
 
 /** Sends 401 to a request that needs a login. @param loginUrl address of the login page, if there is one */
 export async function sendLoginRequired(site: Site, req: Request, res: Response, loginUrl?: string): Promise<void> {
@@ -140,17 +160,21 @@ interface Refusal {
   readonly code: TextCode
   /** Text of the page. */
   readonly text: TextCode
-  readonly loginUrl: string | undefined
+  readonly loginUrl?: string | undefined
+  readonly accountName?: string | undefined
+  readonly otherAccountUrl?: string | undefined
 }
 
 /** Sends a refusal as its reader needs it: page, part of a page, or JSON. If the custom view fails, the built-in page is sent. Threat O17. */
 async function sendRefusal(site: Site, req: Request, res: Response, refusal: Refusal): Promise<void> {
-  const { status, code, text, loginUrl } = refusal
+  const { status, code, text, loginUrl, accountName, otherAccountUrl } = refusal
   const { texts, siteUrl } = site.config
   setRetryAfter(res, code)
   const reader = readerOfRequest(req)
   if (reader === 'script' && !acceptsHtml(req)) return sendJson(res, status, { error: code })
-  const problem = { status, code, message: localizedText(texts, text), homeUrl: `${siteUrl}/`, loginUrl }
+  const canReload = status === 503 && (req.method === 'GET' || text === 'logout_unavailable') // its form has the same address
+  const message = localizedText(texts, text)
+  const problem = { status, code, message, homeUrl: `${siteUrl}/`, loginUrl, canReload, accountName, otherAccountUrl }
   if (reader === 'htmx' || reader === 'turbo_frame') {
     setNoStore(res)
     res

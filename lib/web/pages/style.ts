@@ -1,6 +1,6 @@
 /** The style sheet of the built-in pages: inline, and named by its hash in their Content-Security-Policy. */
 import { createHash } from 'node:crypto'
-import { accentOf, TEXT_CONTRAST } from '../../decide/contrast'
+import { accentOf, contrast, TEXT_CONTRAST } from '../../decide/contrast'
 
 /** Default of `brand.color`. */
 export const DEFAULT_COLOR = '#17477a'
@@ -16,6 +16,8 @@ export const SCHEMES = {
     hair: '#e4e0d9',
     bad: '#9b1c1c',
     'bad-paper': '#fdeeee',
+    warn: '#7a4a00',
+    'warn-paper': '#fff3d9',
   },
   dark: {
     ink: '#f1efec',
@@ -26,6 +28,8 @@ export const SCHEMES = {
     hair: '#3a3835',
     bad: '#ffb4ab',
     'bad-paper': '#3b1c1a',
+    warn: '#ffd08a',
+    'warn-paper': '#37280d',
   },
 } as const
 
@@ -34,35 +38,73 @@ const LINK_CONTRAST = { light: TEXT_CONTRAST, dark: 6.5 } as const
 
 /** Returns all colours of a scheme, by the names of their CSS custom properties. */
 export function colorsOf(scheme: keyof typeof SCHEMES, color: string): Readonly<Record<string, string>> {
-  const { paper, card } = SCHEMES[scheme]
-  const { brand, onBrand, brandEdge, link } = accentOf(color, [paper, card], LINK_CONTRAST[scheme])
-  return { ...SCHEMES[scheme], brand, 'on-brand': onBrand, 'brand-edge': brandEdge, link }
+  const colors = SCHEMES[scheme]
+  const { brand, onBrand, brandEdge, link } = accentOf(color, [colors.paper, colors.card], LINK_CONTRAST[scheme])
+  const errors = isRed(brand) ? { bad: colors.warn, 'bad-paper': colors['warn-paper'] } : {}
+  return { ...colors, ...errors, brand, 'on-brand': onBrand, 'brand-edge': brandEdge, hover: hoverShade(brand), link }
+}
+
+/** Is the colour one that an error in red would be mistaken for? Then errors are amber. @param color `#rrggbb` */
+function isRed(color: string): boolean {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16))
+  return red > 2 * Math.max(green, blue)
+}
+
+/** Contrast with black or white from which the button can take a shade of it: the text on it stays readable. */
+const SHADE_CONTRAST = 7
+
+/** Returns what lies over the button under the pointer: it darkens, unless it is almost black or its black text would suffer. */
+function hoverShade(brand: string): string {
+  const isAlmostBlack = contrast(brand, '#000000') < 1.5
+  const isLight = contrast(brand, '#ffffff') < TEXT_CONTRAST
+  const darkens = isLight ? contrast(brand, '#000000') >= SHADE_CONTRAST : !isAlmostBlack
+  return darkens ? '#00000026' : '#ffffff33'
 }
 
 const RULES = `
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}
-body{margin:0;min-height:100vh;min-height:100svh;display:flex;flex-direction:column;align-items:center;justify-content:center;gap:1.5rem;padding:2rem 1rem;background:var(--paper);color:var(--ink);font:1.0625rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;overflow-wrap:break-word}
+body{margin:0;min-height:100vh;min-height:100svh;display:flex;flex-direction:column;align-items:center;justify-content:center;gap:1.75rem;padding:2.5rem 1rem;background:var(--paper);color:var(--ink);font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;overflow-wrap:break-word}
 .brand{max-width:100%;text-align:center}
-.brand a{display:inline-block;max-width:100%;color:var(--ink);font-size:1.5rem;font-weight:700;line-height:1.25;letter-spacing:-.01em;text-decoration:none;border-radius:.375rem}
-.brand .logo{display:block;width:18rem}
-.brand img{display:block;max-width:min(100%,18rem);max-height:4rem;margin:0 auto}
-@media (prefers-color-scheme:dark){.brand img{color-scheme:light;background:#fff;padding:.5rem .75rem;border-radius:.375rem}}
-main{width:100%;max-width:26rem;padding:2rem 1.75rem;background:var(--card);border-top:.25rem solid var(--brand);border-radius:.5rem;box-shadow:0 1px 3px #0003,0 8px 24px #00000014}
-h1{margin:0 0 1.25rem;font-size:1.5rem;line-height:1.25}
-p{margin:0 0 1rem}
-label{display:block;margin:1rem 0 .25rem;font-weight:600}
-input{width:100%;min-height:3rem;padding:.625rem .75rem;border:1px solid var(--line);border-radius:.375rem;background:transparent;color:inherit;font:inherit}
-button{width:100%;min-height:3rem;margin-top:1.5rem;padding:.75rem 1rem;border:1px solid var(--brand-edge);border-radius:.375rem;background:var(--brand);color:var(--on-brand);font:inherit;font-weight:600;cursor:pointer}
-button:hover{box-shadow:inset 0 0 0 2px var(--on-brand)}
-:focus-visible{outline:3px solid var(--link);outline-offset:2px}
-.alert{padding:.75rem 1rem;border-left:.25rem solid var(--bad);border-radius:.25rem;background:var(--bad-paper);color:var(--bad)}
+.brand a{display:block;color:var(--ink);font-size:clamp(1.5rem,6.5vw,2rem);hyphens:auto;font-weight:700;line-height:1.2;letter-spacing:-.02em;text-decoration:none;border-radius:.375rem}
+.brand img{display:block;width:22rem;max-width:100%;max-height:5rem;object-fit:contain;margin:0 auto}
+.by-night{display:none}
+@media (prefers-color-scheme:dark){.by-day{display:none}.by-night{display:inline}}
+main{width:100%;max-width:26rem;text-align:center;padding:2rem;background:var(--card);border:1px solid var(--hair);border-radius:.75rem;box-shadow:0 1px 2px #0000000d,0 12px 32px #00000012}
+h1{margin:0;font-size:1.375rem;line-height:1.3;letter-spacing:-.01em}
+p{margin:.5rem 0 0}
+.field{display:flex;flex-wrap:wrap;align-items:baseline;justify-content:space-between;gap:.375rem 1rem;margin-top:1.25rem;text-align:start}
+label{font-weight:600}
+.field input{order:1}
+input{width:100%;min-height:3rem;padding:.625rem .75rem;border:1px solid var(--line);border-radius:.5rem;background:transparent;color:inherit;font:inherit}
+button,.button{display:flex;align-items:center;justify-content:center;width:100%;min-height:3rem;padding:.6875rem 1rem;border:1px solid var(--brand-edge);border-radius:.5rem;background:var(--brand);color:var(--on-brand);font:inherit;font-weight:600;text-align:center;text-decoration:none;cursor:pointer}
+button:hover,.button:hover{box-shadow:inset 0 0 0 9rem var(--hover)}
+.button.quiet{border-color:var(--line);background:transparent;color:var(--ink)}
+.button.quiet:hover{background:var(--hair);box-shadow:none}
+form>button,.buttons{margin-top:1.5rem}
+.buttons{display:flex;flex-wrap:wrap;gap:.75rem}
+.buttons>*{flex:1 1 auto;width:auto;margin:0}
+:focus-visible{outline:2px solid var(--ink);outline-offset:2px}
+input:focus-visible{outline-offset:-1px}
+.alert{display:flex;text-align:start;gap:.625rem;margin-top:1rem;padding:.75rem .875rem;border:1px solid transparent;border-radius:.5rem;font-size:.9375rem;line-height:1.45}
 .alert:focus{outline:none}
+.alert svg{flex:none;width:1.25rem;height:1.25rem;margin-top:.0625rem}
+.alert span{min-width:0}
 .alert a{color:inherit;font-weight:600}
-a{color:var(--link);text-underline-offset:.15em}
-.links{margin:1.25rem 0 0;padding:0;list-style:none;text-align:center}
-.links a{display:inline-block;padding:.25rem .5rem}
-.links+.links{margin-top:1rem;padding-top:1rem;border-top:1px solid var(--hair)}
+.error{background:var(--bad-paper);color:var(--bad)}
+.warning{background:var(--warn-paper);color:var(--warn)}
+.notice{border-color:var(--hair);background:var(--paper)}
+a{color:var(--link);text-underline-offset:.2em}
+.field a,footer a{color:var(--muted);font-size:.875rem;text-decoration:none}
+.field a:hover,footer a:hover{text-decoration:underline}
+.new{margin-top:1.5rem;padding-top:1.25rem;border-top:1px solid var(--hair);}
+footer{display:flex;flex-wrap:wrap;justify-content:center;gap:0 1.5rem}
+footer a,.field a{padding:.25rem 0}
+@media (max-width:30rem){
+body{justify-content:flex-start;padding:2rem 1.25rem;background:var(--card)}
+main{padding:0;border:0;border-radius:0;background:none;box-shadow:none}
+footer a{padding:.625rem 0}
+}
 `
 
 const declared = (scheme: keyof typeof SCHEMES, color: string) =>
@@ -80,6 +122,7 @@ export function styleIn(color: string): string {
 /** Resources that the built-in pages load, and targets of their forms. */
 export interface Sources {
   readonly logoUrl: string | undefined
+  readonly logoDarkUrl: string | undefined
   readonly stylesheetUrl: string | undefined
   /** Origins that a form may redirect to, besides the origin of the page. */
   readonly formTargets: readonly string[]
@@ -89,23 +132,23 @@ export interface Sources {
 const cspSource = (address: string) => (address.startsWith('/') ? "'self'" : new URL(address).origin)
 
 /** Returns the policy of the built-in pages. The policy allows the style sheet by its hash, the resources of the brand, and no others. */
-export function contentSecurityPolicy(style: string, { logoUrl, stylesheetUrl, formTargets }: Sources): string {
+export function contentSecurityPolicy(style: string, sources: Sources): string {
+  const { logoUrl, logoDarkUrl, stylesheetUrl, formTargets } = sources
   const hash = createHash('sha256').update(style).digest('base64')
-  const [logo, sheet] = [logoUrl, stylesheetUrl].map((url) => (url === undefined ? [] : [cspSource(url)])) as [
-    string[],
-    string[],
-  ]
-  const rows: [directive: string, sources: readonly string[]][] = [
+  const originsOf = (...urls: (string | undefined)[]) =>
+    urls.flatMap((url) => (url === undefined ? [] : [cspSource(url)]))
+  const sheet = originsOf(stylesheetUrl)
+  const rows: [directive: string, allowed: readonly string[]][] = [
     ['default-src', ["'none'"]],
     ['style-src', [`'sha256-${hash}'`, ...sheet]],
-    ['img-src', [...logo, ...sheet]],
+    ['img-src', [...originsOf(logoUrl, logoDarkUrl), ...sheet]],
     ['font-src', sheet],
     ['form-action', ["'self'", ...formTargets]],
     ['base-uri', ["'none'"]],
     ['frame-ancestors', ["'none'"]],
   ]
   return rows
-    .filter(([, sources]) => sources.length > 0)
-    .map(([directive, sources]) => [directive, ...new Set(sources)].join(' '))
+    .filter(([, allowed]) => allowed.length > 0)
+    .map(([directive, allowed]) => [directive, ...new Set(allowed)].join(' '))
     .join('; ')
 }
