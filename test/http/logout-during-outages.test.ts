@@ -45,3 +45,16 @@ test('[S22] logout: of a visitor whose SSO session has ended, while Redis hangs 
   await eventually(async () => view(await browser.visit(`${setup.morning.url}/`)).status === 'anon')
   expect(await script()).not.toHaveProperty('saved')
 })
+
+test('[S22] logout: while Redis takes no writes → the next pages show nothing of the session', async () => {
+  const browser = await loggedInBrowser(setup)
+  await browser.visit(`${setup.morning.url}/keep`)
+  await redis.refuseWrites()
+  const answer = await browser.fetchJson(`${setup.morning.url}/logout`, { json: {} })
+  expect(answer.json).toMatchObject({ logout: 'pending' })
+  const page = view(await browser.visit(`${setup.morning.url}/`))
+  expect([page.status, page.username, page.saved]).toEqual(['none', undefined, undefined])
+  await redis.takeWrites()
+  await eventually(async () => view(await browser.visit(`${setup.morning.url}/`)).status === 'anon')
+  expect(setup.emulator.sessions().filter(({ status }) => status === 'loggedin')).toEqual([])
+})

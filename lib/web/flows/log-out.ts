@@ -53,9 +53,11 @@ export async function logOut(ctx: Context, scope: LogoutScope, carried?: LogoutM
   if (target === undefined) return logOutUnknown(ctx, mark)
   const named = target === 'unavailable' ? mark : { ...mark, sidHash: target.sidHash }
   ctx.setMark(named, lastingSeconds(ctx)) // before anything can fail
-  if (target === 'unavailable') return 'pending'
-  const isTold = await unlessUnavailable(() => endEverywhere(ctx, scope, target, named))
-  if (isTold === 'unavailable') return 'pending'
+  const isTold = target !== 'unavailable' && (await unlessUnavailable(() => endEverywhere(ctx, scope, target, named)))
+  if (target === 'unavailable' || isTold === 'unavailable') {
+    await session.leave('keep_cookie') // the page shows nothing of the session, and the next one ends it
+    return 'pending'
+  }
   ctx.setMark({ ...named, isTold }, isTold ? TOLD_SECONDS : RETRIED_SECONDS)
   await session.leave('drop_cookie')
   return isTold ? 'confirmed' : 'pending'
@@ -80,8 +82,9 @@ async function logOutUnknown(ctx: Context, mark: LogoutMark): Promise<LogoutResu
 
 /** Removes a session without an SSO session, and its data. */
 export async function removeSession({ session, site }: Context): Promise<void> {
-  if (session.key !== undefined) await site.records.remove(session.key)
+  const { key } = session
   await session.leave('drop_cookie')
+  if (key !== undefined) await site.records.remove(key)
 }
 
 /** Returns the session to end: that of the request, or the one that has followed it a moment ago. */
