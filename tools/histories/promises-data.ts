@@ -44,11 +44,15 @@ const DEFERRED_MS = 5000
 const isDeferred = (view: HistoryView, logout: Entry, page: Entry) =>
   logout.logout === 'pending' && view.isTroubled(logout, ['store', 'busy']) && page.begin < logout.end + DEFERRED_MS
 
+/** A logout without Redis may leave the basket of a visitor who was never logged in: it is not promised (docs/internals/architecture.md). */
 const logoutDropsData: Promised = (view) =>
   [...found(view)].flatMap(({ page, item }) => {
     const put = puts(view, page.agent).find((entry) => entry.item === item.item)
     const isBetween = (logout: Entry) => put && put.end < logout.begin && logout.end < page.begin
-    const isOver = (entry: Entry) => isDone(entry) && isBetween(entry) && !isDeferred(view, entry, page)
+    const mayStay = (logout: Entry) =>
+      item.user === undefined && view.isTroubled(logout, ['store', 'loss', 'process'], PROBED_MS)
+    const isOver = (entry: Entry) =>
+      isDone(entry) && isBetween(entry) && !isDeferred(view, entry, page) && !mayStay(entry)
     const logout = view.of(page.agent).logouts.find(isOver)
     return logout ? [`${name(page)} finds ${item.item}, which was put there before ${name(logout)}`] : []
   })
