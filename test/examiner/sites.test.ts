@@ -11,10 +11,10 @@ import type { Result, Verdict } from '../../lib/examiner/check'
 import { allChecks } from '../../lib/examiner/checks'
 import { htmlReport } from '../../lib/examiner/report/html'
 import type { Examined } from '../../lib/examiner/report/summary'
-import { cleanEnvironment } from '../examples/process'
 import { violations } from '../support/axe'
 import { findChromium, openBrowser, screenshots } from '../support/browser'
 import { freePort } from '../support/ports'
+import { cleanEnvironment } from '../support/process'
 
 /* The command against real sites. Here only checks that wait for nothing; all of them are in `node tools/examiner/sites`. */
 

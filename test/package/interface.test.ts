@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { readText, root, sources } from './support/sources'
+import { readText, root, sources } from '../support/sources'
 
 const page = readText('docs', 'internals', 'protocol.md')
 const plain = (text: string) => text.replaceAll('`', '')

@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { parseSync } from '@swc/core'
-import { createEmulator, demoOptions } from '../lib/emulator'
-import { allPages } from '../tools/docs/pages'
-import { linesIn, quickStart, shellLines } from './docs/shell-lines'
-import { compilerMessages, makeWorkshop } from './examples/project'
-import { anchorsOf, type Block, blocksOf, proseOf } from './support/markdown'
-import { readText, root } from './support/sources'
+import { createEmulator, demoOptions } from '../../lib/emulator'
+import { allPages } from '../../tools/docs/pages'
+import { anchorsOf, type Block, blocksOf, proseOf } from '../support/markdown'
+import { compilerMessages, makeWorkshop } from '../support/project'
+import { readText, root } from '../support/sources'
+import { linesIn, quickStart, shellLines } from './shell-lines'
 
 /*
  * What the documentation says is so: its code compiles, its commands run, its links lead somewhere. A block of code may use the names of

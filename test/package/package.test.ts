@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
-import { compilerMessages, makeProject } from './examples/project'
-import { readText as read, root, sources, treeOf } from './support/sources'
+import { compilerMessages, makeProject } from '../support/project'
+import { readText as read, root, sources, treeOf } from '../support/sources'
 
 /* What can be said of the package without packing it; `npm run check:package` and `npm run test:matrix` say the rest. */
 

@@ -9,9 +9,9 @@ import { Redis } from 'ioredis'
 import { refusedTokenFinding } from '../../lib/cli/doctor-sso'
 import type { Emulator } from '../../lib/emulator'
 import { runCommand } from '../emulator/command'
-import { makeProject } from '../examples/project'
 import { redisUrl } from '../flows/setup'
 import { makeCertificate } from '../support/certificate'
+import { makeProject } from '../support/project'
 import { startRedis } from '../support/redis'
 import {
   answering,

@@ -16,7 +16,7 @@ import { eventually } from '../support/wait'
 
 /* The arguments and the exit codes of `express-sso2 examine`, and the site that it starts. */
 
-const { createSite } = require('../examiner/sites/by-hand.cjs') as {
+const { createSite } = require('./sites/by-hand.cjs') as {
   createSite(env: Readonly<Record<string, string>>): { app: RequestListener; stop(): void }
 }
 

@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { Browser, Page } from 'playwright-core'
-import { type Running, start } from './examples/process'
-import { type At, walks } from './examples/walks'
-import { openBrowser } from './support/browser'
-import { freePort } from './support/ports'
-import { readText, root } from './support/sources'
+import { openBrowser } from '../support/browser'
+import { freePort } from '../support/ports'
+import { type Running, start } from '../support/process'
+import { readText, root } from '../support/sources'
+import { type At, walks } from './walks'
 
 /* Each example by its one command, against the real emulator that the command starts. */
 
