@@ -141,13 +141,6 @@ test('README: the same program starts in production, with a real address and POR
   }
 })
 
-test('README: a port that another program has ends the program with an error', async () => {
-  const line = linesOf(stepsOf('README.md', 'Quick start')[2])[0] ?? ''
-  const { output, ended } = run(line)
-  expect([await ended, output()]).toEqual([1, expect.stringContaining('EADDRINUSE')])
-  expect(output()).not.toContain('Open http')
-})
-
 describe('docs/quick-start.md: curl', () => {
   const lines = () => {
     const sections = stepsOf('docs/quick-start.md', 'Try it with curl')
@@ -166,12 +159,6 @@ describe('docs/quick-start.md: curl', () => {
     expect(more).toEqual([])
     expect(await said(visit)).toContain('Hello.')
     expect(JSON.parse(await said(login))).toMatchObject({ username, accountId: `account-${username}` })
-  })
-
-  test.each([/ -b jar -c jar/, / -A '[^']*'/, / -H 'Accept: [^']*'/])('needs %s at the first visit', async (flag) => {
-    const [visit = '', login] = lines()
-    expect(await said(visit.replace(flag, ''))).toContain('Hello.')
-    expect(await said(login)).toContain('Please send the form again')
   })
 
   test('needs Origin at the login, and -L to follow the redirects', async () => {
