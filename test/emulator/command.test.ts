@@ -197,12 +197,6 @@ test('started again it prints the same clients, and another session secret', asy
   expect(first?.['SSO2_SESSION_SECRET']).not.toBe(second?.['SSO2_SESSION_SECRET'])
 })
 
-test('sites that would share cookies are told so', async () => {
-  const shared = await start('--site', 'http://localhost:3000', '--site', 'http://localhost:3001')
-  expect(shared.output).toMatch(/localhost has two sites.*\n.*another host name/s)
-  expect(shared.output).toContain('session.cookieName')
-})
-
 test('with a configuration, a site that lands there is its client, and any other one is added', async () => {
   const config = file('sites.json', JSON.stringify(configuration))
   const sites = ['--site', new URL(morning.landingPage).origin, '--site', 'http://localhost:3005']

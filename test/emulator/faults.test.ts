@@ -158,14 +158,6 @@ test('hang: no answer, until the emulator is closed', async () => {
   await expect(call).rejects.toMatchObject(hasMovedOrEnded)
 })
 
-test('error at Authenticate says frf and raa as the specification does', async () => {
-  const { sid } = await platform.browser().identify()
-  emulator.faults.add({ operation: 'authenticate', kind: 'error', code: 'account_frozen', times: 1 })
-  expect(await platform.authenticate(sid)).toMatchObject({ frf: 43_200, raa: -1 })
-  emulator.faults.add({ operation: 'authenticate', kind: 'error', code: 'invalid_credentials', times: 1 })
-  expect(await platform.authenticate(sid)).toMatchObject({ frf: -1, raa: 4 })
-})
-
 const nonsense: [what: string, fault: object][] = [
   ['an unknown kind', { operation: 'identify', kind: 'tired' }],
   ['an unknown operation', { operation: 'teleport', kind: 'down' }],

@@ -110,28 +110,6 @@ test('the token endpoint takes forms only, each field once', async () => {
   expect((await platform.request('POST', '/oauth/token', form, good)).status).toBe(200)
 })
 
-test.each([
-  ['GET', '/sso/authenticate'],
-  ['GET', '/oauth/token'],
-  ['POST', '/external/api/v1/me'],
-  ['DELETE', '/external/api/v1/admin'],
-  ['OPTIONS', '/sso/logout'],
-])('%s %s: 405 with the method that is taken', async (method, path) => {
-  const { status, headers } = await platform.request(method, path)
-  expect([status, headers['allow']]).toEqual([405, expect.stringMatching(/^(GET|POST)$/)])
-})
-
-test('names of built-ins are no clients, accounts or codes', async () => {
-  for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
-    expect(
-      (await platform.callRaw('logout', token({ ...morning, clientId: name }, { ...device, sid: 'x' }))).status,
-    ).toBe(400)
-    expect((await platform.control('PATCH', `/accounts/${name}`, { active: true })).status).toBe(404)
-    const { sid } = await platform.browser().identify()
-    expect(await platform.authenticate(sid, { usr: name })).toMatchObject({ err: 'invalid_credentials' })
-  }
-})
-
 test('what comes from outside is shown as text, in the portal and in a flow', async () => {
   const { sid } = await platform.browser().identify()
   await platform.authenticate(sid, { usr: '"><script>alert(1)</script>', pwd: 'x' })

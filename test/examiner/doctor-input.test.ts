@@ -95,7 +95,6 @@ describe('with --module', () => {
 
   const factory = "() => require('express-sso2').sso2({ routes: { landing: '/made' } })"
   test.each<[string, string, string]>([
-    ['by name, as a promise, beside other values', `exports.port = 1; exports.makeSso = async ${factory}`, ''],
     ['one of several, named', `exports.stop = () => process.exit(7); exports.makeSso = ${factory}`, '#makeSso'],
   ])('a function that makes the site is called: %s', async (_how, text, name) => {
     const [flag = '', file = ''] = module('factory.cjs', text)
@@ -116,11 +115,6 @@ describe('with --module', () => {
       'with a configuration that is wrong',
       "exports.sso = require('express-sso2').sso2({ graceSeconds: -1 })",
       /graceSeconds \(SSO2_GRACE_SECONDS\) must be/,
-    ],
-    [
-      'that throws what is no error',
-      "throw 'canary'",
-      /^WRONG: \S*no-error\.js cannot be loaded: error: unknown error$/,
     ],
   ])('a module %s is told', async (name, text, says) => {
     const report = await command(module(`${name.replaceAll(' ', '-')}.js`, text))

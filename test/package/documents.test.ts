@@ -213,7 +213,7 @@ test('every relative link leads to a file, and to a heading that is in it', () =
 
 test('each heading that a log line or an error names is there', () => {
   const named = [...sources.values()].flatMap((text) =>
-    [...text.matchAll(/"([^"\n]+)" in (docs\/[\w/-]+\.md)/g)].map(([, title = '', page = '']) => ({ title, page })),
+    [...text.matchAll(/"([^"$\n]+)" in (docs\/[\w/-]+\.md)/g)].map(([, title = '', page = '']) => ({ title, page })),
   )
   const ofLogLines = Object.values(LOG_LINES).map(({ heading }) => ({
     title: heading,

@@ -54,7 +54,7 @@ describe('in a browser', () => {
     page.on('pageerror', (error) => errors.push(error.message))
     await page.goto(at('/'))
     await logIn(page, 'not-it')
-    await page.getByText('Wrong username or password; 2 attempts left.').waitFor()
+    await page.getByText(/^Wrong username or password; \d attempts? left\.$/).waitFor()
     await logIn(page, 'correct-horse')
     await page.getByRole('heading', { name: /^Good morning, Ada/ }).waitFor()
     await page.getByText('The heron is back on the weir').waitFor()
