@@ -1,13 +1,11 @@
 /** What the doctor makes of a platform that answers strangely, and of what stands between a site and its visitors. */
-import { rmSync, writeFileSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import https from 'node:https'
 import net from 'node:net'
-import path from 'node:path'
 import type { RequestHandler } from 'express'
 import { Redis } from 'ioredis'
 import { refusedTokenFinding } from '../../lib/cli/doctor-sso'
 import type { Emulator } from '../../lib/emulator'
-import { redisUrl } from '../flows/setup'
 import { makeCertificate } from '../support/certificate'
 import { makeProject } from '../support/project'
 import { startRedis } from '../support/redis'
@@ -15,7 +13,6 @@ import {
   answering,
   type Change,
   codeFor,
-  examine,
   examineByCommand,
   examined,
   helpOf,
@@ -117,12 +114,6 @@ test.each<[string, Change, what: string, says: RegExp]>([
     /^WRONG: a proxy changes the cookie sso2\.b \(HttpOnly\)\n-> remove the rules of the proxy that rewrite cookies/,
   ],
   [
-    'drops our cookies',
-    ({ 'set-cookie': _dropped, ...headers }) => headers,
-    'cookies',
-    /^WRONG: the cookie sso2\.b does not arrive.*\n-> the proxy must pass Set-Cookie on$/,
-  ],
-  [
     'takes out that nothing may be kept',
     ({ 'cache-control': _dropped, ...headers }) => headers,
     'caches',
@@ -206,7 +197,6 @@ test.each(tokenAnswers)('a token endpoint that answers %i %s', async (status, bo
 })
 
 test.each<[string, (path: string, authorization: string) => number, RegExp]>([
-  ['refuses every path alike', () => 401, /^note: .*HTTP 401 to each path without a valid access token/],
   [
     'shows to a good token that the path is there',
     (_path, token) => (token.length > 48 ? 403 : 401),
@@ -248,43 +238,11 @@ test('a Redis that is limited and evicts nothing is well, and one that evicts is
   await server.stop()
 })
 
-test('a variables file that cannot be read is told, and nothing is examined', async () => {
-  const report = await examine({ REDIS_URL: redisUrl() }, ['--env-file', '/not/there/.env'])
-  expect([report.output, report.code]).toEqual([
-    expect.stringMatching(
-      /^WRONG +configuration +\/not\/there\/\.env cannot be read: ENOENT\n +-> --env-file.*\n +See docs\/commands\.md#configuration\n$/,
-    ),
-    1,
-  ])
-})
-
 describe('in a folder of its own', () => {
   const folder = makeProject()
   const command = (args: string[], changes: Record<string, string>) =>
     examineByCommand({ ...scene.environment, ...changes }, args, folder)
   afterAll(() => rmSync(folder, { recursive: true }))
-
-  test('what a module has set by code is left to the module: its landing page, its Redis, its ticket exchange', async () => {
-    const refusing = await answering(401, {}, '{"error":"invalid_client"}')
-    const text = `
-      const { sso2 } = require('express-sso2')
-      const { Redis } = require(${JSON.stringify(require.resolve('ioredis'))})
-      const lost = async () => { throw Object.assign(new Error('lost'), { code: 'ECONNRESET' }) }
-      exports.one = sso2({ routes: { landing: false }, redis: new Redis(process.env.REDIS_URL) })
-      exports.two = sso2({ exchangeTicket: lost, identify: 'on-demand', routes: { login: false } })
-      exports.three = sso2({ ticketExchange: { clientAuth: 'basic' } })`
-    writeFileSync(path.join(folder, 'sso.js'), text)
-    const report = await command(['--module', 'sso.js'], { SSO2_TOKEN_URL: `${refusing.url}/token` })
-    await refusing.close()
-    expect(report.of('landing page')).toMatch(
-      /^note: Identify redirects with .*; routes\.landing is false, so the site must serve this page itself$/m,
-    )
-    expect(report.of('site')).toMatch(/^note: GET .*; routes\.landing is false, so the doctor cannot ask for more$/m)
-    expect(report.of('Redis').match(/^ok: version/gm)).toHaveLength(3)
-    expect(report.of('token endpoint')).toMatch(/^WRONG: exchangeTicket of the site cannot connect: ECONNRESET$/m)
-    expect(report.of('token endpoint')).toMatch(/clientAuth: 'post'/)
-    expect(report.code).toBe(1)
-  })
 
   test.each([
     [

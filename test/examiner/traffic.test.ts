@@ -1,15 +1,8 @@
-import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
-import https from 'node:https'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { Browser, type Hop } from '../../lib/examiner/browser'
 import { evidenceOf } from '../../lib/examiner/evidence'
 import { sendRequest } from '../../lib/examiner/request'
 import { readSettings } from '../../lib/examiner/settings'
-import { makeCertificate } from '../support/certificate'
 import { beside } from './beside'
 
 /* What the examiner sends and gets, and what the evidence of a check shows of it. */
@@ -27,17 +20,6 @@ test('a request reaches names below localhost and other hosts, and reads two mil
       expect([length >= 2_000_000, length < 2_200_000]).toEqual([true, true])
     },
   ))
-
-test('a request accepts a certificate that this machine has signed itself', async () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'express-sso2-examiner-'))
-  const server = https.createServer(makeCertificate(folder), (_req, res) => res.end('ok'))
-  rmSync(folder, { recursive: true })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
-  expect((await get(`https://localhost:${port}/`)).text).toBe('ok')
-  expect((await get(`https://0.0.0.0:${port}/`)).error).toBe('DEPTH_ZERO_SELF_SIGNED_CERT')
-  server.close()
-})
 
 /** Redirects by the last part of the path, and otherwise shows what has come. */
 const echo: RequestListener = (req, res) => {

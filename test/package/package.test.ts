@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { compilerMessages, makeProject } from '../support/project'
 import { readText as read, root } from '../support/sources'
 
-/* What can be said of the package without packing it; `npm run check:package` and `npm run test:matrix` say the rest. */
+/* What can be said of the package without packing it; `npm run check:package` and `node tools/matrix` say the rest. */
 
 interface Locked {
   optionalDependencies?: Record<string, string>
