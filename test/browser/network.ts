@@ -4,7 +4,7 @@ import { violations } from '../support/axe'
 import { openBrowser, screenshots, viewports } from '../support/browser'
 
 /** The example's two newspapers and their platform, as `example-app/network.js` starts them. */
-export interface Network {
+interface Network {
   urls: { morning: string; evening: string; emulator: string }
   emulator: ReturnType<typeof createEmulator>
   close(): Promise<void>

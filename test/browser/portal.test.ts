@@ -108,15 +108,10 @@ test('a one-time password is shown once, and works', async () => {
   expect(await page.locator('body').textContent()).not.toContain(pwd)
 })
 
-test.each([
-  ['+ 10 s', 10],
-  ['+ 6 min', 360],
-  ['+ 2 h', 7200],
-  ['+ 12 h', 43_200],
-])('the clock goes forward by %s', async (label, seconds) => {
-  await press(label)
+test('the clock goes forward', async () => {
+  await press('+ 6 min')
   await says('The clock went forward')
-  expect(Math.abs(emulator.clock.now() - Date.now() - seconds * 1000)).toBeLessThan(1000)
+  expect(Math.abs(emulator.clock.now() - Date.now() - 360_000)).toBeLessThan(1000)
   await shows('clock', 'ahead of the system')
 })
 
@@ -131,21 +126,6 @@ test('a fault is switched on and off', async () => {
   await press('Switch off: status at sessionstatus')
   await shows('faults', 'Everything works as it should.')
   expect(emulator.faults.list()).toEqual([])
-})
-
-/** Options that are wider than the field shows, its arrow aside; read in the page. */
-const cutOff = `(() => {
-  const select = document.querySelector('select[name=kind]')
-  const { font, paddingLeft, paddingRight } = getComputedStyle(select)
-  const pen = document.createElement('canvas').getContext('2d')
-  pen.font = font
-  const room = select.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight) - 24
-  return [...select.options].map(({ text }) => text).filter((text) => pen.measureText(text).width > room)
-})()`
-
-test.each(Object.entries(viewports))('at the width of a %s no kind of fault is cut off', async (_name, size) => {
-  await page.setViewportSize(size)
-  expect(await page.evaluate(cutOff)).toEqual([])
 })
 
 test('a fault that makes no sense is refused in words', async () => {
@@ -174,19 +154,15 @@ test('it works by keyboard, and the focus stays where it was', async () => {
   expect(await page.evaluate('document.activeElement.textContent.trim()')).toBe('+ 10 s')
 })
 
-test.each([
-  ['a phone', viewports.phone.width],
-  ['a small phone', 320],
-  ['a desk', viewports.desktop.width],
-])('it fits %s', async (_what, width) => {
+test('it fits a small phone', async () => {
   await platform.login()
   await platform.call('sessionstatus', { sid: 'x'.repeat(200), lks: 'anon', uas: 'y'.repeat(300) })
   emulator.account('otto').freeze()
   emulator.faults.add({ operation: 'sessionstatus', kind: 'slow', ms: 3000, times: 3, sid: 'z'.repeat(100) })
-  await page.setViewportSize({ width, height: 800 })
+  await page.setViewportSize({ width: 320, height: 800 })
   await shows('faults', 'slow')
   for (const summary of await page.locator('#calls summary').all()) await summary.click()
-  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
 })
 
 test.each(['light', 'dark'] as const)('axe-core finds nothing, whatever it shows, %s', async (colorScheme) => {
@@ -231,8 +207,7 @@ test('a session leads to its flow, which grows as it happens and opens claims fr
 
 test.each([
   ['light', 1280],
-  ['dark', 1280],
-  ['light', 390],
+  ['dark', 390],
 ] as const)('axe-core has nothing to say against a flow, %s, %i wide, and it fits', async (colorScheme, width) => {
   await page.emulateMedia({ colorScheme })
   await page.setViewportSize({ width, height: 900 })
@@ -251,34 +226,16 @@ const overflowing = `[...document.querySelectorAll('main *')].filter((one) => {
   return !one.closest('.sr, .between, thead') && ((card && right > card.right + 1) || (one.childElementCount === 0 && one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).display !== 'inline'))
 }).map((one) => one.outerHTML.slice(0, 80))`
 
-test.each([390, 768, 1000, 1216, 1280, 1920])(
-  'at a width of %i nothing is cut off, in the portal and in a flow',
-  async (width) => {
-    await page.setViewportSize({ width, height: 900 })
-    emulator.account('otto').freeze()
-    const sid = await eventful()
-    await shows('calls', 'authenticate')
-    expect(await page.evaluate(overflowing)).toEqual([])
-    await page.goto(`${emulator.url}/flows/sessions/${sid}`)
-    await page.locator('#live.good').waitFor()
-    expect(await page.evaluate(overflowing)).toEqual([])
-  },
-)
-
-test.each([1280, 1920])(
-  'at a width of %i the calls are beside the sessions, and the buttons of a row in one line',
-  async (width) => {
-    await page.setViewportSize({ width, height: 900 })
-    await eventful()
-    await shows('calls', 'authenticate')
-    const [sessions, clock, calls] = await Promise.all(
-      ['#sessions', '#clock', '#calls'].map((id) => page.locator(id).boundingBox()),
-    )
-    expect([clock?.y, calls?.x]).toEqual([sessions?.y, clock?.x])
-    const tops = `[...document.querySelectorAll('td .buttons')].map((row) => new Set([...row.children].map((one) => one.offsetTop)).size)`
-    expect(new Set((await page.evaluate(tops)) as number[])).toEqual(new Set([1]))
-  },
-)
+test.each([390, 1000, 1920])('at a width of %i nothing is cut off, in the portal and in a flow', async (width) => {
+  await page.setViewportSize({ width, height: 900 })
+  emulator.account('otto').freeze()
+  const sid = await eventful()
+  await shows('calls', 'authenticate')
+  expect(await page.evaluate(overflowing)).toEqual([])
+  await page.goto(`${emulator.url}/flows/sessions/${sid}`)
+  await page.locator('#live.good').waitFor()
+  expect(await page.evaluate(overflowing)).toEqual([])
+})
 
 test('before the first call three steps say how to begin, and go with it; passwords stay in the list of accounts', async () => {
   const start = page.locator('#start')
@@ -290,10 +247,6 @@ test('before the first call three steps say how to begin, and go with it; passwo
   await shows('sessions', 'anon')
   expect(await start.textContent()).toBe('')
   await shows('accounts', 'correct-horse')
-})
-
-test('Reset everything stands apart, in the header', async () => {
-  expect(await page.locator('header').getByRole('button').allTextContents()).toEqual(['Reset everything'])
 })
 
 test('a page of another site cannot press a button', async () => {

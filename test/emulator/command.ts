@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { launch, start } from '../examples/process'
+import { launch, start } from '../support/process'
 import { root } from '../support/sources'
 
 /** Where the package is built. */

@@ -22,26 +22,20 @@ const bodies: [what: string, headers: Record<string, string>, body: () => string
   ['no body', json, () => ''],
   ['no JSON', json, () => '{'],
   ['a list', json, () => '[]'],
-  ['null', json, () => 'null'],
-  ['a number', json, () => '7'],
   ['no t', json, () => '{}'],
   ['t that is a number', json, () => '{"t":7}'],
-  ['t that is a list', json, () => JSON.stringify({ t: [goodToken()] })],
   ['more than t', json, () => JSON.stringify({ ...JSON.parse(good()), more: 1 })],
   ['t under __proto__', json, () => `{"__proto__":${good()}}`],
   ['another content type', { 'content-type': 'text/plain' }, good],
-  ['no content type', {}, good],
   ['a form', form, () => `t=${goodToken()}`],
   ['deep nesting', json, () => `{"t":${'['.repeat(9000)}${']'.repeat(9000)}}`],
 ]
 
 const tokens: typeof bodies = [
   ['an empty token', json, () => '{"t":""}'],
-  ['two dots', json, () => '{"t":".."}'],
   ['a token of four parts', json, () => '{"t":"e30.e30.e30.e30"}'],
   ['a token that is no base64url', json, () => '{"t":"e+0.e/0.e=0"}'],
   ['a header that is null', json, () => '{"t":"bnVsbA.bnVsbA.AAAA"}'],
-  ['a header that is a list', json, () => '{"t":"W10.W10.AAAA"}'],
   ['a token of 9,000 characters', json, () => JSON.stringify({ t: `e30.${'A'.repeat(9000)}.AAAA` })],
 ]
 
@@ -53,9 +47,6 @@ describe.each(['authenticate', 'sessionstatus', 'logout', 'logoutall'])('%s', (o
   }
   test.each(bodies)('%s', (_what, headers, body) => refused(headers, body(), 'bad_request'))
   test.each(tokens)('%s', (_what, headers, body) => refused(headers, body(), 'invalid_client'))
-  test('what is wrong with these bodies is not their token', async () => {
-    expect((await platform.request('POST', `/sso/${operation}`, json, good())).status).toBe(200)
-  })
 })
 
 const takingBodies = ['/sso/authenticate', '/oauth/token', '/external/api/v1/me/order/validate_gift_receiver']
@@ -72,18 +63,6 @@ test('a body of 40 kB in chunks of undeclared length is refused, and the connect
   const post = `POST /sso/logout HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n${chunk.repeat(5)}0\r\n\r\n`
   const answer = await raw(post + request('GET /_emulator/ready'))
   expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200'])
-})
-
-test('a compressed body is not unpacked', async () => {
-  const headers = { ...json, 'content-encoding': 'gzip' }
-  expect((await platform.request('POST', '/sso/logout', headers, 'x')).status).toBe(415)
-})
-
-test('bytes that are no UTF-8', async () => {
-  const head = 'POST /sso/logout HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nconnection: close\r\n'
-  const body = Buffer.from([0x7b, 0x22, 0x74, 0x22, 0x3a, 0x22, 0xff, 0xfe, 0x22, 0x7d])
-  const answer = await raw(Buffer.concat([Buffer.from(`${head}content-length: ${body.length}\r\n\r\n`), body]))
-  expect(answer).toMatch(/^HTTP\/1\.1 400 /)
 })
 
 test.each([
@@ -119,14 +98,10 @@ test('the token endpoint takes forms only, each field once', async () => {
   const right = formOf(morning)
   const good = new URLSearchParams(right).toString()
   for (const [headers, body, status, error] of [
-    [json, '{}', 401, 'invalid_client'],
-    [json, good, 401, 'invalid_client'],
     [json, JSON.stringify(right), 401, 'invalid_client'],
-    [form, '', 401, 'invalid_client'],
     [form, `${good}&grant_type=client_credentials`, 400, 'invalid_request'],
     [form, `${good}&scope=&scope=`, 400, 'invalid_request'],
     [form, '%%%', 401, 'invalid_client'],
-    [form, '__proto__=1', 401, 'invalid_client'],
   ] as const) {
     const answer = await platform.request('POST', '/oauth/token', headers, body)
     expect([body, answer.status]).toEqual([body, status])
@@ -135,51 +110,15 @@ test('the token endpoint takes forms only, each field once', async () => {
   expect((await platform.request('POST', '/oauth/token', form, good)).status).toBe(200)
 })
 
-test.each(['Basic', 'Basic !!!', 'Basic Og==', 'Basic JUUw', 'Bearer', 'Bearer a b', 'Digest x'])(
-  'authorization %s',
-  async (authorization) => {
-    expect((await platform.exchange({ grant_type: 'client_credentials' }, { authorization })).status).toBe(401)
-    expect((await platform.request('GET', '/external/api/v1/me', { authorization })).status).toBe(401)
-  },
-)
-
-test.each([
-  ['GET', '/sso/authenticate'],
-  ['GET', '/oauth/token'],
-  ['POST', '/external/api/v1/me'],
-  ['DELETE', '/external/api/v1/admin'],
-  ['OPTIONS', '/sso/logout'],
-])('%s %s: 405 with the method that is taken', async (method, path) => {
-  const { status, headers } = await platform.request(method, path)
-  expect([status, headers['allow']]).toEqual([405, expect.stringMatching(/^(GET|POST)$/)])
-})
-
-test.each(['/nothing', '/sso', '/sso/', '/SSO/identify', '/sso/identify/', '/_emulator/nothing'])(
-  '%s: 404',
-  async (path) => {
-    const { status, json: body } = await platform.request('GET', path)
-    expect([status, body.error.code]).toEqual([404, 'not_found'])
-  },
-)
-
-test('names of built-ins are no clients, accounts or codes', async () => {
-  for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
-    expect(
-      (await platform.callRaw('logout', token({ ...morning, clientId: name }, { ...device, sid: 'x' }))).status,
-    ).toBe(400)
-    expect((await platform.control('PATCH', `/accounts/${name}`, { active: true })).status).toBe(404)
-    const { sid } = await platform.browser().identify()
-    expect(await platform.authenticate(sid, { usr: name })).toMatchObject({ err: 'invalid_credentials' })
+test('what comes from outside is shown as text, in the portal and in a flow', async () => {
+  const { sid } = await platform.browser().identify()
+  await platform.authenticate(sid, { usr: '"><script>alert(1)</script>', pwd: 'x' })
+  for (const path of ['/', `/flows/sessions/${sid}`]) {
+    const { body, headers } = await platform.request('GET', path, { accept: 'text/html' })
+    expect(body).toContain('&lt;script&gt;alert(1)')
+    expect(body).not.toContain('<script>alert')
+    expect(headers['content-security-policy']).toContain("default-src 'none'")
   }
-})
-
-test('what is logged is shown as text', async () => {
-  const [sid, uas] = ['<script>alert(1)</script>', '"><img src=x onerror=alert(1)>']
-  await platform.call('sessionstatus', { sid, lks: 'anon', uas })
-  const { body, headers } = await platform.request('GET', '/')
-  expect(body).not.toMatch(/<script>|<img/)
-  expect(body).toContain('&lt;script&gt;alert(1)')
-  expect(headers['content-security-policy']).toContain("default-src 'none'")
 })
 
 test('whatever the claims are, there is an answer, and it is no success', async () => {

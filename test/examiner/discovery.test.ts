@@ -50,7 +50,6 @@ test.each<[what: string, change: { settings?: object; env?: Settings; pages?: Ch
   ['has no first page', { pages: { 'GET /': 404 } }, '/ responds 404: name a page as pages.public in examine.json'],
   ['signs otherwise', { env: { SSO2_CLIENT_SECRET: 'x'.repeat(40) } }, "Compare the site's settings with --settings"],
   ['asks no username', { pages: { 'GET /login': nameless } }, 'the login form has no field for the user'],
-  ['sends another name', { pages: { 'GET /login': otherForm } }, 'Authenticate responded invalid_credentials: are the'],
   ['loads nobody', { env: { SSO2_TOKEN_URL: 'http://127.0.0.1:1' } }, 'the site did not ask the REST API for the user'],
   ['shows no user', { settings: { pages: { account: '/login' } } }, 'no page shows the user after the login: name one'],
   [
@@ -68,8 +67,6 @@ test.each<[what: string, change: { settings?: object; env?: Settings; pages?: Ch
 
 test.each<[logout: object, expected: string]>([
   [{}, 'POST / /logout /logout-all (found)'],
-  [{ logout: { page: '/sensitive' } }, 'POST /sensitive /sensitive /logout-all'],
-  [{ logout: { form: '/bye', method: 'GET' } }, 'GET /bye /bye /logout-all'],
   [{ logout: { page: '/sensitive', form: '/bye' }, logoutAll: '/all' }, 'POST /sensitive /bye /all'],
 ])('examine.json with %j makes the logout %s', (given, expected) =>
   besideByHand({}, {}, async (platform) => {
@@ -82,24 +79,6 @@ test.each<[logout: object, expected: string]>([
     expect(notes.slice(0, 2)).toEqual(['login page: /login', 'page that shows the user: /sensitive'])
   }),
 )
-
-const logoutPage = '<form method=post action=/logout>Log out</form>'
-
-test.each([
-  ['never redirects to Identify', 200, 'the site never redirects to Identify'],
-  ['makes a call that the platform refuses', 500, 'the platform refuses authenticate: '],
-])('a site without sessions that %s cannot be examined', (_what, status, message) => {
-  let url = ''
-  const site: RequestListener = async (req, res) => {
-    if (req.method === 'POST' && status === 500) await fetch(`${url}/sso/authenticate`, { method: 'POST', body: '{}' })
-    res.end(status === 200 ? `Hello NAME${otherForm}${logoutPage}` : otherForm)
-  }
-  return beside(site, async (platform) => {
-    url = platform.url
-    const settings = readSettings(status === 200 ? { loggedIn: 'Hello' } : {})
-    await expect(discover(platform, settings, platform.accounts[0])).rejects.toThrow(message)
-  })
-})
 
 test('checks are left out by their names, by examine.json, and because they are slow or like others', () =>
   besideByHand({}, {}, async (platform) => {
@@ -198,7 +177,6 @@ const stageOf = (platform: Platform, waits: number[] = [], facts: Partial<SiteFa
 
 test.each([
   ['2', [2000]],
-  ['900', [61_000]],
   ['soon', [61_000]],
 ])('a login that is refused with 429 and Retry-After: %s is sent again', (retryAfter, expected) => {
   const requests: string[] = []
@@ -216,21 +194,3 @@ test.each([
     expect([requests, waits]).toEqual([['GET', 'POST', 'POST'], expected])
   })
 })
-
-test('a login without a response is undecided with the reason', () =>
-  beside(
-    (req, res) => (req.method === 'POST' ? res.destroy() : res.end(otherForm)),
-    async (platform) => {
-      const stage = stageOf(platform)
-      await expect(stage.login(stage.browser())).rejects.toThrow('did not work: /login responded ECONNRESET')
-    },
-  ))
-
-test.each([true, false])('a browser comes to the landing page, with Identify at the first page: %s', (isAlways) =>
-  besideByHand({}, {}, async (platform) => {
-    const stage = stageOf(platform, [], { isIdentifiedAlways: isAlways, userPage: `${platform.siteUrl}/sensitive` })
-    const landing = await stage.landing(stage.browser())
-    const back = new URL(landing.searchParams.get('r') ?? '').pathname
-    expect([landing.pathname, back]).toEqual(['/sso2/landing', isAlways ? '/' : '/sensitive'])
-  }),
-)

@@ -13,22 +13,17 @@ const { factsOf } = require('./facts.js') as { factsOf(url: string): SiteFacts }
 
 const sites: [name: string, site: RequestListener | undefined][] = [
   ['does not run', undefined],
-  ['answers 200 to everything', (_req, res) => void res.end('<p>Hello</p>')],
-  ['answers 500 to everything', (_req, res) => void res.writeHead(500).end('broken')],
   [
     'has a login form that does nothing',
     (_req, res) =>
       void res.end('<form method="post"><input name="username"><input type="password" name="password"></form>'),
   ],
-  ['redirects everything to itself', (_req, res) => void res.writeHead(302, { location: '/' }).end()],
 ]
 
 test.concurrent.each(sites)('a site that %s cannot be examined, and the message says what to look at', (_name, site) =>
   beside(site, async (platform) => {
     const options = { platform, settings: readSettings({}), only: [], skip: [], isQuick: true }
-    await expect(examine(options)).rejects.toThrow(
-      /does not respond|responds 500|no page with a password field|Authenticate was never called/,
-    )
+    await expect(examine(options)).rejects.toThrow(/does not respond|Authenticate was never called/)
   }),
 )
 

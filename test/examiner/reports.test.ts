@@ -4,7 +4,7 @@ import type { Finding, Result } from '../../lib/examiner/check'
 import { failed, notApplicable, notTold, passed, warning } from '../../lib/examiner/finding'
 import { jsonReport, junitReport } from '../../lib/examiner/report/files'
 import { htmlReport } from '../../lib/examiner/report/html'
-import { type Examined, sentenceOf, summaryOf } from '../../lib/examiner/report/summary'
+import { type Examined, sentenceOf } from '../../lib/examiner/report/summary'
 import { terminalReport } from '../../lib/examiner/report/terminal'
 
 /* The reports of results that are made up. */
@@ -80,16 +80,6 @@ failed
 ${sentenceOf(all)}
 1 passed, 0 not applicable, 1 undecided, 1 warning, 2 failed, 1 left out; 10 s
 `)
-})
-
-test('the report of a terminal with colours, and without a failure', () => {
-  const all = examinedOf(results.slice(2))
-  const report = terminalReport(all, true)
-  expect(report).toContain('\u001b[33m!\u001b[0m logout/one: \u001b[33mwarning\u001b[0m, odd\n')
-  expect(report).toContain(
-    `\u001b[32m✓\u001b[0m logout/three\n\n\u001b[1mwarnings\u001b[0m\n  \u001b[33m!\u001b[0m logout/one: odd\n\n${sentenceOf(all)}\n1 passed`,
-  )
-  expect(summaryOf(examinedOf(results))).toBe('1 passed, 0 not applicable, 1 undecided, 1 warning, 2 failed')
 })
 
 test('JUnit XML has a failure, a text and a skipped check, all escaped', () => {

@@ -117,13 +117,6 @@ const table = [
     address: 'http://morning.localhost',
     command: ['node', '../../test/examiner/sites/two-sites.mjs'],
   }),
-  own('good', 'good.py', {
-    program: 'python3',
-    command: ['python3', 'good.py'],
-    config: { graceSeconds: 20, pages: { sensitive: '/sensitive' } },
-    env: { GRACE_SECONDS: '20' },
-    expected: { 'not applicable': WITHOUT_REST },
-  }),
   own('python', 'python.py', { program: 'python3', command: ['python3', 'python.py'], expected: python }),
   own('naive', 'naive.mjs', { expected: naive }),
 ]

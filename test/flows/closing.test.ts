@@ -1,8 +1,8 @@
 import diagnostics from 'node:diagnostics_channel'
 import type { ClientRequest } from 'node:http'
-import { type Program, start } from '../examples/process'
 import { Browser } from '../support/agent'
 import { freePort } from '../support/ports'
+import { type Program, start } from '../support/process'
 import { root } from '../support/sources'
 import { ada, eventually, loggedInBrowser, present, redisUrl, type Setup, startSetup, view, visitor } from './setup'
 

@@ -15,7 +15,7 @@ export interface Cookie {
 }
 
 /** What decides whether a cookie goes along with a request. */
-export interface CookieRequest {
+interface CookieRequest {
   url: URL
   crossSite: boolean
   /** A top-level navigation with a safe method: the only cross-site request that takes Lax cookies along. */

@@ -1,7 +1,7 @@
 import http, { type IncomingHttpHeaders } from 'node:http'
 import https from 'node:https'
 
-export interface HttpRequest {
+interface HttpRequest {
   method: string
   url: URL
   headers: Record<string, string>

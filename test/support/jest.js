@@ -3,12 +3,30 @@
  * alive, and a run of all tests when something that passes writes to the screen.
  */
 const { spawn } = require('node:child_process')
-const { StrayLines } = require('./stray-lines.js')
+const { stripVTControlCharacters } = require('node:util')
 
 /** Jest's workers inherit these. Two cores have four of them already: V8's own helpers would only take turns with them. */
 const V8_FLAGS = ['--single-threaded', '--min-semi-space-size=16', '--max-semi-space-size=16']
 /** Jest says so of a suite that it has to end. */
 const LEFT_OPEN = /failed to exit gracefully|did not exit/
+
+/** What Jest itself says of suites that pass, and of their sum. That a process does not end means that a suite has left something open. */
+const OWN = /^($|PASS |(Test Suites|Tests|Snapshots|Time): |Ran all test suites)/
+
+/** Passes on what a stream says; `lines` are those which Jest did not write, but a test or what it runs. */
+class StrayLines {
+  lines = []
+  #begun = new Map()
+
+  pass(stream, target) {
+    stream.setEncoding('utf8').on('data', (text) => {
+      target.write(text)
+      const parts = ((this.#begun.get(target) ?? '') + text).split('\n')
+      this.#begun.set(target, parts.pop())
+      for (const line of parts) if (!OWN.test(stripVTControlCharacters(line))) this.lines.push(line)
+    })
+  }
+}
 
 const args = process.argv.slice(2)
 const strays = new StrayLines()

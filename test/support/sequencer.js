@@ -5,7 +5,7 @@ const { default: Sequencer } = require('@jest/test-sequencer')
 const longest = [
   ...['differential/session', 'safety/addresses', 'browser/look'],
   ...['regressions/poisoned-account', 'examiner/sites', 'browser/pages', 'safety/login-limits', 'browser/portal'],
-  ...['testing/testing', 'flows/login-death'],
+  ...['package/quick-start', 'package/recipes', 'package/testing', 'flows/login-death'],
   ...['flows/store-midway', 'web/logout-retry-worker', 'regressions/many-sessions'],
   ...['storage/dead-connections', 'browser/story', 'flows/closing', 'faults/store', 'remote/outages'],
 ].map((name) => path.join(__dirname, '..', `${name}.test.ts`))

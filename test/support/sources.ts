@@ -18,7 +18,7 @@ export const withoutComments = (source: string) =>
 
 /** A node of a syntax tree. */
 export type Node = Readonly<Record<string, unknown>>
-export const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null
+const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null
 
 export const treeOf = (source: string) => parseSync(source, { syntax: 'typescript', target: 'es2022' })
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { cleanEnvironment } from '../../test/examples/process'
+import { cleanEnvironment } from '../../test/support/process'
 import { root } from '../../test/support/sources'
 
 /** An empty folder of a stranger, into which packages are installed. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
-import { answers, during, type Program, type Running } from '../../test/examples/process'
-import { walks } from '../../test/examples/walks'
+import { walks } from '../../test/package/walks'
 import { Browser } from '../../test/support/agent'
 import { freePort } from '../../test/support/ports'
+import { answers, during, type Program, type Running } from '../../test/support/process'
 import { messageOf, type Outcome, outcomeOf, Project, run } from './project'
 
 /** The oldest that `engines` allows, and the latest of the others. */

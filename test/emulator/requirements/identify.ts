@@ -22,11 +22,6 @@ const landing: Check[] = [
     const { headers } = await platform.browser().send(evening)
     expect(headers.location).toMatch(/^http:\/\/localhost:3002\/landing\?edition=late&t=[^&]+&r=[^&]+$/)
   }),
-  requirement('the cookie is set once', async (platform) => {
-    const visitor = platform.browser()
-    expect((await visitor.send()).setCookie).toHaveLength(1)
-    expect((await visitor.send()).setCookie).toHaveLength(0)
-  }),
   requirement('debug_url takes the place of the landing page outside production', async (platform) => {
     const debug = encodeURIComponent('http://localhost:9999/debug')
     const { headers } = await platform
@@ -42,14 +37,10 @@ const r = encodeURIComponent(returnTo)
 const bad: Bad[] = [
   ['without t', () => `r=${r}`],
   ['without r', () => `t=${token(morning)}`],
-  ['with an empty r', () => `t=${token(morning)}&r=`],
-  ['with a relative r', () => `t=${token(morning)}&r=%2Farticle`],
   ['with a scheme-relative r', () => `t=${token(morning)}&r=%2F%2Fexample.com`],
   ['with a script as r', () => `t=${token(morning)}&r=javascript%3Aalert(1)`],
   ['with r twice', () => `t=${token(morning)}&r=${r}&r=${r}`],
-  ['with t twice', () => `t=${token(morning)}&t=${token(morning)}&r=${r}`],
   ['with an r in a bad encoding', () => `t=${token(morning)}&r=http%3A%2F%2Flocalhost%2F%E9`],
-  ['with a token that is too old', () => `t=${token(morning, { nbf: 1, iat: 1, exp: 11 })}&r=${r}`],
   ['with a relative debug_url', () => `t=${token(morning)}&r=${r}&debug_url=%2Fdebug`],
 ]
 

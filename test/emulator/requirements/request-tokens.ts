@@ -26,21 +26,17 @@ type Row = [what: string, claims: (now: number) => Claims]
 const wrongClaims: Row[] = [
   ['iss that is not the organisation', () => ({ iss: 'somebody-else' })],
   ['no iss', () => ({ iss: undefined })],
-  ['iss that is a list', () => ({ iss: ['conformance-press'] })],
   ['aud that is not the SSO system', () => ({ aud: 'other-service' })],
   ['aud that is a list', () => ({ aud: ['sso-service'] })],
   ['no aud', () => ({ aud: undefined })],
   ['no nbf', () => ({ nbf: undefined })],
   ['no iat', () => ({ iat: undefined })],
   ['no exp', () => ({ exp: undefined })],
-  ['nbf that is text', (now) => ({ nbf: String(now) })],
   ['iat that is a fraction', (now) => ({ iat: now + 0.5 })],
   ['exp that is text', (now) => ({ exp: String(now + 10) })],
   ['nbf that is not the creation time', (now) => ({ nbf: now - 3 })],
   ['exp 11 seconds after iat', (now) => ({ exp: now + 11 })],
-  ['exp an hour after iat', (now) => ({ exp: now + 3600 })],
   ['exp before iat', (now) => ({ exp: now - 1 })],
-  ['times in the past', (now) => ({ nbf: now - 60, iat: now - 60, exp: now - 50 })],
   ['exp that is just over', (now) => ({ nbf: now - 11, iat: now - 11, exp: now - 1 })],
   ['times in the future', (now) => ({ nbf: now + 60, iat: now + 60, exp: now + 70 })],
 ]
@@ -52,10 +48,8 @@ const refusals = wrongClaims.map(([what, claims]) =>
 const headers = (
   [
     ['alg none', { alg: 'none' }],
-    ['alg HS384', { alg: 'HS384' }],
     ['alg RS256', { alg: 'RS256' }],
     ['no alg', { alg: undefined }],
-    ['another typ', { typ: 'JOSE' }],
     ['no typ', { typ: undefined }],
     ['crit', { crit: ['exp'] }],
   ] as const
@@ -123,7 +117,6 @@ const missing = required.flatMap(([operation, claims]) =>
 )
 
 const types: Check[] = [
-  additional('a sid that is a number is refused', (platform) => refused(platform, () => ({ sid: 7 }))),
   additional('an lks that is no state is refused', (platform) => refused(platform, () => ({ lks: 'unknown' }))),
   additional('an empty password is refused', (platform) =>
     refusedToken(platform, 'authenticate', token(morning, { ...device, sid: 'x', usr: 'ada', pwd: '' })),

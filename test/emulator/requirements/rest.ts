@@ -51,9 +51,6 @@ const tickets: Check[] = [
     await platform.logout(sid)
     expect((await platform.exchangeTicket(at)).json.error).toBe('invalid_grant')
   }),
-  exchange('a made-up ticket is refused', async (platform) => {
-    expect((await platform.exchangeTicket('made-up')).json.error).toBe('invalid_grant')
-  }),
   exchange.loggedIn('a wrong secret is refused, and the ticket is not lost', async (platform, { at }) => {
     const { status, json } = await platform.exchangeTicket(at, { ...morning, secret: 'wrong' })
     expect([status, json.error]).toEqual([401, 'invalid_client'])
@@ -73,13 +70,6 @@ const tickets: Check[] = [
     const { grant_type: _none, ...client } = formOf(morning)
     for (const fields of [client, formOf(morning, 'authorization_code')])
       expect((await platform.exchange(fields)).json.error).toBe('invalid_request')
-  }),
-  exchange('a client ID in the form has to be that of the header', async (platform) => {
-    const header = basic(encodeURIComponent(morning.secret))
-    const fields = { grant_type: 'client_credentials', client_id: morning.clientId }
-    expect((await platform.exchange(fields, header)).status).toBe(200)
-    expect((await platform.exchange({ ...fields, client_id: evening.clientId }, header)).status).toBe(401)
-    expect((await platform.exchange(fields, { authorization: 'Basic' })).status).toBe(401)
   }),
   exchange('a service token has the scopes that were asked for', async (platform) => {
     const { json } = await platform.exchange({ ...formOf(morning), scope: '/external/marketing/r' })
@@ -125,7 +115,6 @@ const bearers: Check[] = [
 ]
 
 const ofGrace = (platform: Platform) => platform.accessToken({ usr: 'grace', pwd: 'battery-staple' })
-const ofEvening = (platform: Platform) => platform.accessToken({}, evening)
 const ofClient = (platform: Platform) => platform.serviceToken()
 const ofAdmin = (platform: Platform) => platform.serviceToken('/external/admin/r')
 
@@ -137,7 +126,6 @@ const rightRows: Right[] = [
   ['marketplace needs no identity', 'marketplace', ofClient],
   ['marketplace needs the scope /external/marketing/r', 'marketplace', ofAdmin, 'insufficient_scope'],
   ['administrators needs a scope that the account has', 'administrators', ofGrace, 'insufficient_scope'],
-  ['administrators needs a scope that the client has', 'administrators', ofEvening, 'insufficient_scope'],
   ['gift needs the scope /external/me/order/r, which the account has too', 'gift', ofGrace],
 ]
 const rights = rightRows.map(([name, operation, bearerOf, code]) =>
@@ -151,9 +139,6 @@ const groups: Check[] = [
   marketplace('the groups are given as they are configured', async (platform) => {
     const { json } = await callWith(platform, 'marketplace', await platform.serviceToken())
     expect(json).toEqual({ items: configuration.marketplaceGroups })
-  }),
-  marketplace('POST is not taken', async (platform) => {
-    expect((await platform.api('POST', paths.marketplace, await platform.serviceToken(), {})).status).toBe(405)
   }),
 ]
 
@@ -174,7 +159,6 @@ const gifts: Check[] = [
       ["letters' case and spaces do not matter", 'DAILY', { street: ' MILL  lane ', zip_code: 'dp24ab' }, [200, false]],
       ['an unknown campaign is a 400', 'NOTHING', {}, [400, 'unknown_campaign']],
       ['an address with a field that is no text is a 400', 'DAILY', { street: 7 }, [400, 'bad_request']],
-      ['an address with a field that is unknown is a 400', 'DAILY', { planet: 'Earth' }, [400, 'bad_request']],
     ] as const
   ).map(([name, campaign, changes, answer]) =>
     gift(name, async (platform) => {
@@ -210,10 +194,6 @@ const administrators: Check[] = [
     const bearer = await platform.accessToken()
     const { json } = await platform.api('GET', `${paths.administrators}?group=Subscriptions`, bearer)
     expect(json).toEqual({ items: [entry('Subscriptions')] })
-  }),
-  admin('a group without members has no administrators', async (platform) => {
-    const { json } = await platform.api('GET', `${paths.administrators}?group=None`, await platform.accessToken())
-    expect(json).toEqual({ items: [] })
   }),
   admin('two groups are a 400', async (platform) => {
     const bearer = await platform.accessToken()

@@ -21,16 +21,6 @@ const beginnings: Check[] = [
     expect(next.sid).not.toBe(sid)
     expect(await visitor.identify(evening)).toMatchObject({ sid: next.sid, sts: 'anon' })
   }),
-  row.loggedIn(
-    'a status check of the old session does not bring it back to the browser',
-    async (platform, { sid, visitor }) => {
-      await platform.logout(sid)
-      const next = await visitor.identify()
-      await platform.advance(400)
-      expect(await platform.status(sid, 'loggedin')).toMatchObject({ sts: 'terminated' })
-      expect(await visitor.identify(evening)).toMatchObject({ sid: next.sid, sts: 'anon' })
-    },
-  ),
   row.loggedIn('loggedin, Identify: the same session, with a ticket', async (_platform, { sid, visitor }) => {
     const claims = await visitor.identify(evening)
     expect(claims).toMatchObject({ sid, sts: 'loggedin', at: expect.any(String), err: null })
@@ -71,10 +61,6 @@ const logins: Check[] = [
     await platform.logout(sid, evening)
     expect(await platform.status(sid, 'anon')).toMatchObject({ sts: 'terminated', at: null, err: null })
   }),
-  row.loggedIn('loggedin, logout on another site: terminated', async (platform, { sid }) => {
-    await platform.logout(sid, evening)
-    expect(await platform.status(sid, 'loggedin')).toMatchObject({ sts: 'terminated', at: null, err: null })
-  }),
 ]
 
 const ends: Check[] = [
@@ -108,14 +94,6 @@ const ends: Check[] = [
     const claims = await platform.call('logoutall', { aid: 'nobody' })
     expect(claims).toMatchObject({ aid: 'nobody', sts: 'terminated', at: null, err: null })
   }),
-  states('an Identify result is never terminated', async (platform) => {
-    const visitor = platform.browser()
-    for (let round = 0; round < 3; round += 1) {
-      const { sid, sts } = await visitor.identify()
-      expect(sts).toBe('anon')
-      await platform.logout(sid)
-    }
-  }),
 ]
 
 const activities: [what: string, act: (platform: Platform, sid: string, visitor: Visitor) => Promise<unknown>][] = [
@@ -139,18 +117,6 @@ const pruning: Check[] = [
       expect(await platform.status(sid)).toMatchObject({ sts: 'anon', err: null })
     }),
   ),
-  states.loggedIn('after a forgotten session, Identify opens a new one', async (platform, { sid, visitor }) => {
-    await platform.advance(7200)
-    const next = await visitor.identify()
-    expect(next).toMatchObject({ sts: 'anon', at: null })
-    expect(next.sid).not.toBe(sid)
-  }),
-  states('a logged-in session is forgotten too, and counts no more', async (platform) => {
-    for (let n = 0; n < 5; n += 1) await platform.login()
-    await platform.advance(7200)
-    const { sid } = await platform.browser().identify()
-    expect(await platform.authenticate(sid)).toMatchObject({ sts: 'loggedin', err: null })
-  }),
 ]
 
 export const transitionRequirements: Check[] = [...beginnings, ...logins, ...ends, ...pruning]

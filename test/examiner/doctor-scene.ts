@@ -156,7 +156,7 @@ const anchorOf = (what: string) =>
  * Reads what the command printed. Below lines that are not ok stands the link to their heading.
  * @returns with `of`, what is said of a subject, sign first, and what helps, a line each; and with the subjects in their order
  */
-export function readReport(code: number, output: string) {
+function readReport(code: number, output: string) {
   const lines = new Map<string, string[]>()
   let last: string[] = []
   let unlinked: string | undefined

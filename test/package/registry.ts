@@ -5,8 +5,7 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
-
-const root = path.join(__dirname, '..', '..')
+import { root } from '../support/sources'
 
 interface Package {
   readonly manifest: { name: string; version: string }

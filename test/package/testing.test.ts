@@ -4,8 +4,8 @@ import express, { type Express } from 'express'
 import { type Sso2Options, sso2 } from '../../lib'
 import { createEmulator } from '../../lib/emulator'
 import { signIn, visit } from '../../lib/testing'
-import { makeProject } from '../examples/project'
 import { ada, edsger, grace, sessionSecret } from '../flows/setup'
+import { makeProject } from '../support/project'
 
 /** A runner that does not end is stopped then. On a busy machine a runner needs more than half a minute. */
 const PATIENCE_MS = 150_000
@@ -88,23 +88,6 @@ test('a visit that goes round in circles ends after twenty hops, and says where'
   await expect(visit(circle, '/one')).rejects.toThrow(new Error('visit: more than 20 hops, the last to /two'))
 })
 
-test('a login page that was opened without Identify is submitted without an origin', async () => {
-  const origins: unknown[] = []
-  const site = express()
-  site.get('/login', (_req, res) => void res.send('a form'))
-  site.post('/login', (req, res) => {
-    origins.push(req.headers.origin)
-    res.redirect(303, '/')
-  })
-  site.get('/', (_req, res) => void res.send('a page'))
-  expect([await fails({}, site), origins]).toEqual(['logged in', [undefined]])
-})
-
-test('signIn says where a login page that is none ended', async () => {
-  const site = express().get('/login', (_req, res) => void res.status(404).send('no such page'))
-  expect(await fails({}, site)).toBe('signIn: GET /login ended with 404')
-})
-
 const fails = async (credentials: object = {}, site: Express = app): Promise<string> =>
   signIn(site, { ...ada, ...credentials }).then(
     () => 'logged in',
@@ -134,12 +117,6 @@ describe('signIn names the code, and what helps', () => {
       {},
       /refused with 503: unavailable \(the emulator, the token endpoint/,
     ],
-    [
-      'a session that the SSO system forgets',
-      () => void emulator.faults.add({ operation: 'authenticate', kind: 'error', code: 'session_not_found' }),
-      {},
-      /refused with 303: session_ended/,
-    ],
   ])('%s', async (_what, prepare, credentials, expected) => {
     prepare()
     expect(await fails(credentials)).toMatch(expected)
@@ -161,12 +138,6 @@ describe('signIn names the code, and what helps', () => {
     )
   })
 
-  test('several at once, of which one is refused', async () => {
-    const [first, second, refused] = await Promise.all([fails(), fails(grace), fails({ password: 'wrong' })])
-    expect([first, second]).toEqual(['logged in', 'logged in'])
-    expect(refused).toMatch(/refused with 401: .*invalid_credentials/)
-  })
-
   test("a site without the emulator's clock", async () => {
     emulator.clock.advance(3600)
     const late = makeSite(emulator.siteOptions())
@@ -175,17 +146,6 @@ describe('signIn names the code, and what helps', () => {
     )
     await late.close()
   })
-})
-
-test('what the platform says of a site with another secret is passed on', async () => {
-  const clientSecret = 'another-secret-that-the-platform-does-not-know'
-  const other = makeSite({ ...emulator.siteOptions(), clientSecret, clock: emulator.clock })
-  const message = await fails({}, express().use(other))
-  expect(message).toMatch(
-    /GET \/login ended with 400 at http:.*\/sso\/identify, which says: The request token t is not valid: signature/,
-  )
-  expect(message).not.toContain('clock')
-  await other.close()
 })
 
 test('an emulator that is not there is named, without the token', async () => {

@@ -27,7 +27,6 @@ const effect = 'though siteUrl begins with https: the package accepts sessions i
 test.each([
   ['', 'is not set'],
   ['prod', 'is "prod"'],
-  ['Production', 'is "Production"'],
 ])('NODE_ENV %p of a site that users open is worth a note', async (mode, says) => {
   const report = await examine({ ...environment, NODE_ENV: mode })
   expect(report.of('configuration').split('\n')).toEqual([
@@ -37,13 +36,10 @@ test.each([
   ])
 })
 
-test.each(['http://localhost:3000', 'https://localhost:3443', 'https://news.localhost'])(
-  'a site at %s is on a machine of a developer, and needs no NODE_ENV',
-  async (siteUrl) => {
-    const report = await examine({ ...environment, SSO2_SITE_URL: siteUrl, NODE_ENV: '' })
-    expect(report.of('configuration')).toBe(`ok: complete, for ${siteUrl}`)
-  },
-)
+test('a site on a machine of a developer needs no NODE_ENV', async () => {
+  const report = await examine({ ...environment, SSO2_SITE_URL: 'https://news.localhost', NODE_ENV: '' })
+  expect(report.of('configuration')).toBe('ok: complete, for https://news.localhost')
+})
 
 test('NODE_ENV=production is what such a site needs', async () => {
   const addresses = {
@@ -69,19 +65,14 @@ async function findingsInProduction(url: string): Promise<Finding[]> {
   return findings
 }
 
-test.each([400, 302])('the emulator in production (HTTP %i) has one cure, whatever meets it', async (status) => {
-  const emulator = await answering(status, { 'x-sso2-emulator': '1' }, '{}')
+test('the emulator in production has one cure, whatever meets it', async () => {
+  const emulator = await answering(400, { 'x-sso2-emulator': '1' }, '{}')
   const found = await findingsInProduction(emulator.url)
   await emulator.close()
   const refused = found.filter(({ says }) => says.includes('this is the emulator'))
-  const subjects = status === 302 ? ['landing page'] : ['client', 'landing page', 'token endpoint', 'user path']
-  expect(refused.map(({ state, what, help: cure }) => [state, what, cure])).toEqual(
-    subjects.map((what) => [
-      'wrong',
-      what,
-      'use the addresses of the platform, or unset NODE_ENV to work with the emulator',
-    ]),
-  )
+  expect(refused.map(({ what }) => what)).toEqual(['client', 'landing page', 'token endpoint', 'user path'])
+  const cure = 'use the addresses of the platform, or unset NODE_ENV to work with the emulator'
+  expect(new Set(refused.map(({ state, help }) => `${state}: ${help}`))).toEqual(new Set([`wrong: ${cure}`]))
 })
 
 test('a program that closes the pipe ends the doctor, and nothing is printed about it', async () => {

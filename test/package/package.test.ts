@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
-import { compilerMessages, makeProject } from './examples/project'
-import { readText as read, root, sources, treeOf } from './support/sources'
+import { compilerMessages, makeProject } from '../support/project'
+import { readText as read, root } from '../support/sources'
 
 /* What can be said of the package without packing it; `npm run check:package` and `node tools/matrix` say the rest. */
 
@@ -23,16 +23,6 @@ test('the lock file names the packages of every platform, so that npm ci works o
     path === '' ? [] : Object.keys(optionalDependencies).filter((name) => !lock.packages[`node_modules/${name}`]),
   )
   expect(missing).toEqual([])
-})
-
-test('connect-redis is of major version 8, the last that speaks ioredis', () => {
-  expect(JSON.parse(read('node_modules/connect-redis/package.json')).version).toMatch(/^8\./)
-})
-
-test('every dependency at run time is one that the library imports', () => {
-  const isImported = (name: string) =>
-    [...sources.values()].some((text) => text.includes(`from '${name}'`) || text.includes(`require('${name}')`))
-  expect(Object.keys(manifest.dependencies).filter((name) => !isImported(name))).toEqual([])
 })
 
 const entries = Object.keys(manifest.exports).filter((entry) => entry !== './package.json')
@@ -66,23 +56,6 @@ test('every map of dist leads to a source that is packed', () => {
   expect([unpacked, manifest.files]).toEqual([[], expect.arrayContaining(['dist', 'lib'])])
 })
 
-/** Statements of a module that do something when it is loaded, by their types. */
-function effects(source: string): string[] {
-  const { body } = treeOf(source)
-  const isQuiet = /^(?:Import|Export|Ts|Function|Class|Variable)/
-  const bare = body.filter((one) => one.type === 'ImportDeclaration' && one.specifiers.length === 0 && !one.typeOnly)
-  return [...body.filter(({ type }) => !isQuiet.test(type)), ...bare].map(({ type }) => type)
-}
-
-test('"sideEffects": false is true: no module does anything when it is loaded, but the command', () => {
-  const loud = filesIn('lib').filter((file) => file.endsWith('.ts') && effects(read(file)).length > 0)
-  expect([loud, manifest.sideEffects]).toEqual([['lib/cli/main.ts'], false])
-  expect(effects("import 'a'\nimport type { B } from 'b'\nprocess.on('exit', () => {})")).toEqual([
-    'ExpressionStatement',
-    'ImportDeclaration',
-  ])
-})
-
 test('a site in TypeScript compiles, the declarations of the package looked at too', () => {
   const settings = { module: 'nodenext', strict: true, skipLibCheck: false, noEmit: true, types: ['node'] }
   const files = {
@@ -96,26 +69,4 @@ test('a site in TypeScript compiles, the declarations of the package looked at t
   } finally {
     rmSync(project, { recursive: true, force: true })
   }
-})
-
-test('every link of a packed page leads to something that is packed', () => {
-  const isPacked = (file: string) => manifest.files.some((name: string) => file === name || file.startsWith(`${name}/`))
-  const pages = [...manifest.files.filter((name: string) => name.endsWith('.md'))]
-  for (const folder of ['docs', 'lib', 'examples'])
-    pages.push(...filesIn(folder).filter((file) => file.endsWith('.md') && !file.startsWith('docs/site/')))
-  const links = pages.flatMap((page) =>
-    [...read(page).matchAll(/\]\((?!https?:)([^)#\s]+)/g)].map(([, target = '']) => join(dirname(page), target)),
-  )
-  expect(pages.filter((page) => !isPacked(page))).toEqual([])
-  expect(links.length).toBeGreaterThan(30)
-  expect([...new Set(links)].filter((link) => !isPacked(link) || !existsSync(join(root, link)))).toEqual([])
-})
-
-test('what CI calls is there', () => {
-  const workflow = read('.github/workflows/ci.yml')
-  const scripts = [...workflow.matchAll(/npm run ([\w:]+)/g)].map(([, name = '']) => name)
-  const files = [...workflow.matchAll(/bash (\S+)/g)].map(([, name = '']) => name)
-  expect([scripts, files]).toEqual([['check:package', 'test:matrix'], ['.ci/run']])
-  expect(scripts.filter((name) => !manifest.scripts[name])).toEqual([])
-  expect(files.filter((name) => !existsSync(join(root, name)))).toEqual([])
 })

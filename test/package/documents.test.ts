@@ -1,12 +1,11 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { parseSync } from '@swc/core'
-import { createEmulator, demoOptions } from '../lib/emulator'
-import { allPages } from '../tools/docs/pages'
-import { linesIn, quickStart, shellLines } from './docs/shell-lines'
-import { compilerMessages, makeWorkshop } from './examples/project'
-import { anchorsOf, type Block, blocksOf, proseOf } from './support/markdown'
-import { readText, root } from './support/sources'
+import { LOG_LINES } from '../../lib/decide/log-lines'
+import { createEmulator, demoOptions } from '../../lib/emulator'
+import { allPages } from '../../tools/docs/pages'
+import { anchorsOf, type Block, blocksOf, headingsOf, proseOf } from '../support/markdown'
+import { compilerMessages, makeWorkshop } from '../support/project'
+import { readText, root, sources } from '../support/sources'
 
 /*
  * What the documentation says is so: its code compiles, its commands run, its links lead somewhere. A block of code may use the names of
@@ -80,21 +79,6 @@ sso.session({}, {}, () => {})
 `
 
 const entry = (name: string) => [path.join(root, 'dist', name, 'index.d.ts').replace('//', '/')]
-
-test('there are snippets for each part of the package', () => {
-  for (const [page, part] of [
-    ['docs-rest-api', 'marketplaceGroups'],
-    ['docs-rest-api', 'validateGiftReceiver'],
-    ['docs-rest-api', 'administrators('],
-    ['docs-rest-api', 'administratorsByAccount'],
-    ['README', 'createEmulator'],
-    ['README', 'signIn'],
-    ['README', 'requireLogin'],
-  ] as const)
-    expect(snippets.some(({ path: where, code }) => where.startsWith(page) && code.includes(part))).toBe(true)
-  expect(snippets.some(({ code }) => code.includes('sso.session(request, {}'))).toBe(true)
-  expect(snippets.filter(({ path: where }) => where.startsWith('docs-login-pages')).length).toBeGreaterThan(3)
-})
 
 const compilerOptions = {
   noEmit: true,
@@ -172,65 +156,21 @@ describe('code', () => {
   })
 })
 
-test('a page shows every diagram in both schemes', () => {
-  const names = readdirSync(path.join(root, 'docs', 'diagrams'))
-  const shown = new Set(
-    pages.flatMap(({ file, text }) =>
-      [...text.matchAll(/(?:srcset|src)="([^"]+\.svg)"/g)].map(([, to = '']) =>
-        path.posix.join(path.posix.dirname(file), to),
-      ),
-    ),
+test('what the documentation asks the emulator over HTTP is answered', async () => {
+  const lines = pages.flatMap(({ text }) =>
+    blocksOf(text).flatMap(({ code }) => code.replaceAll('\\\n', '').split('\n')),
   )
-  expect([...shown].filter((file) => !existsSync(path.join(root, file)))).toEqual([])
-  const expected = [...names.map((file) => path.basename(file, '.mmd')), 'two-sessions'].flatMap((name) =>
-    ['light', 'dark'].map((scheme) => `docs/images/${name}-${scheme}.svg`),
-  )
-  expect(expected.filter((file) => !shown.has(file))).toEqual([])
-})
-
-test('every block in a language with markup is well-formed', () => {
-  const blocks = pages.flatMap(({ file, text }) => blocksOf(text).map((block) => ({ ...block, file })))
-  for (const { language, code } of blocks) {
-    if (language === 'jsx') parseSync(code, { syntax: 'ecmascript', jsx: true })
-    if (language === 'tsx') parseSync(code, { syntax: 'typescript', tsx: true })
-    if (language === 'json') JSON.parse(code)
+  const calls = lines.filter((line) => /^curl .*:4000\/_emulator/.test(line))
+  expect(calls.length).toBeGreaterThan(2)
+  const emulator = createEmulator()
+  const { url } = await emulator.listen()
+  for (const line of calls) {
+    const { address, method, headers, body } = curl(line)
+    const to = address.replace(/^(?:http:\/\/)?(?:localhost|127\.0\.0\.1):4000/, url)
+    const answer = await fetch(to, { method, headers, ...(body === undefined ? {} : { body }) })
+    expect([line, answer.ok]).toEqual([line, true])
   }
-  // GitHub draws Mermaid and npm does not: pages show the pictures of docs/diagrams instead
-  expect(blocks.filter(({ language }) => language === 'mermaid').map(({ file }) => file)).toEqual([])
-})
-
-describe('commands', () => {
-  const shown = pages.flatMap(({ file, text }) => linesIn(file, text))
-
-  test('every line of a shell block is run by a test, or has a reason why not', () => {
-    expect(shown.length).toBeGreaterThan(5)
-    const isKnown = (line: string) => shellLines.some((one) => one.line === line)
-    expect(shown.filter(({ file, line }) => !quickStart(file, line) && !isKnown(line))).toEqual([])
-  })
-
-  test('no test or reason is kept for a line that is not there', () => {
-    expect(shellLines.filter(({ line }) => !shown.some((one) => one.line === line))).toEqual([])
-    const tests = shellLines.flatMap((one) => ('test' in one ? [one.test] : []))
-    expect(tests.filter((name) => !existsSync(path.join(root, 'test', name)))).toEqual([])
-  })
-
-  test('what the README asks the emulator over HTTP is answered', async () => {
-    const emulator = createEmulator()
-    try {
-      const { url } = await emulator.listen()
-      const calls = shown.filter(({ file, line }) => line.startsWith('curl ') && !quickStart(file, line))
-      expect(calls.length).toBeGreaterThan(2)
-      for (const { line } of calls) {
-        const { address, method, headers, body } = curl(line)
-        const to = address.replace(/^(?:http:\/\/)?(?:localhost|127\.0\.0\.1):4000/, url)
-        const answer = await fetch(to, { method, headers, ...(body === undefined ? {} : { body }) })
-        expect([line, answer.status]).toEqual([line, expect.any(Number)])
-        expect([line, answer.ok]).toEqual([line, true])
-      }
-    } finally {
-      await emulator.close()
-    }
-  })
+  await emulator.close()
 })
 
 /** A command line of curl, as a request. */
@@ -256,11 +196,6 @@ test('the accounts of the quick start are those of the emulator', () => {
   )
 })
 
-test('the README has at most 900 words, and docs at most 20 pages beside docs/api and docs/internals', () => {
-  expect(readText('README.md').split(/\s+/).length).toBeLessThanOrEqual(900)
-  expect(pages.filter(({ file }) => /^docs\/[\w-]+\.md$/.test(file)).length).toBeLessThanOrEqual(20)
-})
-
 test('every relative link leads to a file, and to a heading that is in it', () => {
   const links = pages.flatMap(({ file, text }) =>
     [...proseOf(text).matchAll(/\]\((?!\w+:)([^)\s]*)\)/g)].map(([, target = '']) => {
@@ -274,4 +209,18 @@ test('every relative link leads to a file, and to a heading that is in it', () =
     return anchor === undefined || anchorsOf(readText(to)).has(anchor)
   }
   expect(links.filter((link) => !isThere(link)).map(({ file, target }) => `${file}: ${target}`)).toEqual([])
+})
+
+test('each heading that a log line or an error names is there', () => {
+  const named = [...sources.values()].flatMap((text) =>
+    [...text.matchAll(/"([^"$\n]+)" in (docs\/[\w/-]+\.md)/g)].map(([, title = '', page = '']) => ({ title, page })),
+  )
+  const ofLogLines = Object.values(LOG_LINES).map(({ heading }) => ({
+    title: heading,
+    page: 'docs/troubleshooting.md',
+  }))
+  const isThere = ({ title, page }: { title: string; page: string }) =>
+    headingsOf(readText(page)).some((heading) => heading.title === title)
+  expect([named.length > 4, ofLogLines.length > 20]).toEqual([true, true])
+  expect([...named, ...ofLogLines].filter((one) => !isThere(one))).toEqual([])
 })

@@ -1,18 +1,18 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import express, { type Express } from 'express'
-import * as library from '../lib'
-import { createEmulator, type Emulator } from '../lib/emulator'
-import { ada, eventually, grace, sessionSecret } from './flows/setup'
-import { Browser } from './support/agent'
-import { blocksBelow } from './support/markdown'
-import { freePort } from './support/ports'
-import { readText } from './support/sources'
+import * as library from '../../lib'
+import { createEmulator, type Emulator } from '../../lib/emulator'
+import { ada, eventually, grace, sessionSecret } from '../flows/setup'
+import { Browser } from '../support/agent'
+import { blocksBelow } from '../support/markdown'
+import { freePort } from '../support/ports'
+import { readText } from '../support/sources'
 
 /* Recipes of docs/recipes.md, run as they stand there, each in a site of its own against the emulator. */
 
 const page = readText('docs', 'recipes.md')
-const { compile } = require('./support/compile.js') as { compile(source: string): string }
+const { compile } = require('../support/compile.js') as { compile(source: string): string }
 
 const servers: Server[] = []
 const closing: (() => Promise<void>)[] = []

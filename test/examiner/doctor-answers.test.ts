@@ -1,29 +1,23 @@
 /** What the doctor makes of a platform that answers strangely, and of what stands between a site and its visitors. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import https from 'node:https'
 import net from 'node:net'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import type { RequestHandler } from 'express'
 import { Redis } from 'ioredis'
 import { refusedTokenFinding } from '../../lib/cli/doctor-sso'
 import type { Emulator } from '../../lib/emulator'
-import { runCommand } from '../emulator/command'
-import { makeProject } from '../examples/project'
-import { redisUrl } from '../flows/setup'
 import { makeCertificate } from '../support/certificate'
+import { makeProject } from '../support/project'
 import { startRedis } from '../support/redis'
 import {
   answering,
   type Change,
   codeFor,
-  examine,
   examineByCommand,
   examined,
   helpOf,
   listenLocally,
   prefix,
-  readReport,
   sharedScene,
   withClock,
 } from './doctor-scene'
@@ -38,12 +32,6 @@ test.each<[string, Fault, what: string, says: RegExp]>([
     { operation: 'sessionstatus', kind: 'wrong_audience' },
     'client',
     /^WRONG: .*for another client ID \(audience\)\n-> set clientId \(SSO2_CLIENT_ID\)/,
-  ],
-  [
-    'answers about another session',
-    { operation: 'sessionstatus', kind: 'wrong_session' },
-    'client',
-    /^WRONG: the doctor refuses the answer of the SSO system \(session_mismatch\)$/,
   ],
   [
     'answers with an error that does not belong there',
@@ -62,18 +50,6 @@ test.each<[string, Fault, what: string, says: RegExp]>([
     { operation: 'identify', kind: 'expired' },
     'landing page',
     /^WRONG: .*with a token that the site refuses \(expired\)\n-> see clock$/,
-  ],
-  [
-    'sends the browser back with a token of another secret',
-    { operation: 'identify', kind: 'wrong_signature' },
-    'landing page',
-    /^WRONG: .*with a token that the site refuses \(signature\)\n-> see client$/,
-  ],
-  [
-    'sends the browser back with an error',
-    { operation: 'identify', kind: 'error', code: 'session_terminated' },
-    'landing page',
-    /^WRONG: Identify redirects to the landing page of the site .* with the error session_terminated$/,
   ],
 ])('an SSO system that %s', async (_how, fault, what, says) => {
   scene.emulator.faults.add(fault)
@@ -98,35 +74,12 @@ test.each([
   },
 )
 
-test('a token that the SSO system refuses because this machine is ahead is told with the cure', async () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sso2-doctor-'))
-  const ahead = path.join(folder, 'ahead.cjs')
-  writeFileSync(ahead, 'const { now } = Date\nDate.now = () => now() + 8_000')
-  const environment = { ...scene.environment, NODE_OPTIONS: `--require ${ahead}`, SSO2_CLOCK_TOLERANCE_SECONDS: '30' }
-  const { code, of } = await withClock(async () => {
-    const { code, stdout } = await runCommand(['doctor'], environment)
-    return readReport(code ?? -1, stdout)
-  }, 11)
-  rmSync(folder, { recursive: true })
-  expect(of('client')).toMatch(
-    /^WRONG: the SSO system refuses the token of the doctor \(invalid_token\): this machine's clock is (?:[789]|1[01]) s ahead\n-> sudo timedatectl/,
-  )
-  expect(code).toBe(1)
-})
-
 test.each<[status: number, headers: Record<string, string>, says: RegExp]>([
   [502, {}, /^WRONG: .*HTTP 502: the proxy does not reach the site\n-> start the site/],
   [
     302,
     { location: '/maintenance' },
     /^WRONG: .*HTTP 302: a proxy redirects the landing page\n-> the proxy must pass the path/,
-  ],
-  [302, {}, /^WRONG: .*HTTP 302: a proxy redirects the landing page\n/],
-  [302, { location: 'http://[' }, /^WRONG: .*HTTP 302: a proxy redirects the landing page\n/],
-  [
-    200,
-    { 'x-powered-by': 'PHP/8.4' },
-    /^WRONG: .*HTTP 200 from PHP\/8\.4: this is not the landing page of this package\n/,
   ],
   [
     404,
@@ -161,18 +114,6 @@ test.each<[string, Change, what: string, says: RegExp]>([
     /^WRONG: a proxy changes the cookie sso2\.b \(HttpOnly\)\n-> remove the rules of the proxy that rewrite cookies/,
   ],
   [
-    'drops our cookies',
-    ({ 'set-cookie': _dropped, ...headers }) => headers,
-    'cookies',
-    /^WRONG: the cookie sso2\.b does not arrive.*\n-> the proxy must pass Set-Cookie on$/,
-  ],
-  [
-    'gives our cookies to a whole domain',
-    cookies((line) => `${line}; Domain=localhost`),
-    'cookies',
-    /^WRONG: a proxy changes the cookie sso2\.b \(Domain\)\n/,
-  ],
-  [
     'takes out that nothing may be kept',
     ({ 'cache-control': _dropped, ...headers }) => headers,
     'caches',
@@ -184,32 +125,18 @@ test.each<[string, Change, what: string, says: RegExp]>([
     'return address',
     /^WRONG: the return address is http:\/\/elsewhere\.example and not siteUrl\n-> give doctor and site the same siteUrl/,
   ],
-  [
-    'takes out where to lead back to',
-    leading((location) => location.replace(/&r=.*/, '')),
-    'return address',
-    /^WRONG: the return address is no address and not siteUrl\n/,
-  ],
 ])('a proxy that %s', async (_how, answers, what, says) => {
   const report = await examined({ answers })
   expect(report.of(what)).toMatch(says)
   expect(report.code).toBe(1)
 })
 
-// a slow answer makes the machine seem a little behind
-test.each([
-  [
-    -60,
-    /^WRONG: the site's machine is (59|6[0-9]) s behind the SSO system\n-> sudo timedatectl set-ntp true {3}on that machine$/m,
-  ],
-  [
-    60,
-    /^WRONG: the site's machine is (5[0-9]|6[0-3]) s ahead of the SSO system\n-> sudo timedatectl set-ntp true {3}on that machine$/m,
-  ],
-])('a site whose machine has a clock that is %i s off is told', async (seconds, says) => {
-  const answers: Change = (headers) => ({ ...headers, date: new Date(Date.now() + seconds * 1000).toUTCString() })
+test('a site whose machine has a clock that is a minute off is told', async () => {
+  const answers: Change = (headers) => ({ ...headers, date: new Date(Date.now() + 60_000).toUTCString() })
   const report = await examined({ answers })
-  expect([report.of('site'), report.code]).toEqual([expect.stringMatching(says), 1])
+  // a slow answer makes the machine seem a little behind
+  expect(report.of('site')).toMatch(/^WRONG: the site's machine is (5[0-9]|6[0-3]) s ahead.*\n-> .*on that machine$/m)
+  expect(report.code).toBe(1)
 })
 
 test('a site that answers what is no HTTP, or without end, is told', async () => {
@@ -252,22 +179,10 @@ const tokenAnswers: [status: number, body: string, says: RegExp, help: RegExp | 
     /^WRONG: .*HTTP 401: the token endpoint refuses the client ID/,
     /clientAuth: 'basic'/,
   ],
-  [
-    400,
-    '{"error":"unsupported_grant_type"}',
-    /^WRONG: .*HTTP 400: the token endpoint does not support the grant type/,
-    /grantType/,
-  ],
   [400, '{"error":"invalid_request"}', /^WRONG: .*HTTP 400: the token endpoint misses a parameter/, /ticketParameter/],
-  [403, '{"message":"no"}', /^note: .*HTTP 403 without a known error code/, undefined],
   [200, '<html>', /^WRONG: .*HTTP 200 to a made-up ticket: this is not/, /^check tokenUrl \(SSO2_TOKEN_URL\)/],
-  [200, '{"access_token":"canary"}', /^WRONG: .* issues an access token/, undefined],
   [302, '', /^WRONG: .*a redirect is not followed \(HTTP 302\)/, /^check tokenUrl \(SSO2_TOKEN_URL\)/],
-  [405, '', /^WRONG: .*HTTP 405: there is no token endpoint/, /^check tokenUrl \(SSO2_TOKEN_URL\)/],
-  [503, '', /^WRONG: .*HTTP 503: the token endpoint fails/, undefined],
   [429, '', /^note: .*HTTP 429: the token endpoint limits requests/, undefined],
-  [400, '["invalid_grant"]', /^note: .*HTTP 400 without a known error code\. A login/, undefined],
-  [400, '{"error":"no_such_code"}', /^note: .*HTTP 400 without a known error code \(no_such_code\)/, undefined],
   [400, '{"error":"<b>what it was given</b>"}', /^note: .*HTTP 400 without a known error code\. A login/, undefined],
 ]
 
@@ -282,7 +197,6 @@ test.each(tokenAnswers)('a token endpoint that answers %i %s', async (status, bo
 })
 
 test.each<[string, (path: string, authorization: string) => number, RegExp]>([
-  ['refuses every path alike', () => 401, /^note: .*HTTP 401 to each path without a valid access token/],
   [
     'shows to a good token that the path is there',
     (_path, token) => (token.length > 48 ? 403 : 401),
@@ -294,35 +208,12 @@ test.each<[string, (path: string, authorization: string) => number, RegExp]>([
     /^WRONG: .*HTTP 404 to a valid access token: the path does not exist/,
   ],
   ['is a page', () => 200, /^WRONG: .*HTTP 200 to a made-up access token: this is not/],
-  ['is broken', () => 500, /^WRONG: .*HTTP 500: the REST API fails/],
-  ['is busy', () => 429, /^note: .*HTTP 429: the REST API limits requests/],
 ])('a REST API that %s', async (_how, statusOf, says) => {
   const server = await answering((path, { authorization = '' }) => statusOf(path, authorization), {}, '{}')
   const report = await doctor({ SSO2_API_URL: server.url })
   await server.close()
   expect(report.of('user path')).toMatch(says)
   expect(report.code).toBe(codeFor(says))
-})
-
-test('no user path can be checked, and none is recommended, without a token or where the usual path is not there', async () => {
-  const [rest, missing, tokens] = await Promise.all(
-    [401, 404, 400].map((status) => answering(status, {}, '{"error":"invalid_grant"}')),
-  )
-  const tokenUrl = `${tokens?.url}/token`
-  const blind = await doctor({ SSO2_API_URL: rest?.url ?? '', SSO2_TOKEN_URL: tokenUrl })
-  const lost = await doctor({
-    SSO2_API_URL: missing?.url ?? '',
-    SSO2_TOKEN_URL: tokenUrl,
-    SSO2_USER_PATH: '/users/current',
-  })
-  await Promise.all([rest, missing, tokens].map((server) => server?.close()))
-  expect(blind.of('user path')).toMatch(
-    /^note: .*HTTP 401 to each path without a valid access token\. The first login shows/,
-  )
-  expect(lost.of('user path')).toMatch(
-    /^WRONG: .*\/users\/current answers HTTP 404: there is no REST API at this address\n-> check apiUrl \(SSO2_API_URL\)/,
-  )
-  expect([blind.code, lost.code]).toEqual([0, 1])
 })
 
 test('a Redis that is limited and evicts nothing is well, and one that evicts is wrong, and says how much it has evicted', async () => {
@@ -347,43 +238,11 @@ test('a Redis that is limited and evicts nothing is well, and one that evicts is
   await server.stop()
 })
 
-test('a variables file that cannot be read is told, and nothing is examined', async () => {
-  const report = await examine({ REDIS_URL: redisUrl() }, ['--env-file', '/not/there/.env'])
-  expect([report.output, report.code]).toEqual([
-    expect.stringMatching(
-      /^WRONG +configuration +\/not\/there\/\.env cannot be read: ENOENT\n +-> --env-file.*\n +See docs\/commands\.md#configuration\n$/,
-    ),
-    1,
-  ])
-})
-
 describe('in a folder of its own', () => {
   const folder = makeProject()
   const command = (args: string[], changes: Record<string, string>) =>
     examineByCommand({ ...scene.environment, ...changes }, args, folder)
   afterAll(() => rmSync(folder, { recursive: true }))
-
-  test('what a module has set by code is left to the module: its landing page, its Redis, its ticket exchange', async () => {
-    const refusing = await answering(401, {}, '{"error":"invalid_client"}')
-    const text = `
-      const { sso2 } = require('express-sso2')
-      const { Redis } = require(${JSON.stringify(require.resolve('ioredis'))})
-      const lost = async () => { throw Object.assign(new Error('lost'), { code: 'ECONNRESET' }) }
-      exports.one = sso2({ routes: { landing: false }, redis: new Redis(process.env.REDIS_URL) })
-      exports.two = sso2({ exchangeTicket: lost, identify: 'on-demand', routes: { login: false } })
-      exports.three = sso2({ ticketExchange: { clientAuth: 'basic' } })`
-    writeFileSync(path.join(folder, 'sso.js'), text)
-    const report = await command(['--module', 'sso.js'], { SSO2_TOKEN_URL: `${refusing.url}/token` })
-    await refusing.close()
-    expect(report.of('landing page')).toMatch(
-      /^note: Identify redirects with .*; routes\.landing is false, so the site must serve this page itself$/m,
-    )
-    expect(report.of('site')).toMatch(/^note: GET .*; routes\.landing is false, so the doctor cannot ask for more$/m)
-    expect(report.of('Redis').match(/^ok: version/gm)).toHaveLength(3)
-    expect(report.of('token endpoint')).toMatch(/^WRONG: exchangeTicket of the site cannot connect: ECONNRESET$/m)
-    expect(report.of('token endpoint')).toMatch(/clientAuth: 'post'/)
-    expect(report.code).toBe(1)
-  })
 
   test.each([
     [

@@ -1,17 +1,17 @@
 import { trace } from '@opentelemetry/api'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import express, { type Express } from 'express'
-import type { Sso2 } from '../lib'
-import { ada, addPages, eventually, grace, logIn, type Setup, startSetup, view } from './flows/setup'
-import type { Browser, VisitedPage } from './support/agent'
-import { blocksOf } from './support/markdown'
-import { readText } from './support/sources'
+import type { Sso2 } from '../../lib'
+import { ada, addPages, eventually, grace, logIn, type Setup, startSetup, view } from '../flows/setup'
+import type { Browser, VisitedPage } from '../support/agent'
+import { blocksOf } from '../support/markdown'
+import { readText } from '../support/sources'
 
 /*
  * The examples of docs/monitoring.md, taken from there and run as they are: what a Prometheus server would fetch, the series that
  * alert rules ask for, and the spans that a collector would get.
  */
-const { compile } = require('./support/compile.js') as { compile(source: string): string }
+const { compile } = require('../support/compile.js') as { compile(source: string): string }
 const codeOf = (wanted: string) =>
   blocksOf(readText('docs', 'monitoring.md')).flatMap(({ language, code }) => (language === wanted ? [code] : []))
 

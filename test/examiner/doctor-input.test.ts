@@ -1,0 +1,147 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { runCommand } from '../emulator/command'
+import { makeProject } from '../support/project'
+import { examineByCommand, helpOf, prefix, sharedScene, startScene } from './doctor-scene'
+
+/* What the doctor is given: a module of the site, a file of variables, arguments. */
+
+const { scene } = sharedScene()
+
+/** The command itself. */
+const command = (args: string[], environment = scene.environment, folder?: string) =>
+  examineByCommand(environment, args, folder)
+
+test('--json prints one object, and what a module prints goes to standard error', async () => {
+  const { environment } = scene
+  const folder = makeProject({
+    'sso.cjs': "console.log('noise'); exports.sso = require('express-sso2').sso2()",
+  })
+  const right = await runCommand(['doctor', '--json', '--module', 'sso.cjs'], environment, folder)
+  const wrong = await runCommand(['doctor', '--json'], { ...environment, SSO2_TOKEN_URL: scene.siteUrl }, folder)
+  const broken = await runCommand(['doctor', '--json'], {}, folder)
+  rmSync(folder, { recursive: true })
+  expect([JSON.parse(right.stdout).ok, right.code, right.stderr]).toEqual([true, 0, 'noise\n'])
+  expect([JSON.parse(wrong.stdout).ok, wrong.code]).toEqual([false, 1])
+  expect(JSON.parse(wrong.stdout).findings).toContainEqual({
+    site: scene.siteUrl,
+    check: 'token endpoint',
+    state: 'wrong',
+    message: expect.stringContaining('HTTP 404: there is no token endpoint'),
+    fix: expect.stringContaining('SSO2_TOKEN_URL'),
+    docs: 'docs/commands.md#token-endpoint',
+  })
+  const [first] = JSON.parse(broken.stdout).findings
+  expect(first).toEqual({
+    check: 'configuration',
+    state: 'wrong',
+    message: expect.any(String),
+    docs: expect.any(String),
+  })
+})
+
+describe('with --module', () => {
+  const folder = makeProject()
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  const module = (name: string, text: string) => {
+    const file = path.join(folder, name)
+    writeFileSync(file, text)
+    return ['--module', file]
+  }
+
+  test('options given in code are examined, though the module starts a site on a port that is taken', async () => {
+    const other = await startScene({
+      landing: '/callback',
+      site: { routes: { landing: '/callback' }, session: { prefix, cookieName: 'own.sid' } },
+    })
+    const options = "{ routes: { landing: '/callback' }, session: { cookieName: 'own.sid' } }"
+    const listening = `require('node:http').createServer().listen(${new URL(other.siteUrl).port}, 'localhost')`
+    const args = module(
+      'sso.js',
+      `const { sso2 } = require('express-sso2')\n${listening}\nexports.sso = sso2(${options})`,
+    )
+    const bare = await command([], other.environment)
+    const report = await command(args, other.environment)
+    await other.close()
+    expect([bare.of('landing page').slice(0, 5), bare.of('site').slice(0, 5), bare.code]).toEqual(['WRONG', 'WRONG', 1])
+    expect(helpOf(bare.of('site'))).toContain('--module ./sso.js')
+    expect(report.of('module')).toBe('note: the module throws an error that it does not catch: EADDRINUSE')
+    expect(report.of('landing page')).toMatch(/^ok: .*\/callback$/)
+    expect(report.of('cookies')).toMatch(/^ok: own\.b/)
+    expect([report.output.match(/WRONG/g), report.code]).toEqual([null, 0])
+  })
+
+  test('hooks of the site are asked, and two sites of one module are examined one after the other', async () => {
+    const hooks = "exchangeTicket: async () => { throw new Error('refused') }, loadUser: () => ({ accountId: '1' })"
+    const args = module(
+      'sites.mjs',
+      `import { sso2 } from 'express-sso2'
+      export const first = sso2({ ${hooks} })
+      export default { second: sso2({ exchangeTicket: () => 'canary-token', loadUser: () => ({ accountId: '1' }) }) }
+      setInterval(() => {}, 1000)`,
+    )
+    const report = await command(args)
+    expect(report.of('configuration').split('\n')).toHaveLength(2)
+    expect(report.of('token endpoint')).toBe(
+      'note: exchangeTicket of the site refuses a made-up ticket (Error). A login shows whether real tickets work\n' +
+        'WRONG: exchangeTicket of the site returns an access token for a made-up ticket',
+    )
+    expect(report.of('user path')).toMatch(/^note: not checked, because the site has its own loadUser/)
+    expect(report.output).not.toContain('canary')
+    expect(report.code).toBe(1)
+  })
+
+  const factory = "() => require('express-sso2').sso2({ routes: { landing: '/made' } })"
+  test.each<[string, string, string]>([
+    ['one of several, named', `exports.stop = () => process.exit(7); exports.makeSso = ${factory}`, '#makeSso'],
+  ])('a function that makes the site is called: %s', async (_how, text, name) => {
+    const [flag = '', file = ''] = module('factory.cjs', text)
+    const report = await command([flag, file + name])
+    expect(report.of('configuration')).toMatch(/^ok: complete/)
+    expect(report.of('site')).toContain('/made answers')
+  })
+
+  test.each<[string, string, RegExp]>([
+    [
+      'with several functions',
+      'exports.makeSso = () => {}; exports.stop = () => process.exit(7)',
+      /exports no sso2\(\), but the functions makeSso, stop\n-> --module \S+\.js#makeSso$/,
+    ],
+    ['whose function makes no site', 'exports.makeApp = () => ({})', /makeApp\(\) of \S+ returns no sso2\(\)/],
+    ['that cannot be loaded', "require('./not-there')", /cannot be loaded: Error: Cannot find module/],
+    [
+      'with a configuration that is wrong',
+      "exports.sso = require('express-sso2').sso2({ graceSeconds: -1 })",
+      /graceSeconds \(SSO2_GRACE_SECONDS\) must be/,
+    ],
+  ])('a module %s is told', async (name, text, says) => {
+    const report = await command(module(`${name.replaceAll(' ', '-')}.js`, text))
+    expect(report.of('configuration')).toMatch(says)
+    expect(report.output).not.toContain('canary')
+    expect(report.code).toBe(1)
+  })
+})
+
+test('--env-file is read, and a .env that is not read is pointed at', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sso2-doctor-'))
+  const lines = Object.entries(scene.environment).map(([name, value]) => `${name}=${value}`)
+  writeFileSync(path.join(folder, '.env'), lines.join('\n'))
+  const unread = await command([], {}, folder)
+  expect(unread.of('configuration')).toMatch(
+    /note: the doctor has not read the file \.env.*\n-> express-sso2 doctor --env-file \.env$/,
+  )
+  expect((await command(['--env-file', '.env'], {}, folder)).code).toBe(0)
+  // Node.js 20 reads the option itself, wherever it stands, and says so itself
+  const none = await runCommand(['doctor', '--env-file', 'none'], {}, folder)
+  expect(`${none.stdout}${none.stderr}`).toMatch(/none( cannot be read: ENOENT|: not found)/)
+  expect(none.code).not.toBe(0)
+  rmSync(folder, { recursive: true })
+})
+
+test('wrong arguments get the help and exit 2', async () => {
+  expect((await runCommand(['doctor', '--fix'])).code).toBe(2)
+  const help = await runCommand(['doctor', '--help'])
+  expect([help.code, help.stdout]).toEqual([0, expect.stringContaining('Usage: express-sso2 doctor')])
+})
