@@ -1,7 +1,7 @@
-import { ada, behindProxy, useSetup } from './flows/setup'
 import { hearEvents } from './safety/session-support'
 import { Browser } from './support/agent'
 import { loggerTo } from './support/log-lines'
+import { ada, behindProxy, useSetup } from './support/setup'
 import { readText, sources } from './support/sources'
 
 /* What docs/cookies.md says about keys in Redis, and about persons in log lines and events. */

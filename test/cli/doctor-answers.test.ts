@@ -10,9 +10,9 @@ import { refusedTokenFinding } from '../../lib/cli/doctor-sso'
 import type { Emulator } from '../../lib/emulator'
 import { runCommand } from '../emulator/command'
 import { makeProject } from '../examples/project'
-import { redisUrl } from '../flows/setup'
 import { makeCertificate } from '../support/certificate'
 import { startRedis } from '../support/redis'
+import { redisUrl } from '../support/setup'
 import {
   answering,
   type Change,

@@ -9,11 +9,11 @@ import { makeConfig } from '../../lib/config'
 import { makeDoctorSignature, siteReport } from '../../lib/decide/doctor-protocol'
 import { runCommand } from '../emulator/command'
 import { makeProject } from '../examples/project'
-import { eventually, sessionSecret } from '../flows/setup'
 import { Browser } from '../support/agent'
 import { browserCalls } from '../support/calls'
 import { freePort } from '../support/ports'
 import { startRedis } from '../support/redis'
+import { eventually, sessionSecret } from '../support/setup'
 import {
   answering,
   type Change,

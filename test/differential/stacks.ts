@@ -8,10 +8,10 @@ import session from 'express-session'
 import { Redis } from 'ioredis'
 import { sso2 } from '../../lib'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
-import { ada, eventually, logIn, openPort, type Port, sessionSecret } from '../flows/setup'
 import { Browser } from '../support/agent'
 import { type Front, startRedisFront } from '../support/front'
 import { startRedis, type TestRedis } from '../support/redis'
+import { ada, eventually, logIn, openPort, type Port, sessionSecret } from '../support/setup'
 import { bag, type StackName, type StoreState, type Visitor } from './scenario'
 
 /** The site of one run: what its requests and upgrades go to. */

@@ -1,7 +1,7 @@
-import { ada, eventually, logInAtLast, type PageView, present, view } from '../flows/setup'
 import { hop } from '../regressions/pausable-setup'
 import { document } from '../safety/session-support'
 import type { Browser } from '../support/agent'
+import { ada, eventually, logInAtLast, type PageView, present, view } from '../support/setup'
 import { failureOf, timed } from '../support/wait'
 import { type Scene, type SceneOptions, startScene } from './scene'
 

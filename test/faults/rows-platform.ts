@@ -1,4 +1,4 @@
-import { ada, eventually } from '../flows/setup'
+import { ada, eventually } from '../support/setup'
 import { type Actor, type Cell, post, type Row, visit } from './cells'
 import type { Scene } from './scene'
 import { flow, land, loginLater, servedAnonymous, servedFresh, staleFlow } from './words'

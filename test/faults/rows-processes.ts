@@ -1,5 +1,5 @@
-import { eventually, present } from '../flows/setup'
 import { startRedis } from '../support/redis'
+import { eventually, present } from '../support/setup'
 import { type Actor, type Cell, landingOf, page, post, type Row, visit } from './cells'
 import type { Scene } from './scene'
 import { expectOldCookieDead, flow, land, landsLoggedIn, servedAnonymous, servedFresh, staleFlow } from './words'

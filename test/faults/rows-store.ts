@@ -1,4 +1,4 @@
-import { eventually, present } from '../flows/setup'
+import { eventually, present } from '../support/setup'
 import { type Cell, post, type Row, usual, visit } from './cells'
 import type { Scene } from './scene'
 import {

@@ -3,11 +3,11 @@ import express, { type RequestHandler } from 'express'
 import { Redis } from 'ioredis'
 import { type Sso2, sso2 } from '../../lib'
 import { createEmulator, demoOptions } from '../../lib/emulator'
-import { addPages, Gates, healthWithStore, openPort, redisUrl, type Sent, sessionSecret } from '../flows/setup'
 import { Browser } from '../support/agent'
 import { browserCalls } from '../support/calls'
 import { startFront, startRedisFront } from '../support/front'
 import { startRedis, type TestRedis } from '../support/redis'
+import { addPages, Gates, healthWithStore, openPort, redisUrl, type Sent, sessionSecret } from '../support/setup'
 
 /** Bound on one Session Status call in these tests, in milliseconds. */
 export const STATUS_MS = 700

@@ -1,4 +1,4 @@
-import { ada, eventually, present } from '../flows/setup'
+import { ada, eventually, present } from '../support/setup'
 import { type Actor, type Cell, page, post, visit } from './cells'
 import { type Scene, STATUS_MS } from './scene'
 

@@ -2,7 +2,7 @@ import express, { type Express, type Response } from 'express'
 import { AccessTokenExpiredError, type Sso2, Sso2Error } from '../../lib'
 import type { Browser } from '../support/agent'
 import { browserCalls } from '../support/calls'
-import { addPages, type Gates, loggedInBrowser, useSetup, view } from './setup'
+import { addPages, type Gates, loggedInBrowser, useSetup, view } from '../support/setup'
 
 /** A site with pages that ask the REST API, and say in a typed way what went wrong. */
 function build(sso: Sso2, gates: Gates): Express {

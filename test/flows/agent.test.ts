@@ -2,7 +2,7 @@ import diagnostics from 'node:diagnostics_channel'
 import http, { type ClientRequest } from 'node:http'
 import https from 'node:https'
 import { Sso2ConfigError, sso2 } from '../../lib'
-import { ada, eventually, logIn, sessionSecret, startSetup, visitor } from './setup'
+import { ada, eventually, logIn, sessionSecret, startSetup, visitor } from '../support/setup'
 
 /* The option `agent`: every server-to-server call of the package goes through it. */
 

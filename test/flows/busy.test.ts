@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Browser } from '../support/agent'
+import { forkProcess, startSite } from '../support/fork-site'
+import { ada, eventually, loggedInBrowser, type PageView, type Setup, startSetup, visitor } from '../support/setup'
 import { failureOf } from '../support/wait'
-import { forkProcess, startSite } from './fork-site'
-import { ada, eventually, loggedInBrowser, type PageView, type Setup, startSetup, visitor } from './setup'
 
 /* Busy is not broken: nothing is degraded because this process, or the machine, has a lot to do. Uses the built package. */
 

@@ -3,8 +3,18 @@ import type { ClientRequest } from 'node:http'
 import { type Program, start } from '../examples/process'
 import { Browser } from '../support/agent'
 import { freePort } from '../support/ports'
+import {
+  ada,
+  eventually,
+  loggedInBrowser,
+  present,
+  redisUrl,
+  type Setup,
+  startSetup,
+  view,
+  visitor,
+} from '../support/setup'
 import { root } from '../support/sources'
-import { ada, eventually, loggedInBrowser, present, redisUrl, type Setup, startSetup, view, visitor } from './setup'
 
 /* A site is closed while something is under way: it comes to its end. */
 

@@ -1,5 +1,5 @@
 import { useRedis } from '../support/redis'
-import { eventually, loggedInBrowser, present, resumeStore, type Setup, startSetup, view } from './setup'
+import { eventually, loggedInBrowser, present, resumeStore, type Setup, startSetup, view } from '../support/setup'
 
 /* Redis hangs while a user logs out. The session ends here and at the SSO system when this browser next loads a page with Redis up. */
 

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { startRedis, type TestRedis } from '../support/redis'
-import { eventually, loggedInBrowser, useSetup, view } from './setup'
+import { eventually, loggedInBrowser, useSetup, view } from '../support/setup'
 
 /* A Redis that evicts: what must not be lost does not depend on it. That the operator is told is in test/storage/opening.test.ts. */
 

@@ -1,6 +1,6 @@
 import { ask, documentHeaders } from '../safety/address-support'
 import { browserCalls } from '../support/calls'
-import { ada, logIn, useSetup, view } from './setup'
+import { ada, logIn, useSetup, view } from '../support/setup'
 
 const setup = useSetup()
 

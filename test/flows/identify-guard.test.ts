@@ -1,7 +1,7 @@
 import express, { type Express } from 'express'
 import { type Sso2, Sso2SetupError } from '../../lib'
 import { identifyRedirects } from '../regressions/pausable-setup'
-import { ada, addPages, type Gates, logIn, useSetup, view } from './setup'
+import { ada, addPages, type Gates, logIn, useSetup, view } from '../support/setup'
 
 /* A site that identifies where it asks for it, and nowhere else. */
 

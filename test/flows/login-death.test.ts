@@ -1,9 +1,9 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { Browser } from '../support/agent'
+import { forkProcess, startSite } from '../support/fork-site'
+import { ada, eventually, type Setup, startSetup, visitor } from '../support/setup'
 import { timed } from '../support/wait'
-import { forkProcess, startSite } from './fork-site'
-import { ada, eventually, type Setup, startSetup, visitor } from './setup'
 
 /* A process is killed during a login. Uses the built package. */
 

@@ -1,5 +1,5 @@
 import type { Browser } from '../support/agent'
-import { ada, logIn, present, useSetup, view, visitor } from './setup'
+import { ada, logIn, present, useSetup, view, visitor } from '../support/setup'
 
 let browser: Browser
 const at = (path: string) => `${setup.morning.url}${path}`

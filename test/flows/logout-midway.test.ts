@@ -1,7 +1,7 @@
 import { demoOptions } from '../../lib/emulator'
 import type { Browser } from '../support/agent'
-import { type FailingStore, failingStore } from './failing-store'
-import { eventually, logInAtLast, present, type Setup, startSetup, view } from './setup'
+import { type FailingStore, failingStore } from '../support/failing-store'
+import { eventually, logInAtLast, present, type Setup, startSetup, view } from '../support/setup'
 
 /*
  * Redis goes away in the middle of a logout, before it answers one of its commands, each in turn. Redis may have carried out nothing,

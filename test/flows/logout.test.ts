@@ -1,4 +1,4 @@
-import { ada, eventually, grace, present, loggedInBrowser as userOf, useSetup, view } from './setup'
+import { ada, eventually, grace, present, loggedInBrowser as userOf, useSetup, view } from '../support/setup'
 
 const setup = useSetup()
 const at = (path: string) => `${setup.morning.url}${path}`

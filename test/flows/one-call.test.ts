@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Request } from 'express'
 import type { Browser } from '../support/agent'
-import { ada, logIn, type Setup, startSetup, visitor } from './setup'
+import { ada, logIn, type Setup, startSetup, visitor } from '../support/setup'
 
 /* What one request, or one form, costs the platform and Redis at most. */
 

@@ -2,8 +2,8 @@ import express, { type Express } from 'express'
 import type { Sso2 } from '../../lib'
 import { Browser } from '../support/agent'
 import { browserCalls } from '../support/calls'
+import { ada } from '../support/setup'
 import { type Sites, startSites } from '../support/sites'
-import { ada } from './setup'
 
 /*
  * A login page that is not ours: of the site itself, or of another site of the publisher that all its papers share.

@@ -6,7 +6,6 @@ import { Redis } from 'ioredis'
 import type { Sso2 } from '../../lib'
 import { loggerTo } from '../support/log-lines'
 import { startRedis, type TestRedis } from '../support/redis'
-import { pause, timed } from '../support/wait'
 import {
   ada,
   addPages,
@@ -18,7 +17,8 @@ import {
   useSetup,
   view,
   visitor,
-} from './setup'
+} from '../support/setup'
+import { pause, timed } from '../support/wait'
 
 /*
  * Redis serves reads and refuses writes, for each of four causes. Users stay logged in for a while, health() and the log name the cause,

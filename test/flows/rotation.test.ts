@@ -4,7 +4,7 @@ import { type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
 import { identifyRedirects } from '../regressions/pausable-setup'
 import { Browser } from '../support/agent'
-import { ada, addPages, eventually, Gates, logIn, openPort, present, redisUrl } from './setup'
+import { ada, addPages, eventually, Gates, logIn, openPort, present, redisUrl } from '../support/setup'
 
 /* Secrets are changed while two processes of a site, which take turns, are replaced one after the other. */
 

@@ -1,7 +1,7 @@
 import { document } from '../safety/session-support'
 import { type Front, startFront } from '../support/front'
 import { loggerTo } from '../support/log-lines'
-import { ada, eventually, loggedInBrowser, type Setup, startSetup, view, visitor as visitorOf } from './setup'
+import { ada, eventually, loggedInBrowser, type Setup, startSetup, view, visitor as visitorOf } from '../support/setup'
 
 let setup: Setup
 /** Stands in front of the SSO system. */

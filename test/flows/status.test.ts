@@ -1,7 +1,7 @@
 import { type PausableSetup, startPausableSetup } from '../regressions/pausable-setup'
 import type { Browser } from '../support/agent'
 import { browserCalls } from '../support/calls'
-import { ada, eventually, logIn, present, view } from './setup'
+import { ada, eventually, logIn, present, view } from '../support/setup'
 
 let setup: PausableSetup
 const at = (page: string) => setup.at(page)

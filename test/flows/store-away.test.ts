@@ -1,6 +1,6 @@
 import { document } from '../safety/session-support'
 import { useRedis } from '../support/redis'
-import { eventually, loggedInBrowser, resumeStore, type Setup, startSetup, view } from './setup'
+import { eventually, loggedInBrowser, resumeStore, type Setup, startSetup, view } from '../support/setup'
 
 /*
  * The store goes away and comes back with its data: the server process is stopped, as in a stalled machine, and continued.

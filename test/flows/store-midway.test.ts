@@ -1,8 +1,8 @@
 import express, { type Express } from 'express'
 import { type Sso2, Sso2Error } from '../../lib'
 import type { Browser } from '../support/agent'
-import { failingStore } from './failing-store'
-import { ada, addPages, eventually, type Gates, logIn, type PageView, startSetup, view } from './setup'
+import { failingStore } from '../support/failing-store'
+import { ada, addPages, eventually, type Gates, logIn, type PageView, startSetup, view } from '../support/setup'
 
 /*
  * The store goes away in the middle of a request, after each of its commands in turn, or before it answers it: the browser

@@ -1,4 +1,4 @@
-import { eventually, type Setup, startSetup } from './setup'
+import { eventually, type Setup, startSetup } from '../support/setup'
 
 /* No response of the SSO system verifies at this site, so no user can log in. `health()` says so, and says so for as long as it lasts. */
 

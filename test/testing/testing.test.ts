@@ -5,7 +5,7 @@ import { type Sso2Options, sso2 } from '../../lib'
 import { createEmulator } from '../../lib/emulator'
 import { signIn, visit } from '../../lib/testing'
 import { makeProject } from '../examples/project'
-import { ada, edsger, grace, sessionSecret } from '../flows/setup'
+import { ada, edsger, grace, sessionSecret } from '../support/setup'
 
 /** A runner that does not end is stopped then. On a busy machine a runner needs more than half a minute. */
 const PATIENCE_MS = 150_000

@@ -1,9 +1,9 @@
 import type { RequestHandler } from 'express'
 import { makeConfig } from '../../lib/config'
 import { makeDoctorSignature, type SiteReport } from '../../lib/decide/doctor-protocol'
-import { eventually, sessionSecret } from '../flows/setup'
 import { document } from '../safety/session-support'
 import { send } from '../support/http'
+import { eventually, sessionSecret } from '../support/setup'
 import { type SiteOptions, type Sites, startSites } from '../support/sites'
 
 /* What a site reports to the doctor: about itself, and about the request as it arrived. */

@@ -1,8 +1,8 @@
 import type { ErrorRequestHandler, Express } from 'express'
 import { type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { LANGUAGES, TEXTS } from '../../lib/config/texts'
-import { ada, present, sessionSecret } from '../flows/setup'
 import { Browser } from '../support/agent'
+import { ada, present, sessionSecret } from '../support/setup'
 import { type SiteOptions, type Sites, startSites } from '../support/sites'
 
 /* What the pages of one site may load, say and look like: by its brand, its language, and views of its own. */

@@ -7,6 +7,9 @@ import session from 'express-session'
 import { type Command, Redis } from 'ioredis'
 import type { Sso2 } from '../../lib'
 import { sessionKey } from '../../lib/storage/site-store'
+import type { Browser } from '../support/agent'
+import { loggerTo } from '../support/log-lines'
+import { useRedis } from '../support/redis'
 import {
   ada,
   eventually,
@@ -20,10 +23,7 @@ import {
   view,
   viewOf,
   visitor,
-} from '../flows/setup'
-import type { Browser } from '../support/agent'
-import { loggerTo } from '../support/log-lines'
-import { useRedis } from '../support/redis'
+} from '../support/setup'
 
 /* `req.session` beyond what test/differential compares with express-session: what it costs in Redis, and how long it lives. */
 

@@ -7,12 +7,12 @@ import { Redis } from 'ioredis'
 import { type Health, type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { createEmulator, demoOptions, type Emulator, type EmulatorOptions } from '../../lib/emulator'
 import { type Held, hold } from '../regressions/turnstile'
-import { Browser, type BrowserOptions, type ScriptAnswer, type VisitedPage } from '../support/agent'
-import { browserCalls } from '../support/calls'
-import type { TestRedis } from '../support/redis'
-import { eventually, pause } from '../support/wait'
+import { Browser, type BrowserOptions, type ScriptAnswer, type VisitedPage } from './agent'
+import { browserCalls } from './calls'
+import type { TestRedis } from './redis'
+import { eventually, pause } from './wait'
 
-export { eventually } from '../support/wait'
+export { eventually } from './wait'
 
 /*
  * Express loads this with the first form that it reads. Jest refuses to load a module between two tests. Where tests run at once, a busy
