@@ -66,3 +66,18 @@ test('Identify alone does not work → the login form of a visitor with a sessio
   await eventually(async () => (await visit()).status === 200)
   expect((await browser.fetchJson(at('/login'), { json: ada })).status).toBe(200)
 })
+
+/** No response of the SSO system verifies at this site, so no user can log in. `health()` says so for as long as it lasts. */
+test('a wrong clientSecret → the SSO system is unavailable within seconds of the first visitor', async () => {
+  const clientSecret = 'a-client-secret-that-the-platform-does-not-have'
+  const { morning, browser, close } = await startSetup({ site: { clientSecret, logger: loggerTo(lines) } })
+  const health = async () => (await morning.sso.health()).sso
+  const visitPage = () => browser().visit(`${morning.url}/page`)
+  expect(await health()).toBe('ok') // unknown before the first visitor: docs/monitoring.md says so
+  await visitPage()
+  await eventually(async () => (await health()) === 'unavailable') // three seconds, and more on a busy machine
+  await visitPage()
+  expect(await morning.sso.health()).toMatchObject({ ok: false, sso: 'unavailable' })
+  expect(lines.join()).toMatch(/New visitors get an error page of the SSO system at first/)
+  await close()
+})

@@ -1,6 +1,6 @@
 import { ada, eventually, present } from '../support/setup'
-import { type Actor, type Cell, page, post, visit } from './cells'
-import { type Scene, STATUS_MS } from './scene'
+import { type Actor, type Cell, page, post, visit } from './matrix-cells'
+import { type Scene, STATUS_MS } from './matrix-scene'
 
 /* The words of the fault matrix, as assertions. Bounds on time have some room for a busy machine. */
 const ROOM_MS = 1500

@@ -1,8 +1,8 @@
 import { startRedis } from '../support/redis'
 import { eventually, present } from '../support/setup'
-import { type Actor, type Cell, landingOf, page, post, type Row, visit } from './cells'
-import type { Scene } from './scene'
-import { expectOldCookieDead, flow, land, landsLoggedIn, servedAnonymous, servedFresh, staleFlow } from './words'
+import { type Actor, type Cell, landingOf, page, post, type Row, testRows, visit } from './matrix-cells'
+import type { Scene } from './matrix-scene'
+import { expectOldCookieDead, land, landsLoggedIn, servedFresh, staleFlow } from './matrix-words'
 
 const logsIn: Cell = async (scene, actor) => {
   expect((await post(scene, actor)).status).toBe(200)
@@ -15,8 +15,6 @@ const logsOut: Cell = async (scene, actor) => {
 }
 /** As if nothing were the matter. */
 const asEver: Row['cells'] = {
-  new: flow('anon'),
-  anon: servedAnonymous,
   fresh: servedFresh,
   stale: staleFlow,
   login: logsIn,
@@ -118,16 +116,13 @@ const loggedInAgain: Cell = async (scene, actor) => {
   expect(scene.count('authenticate')).toBe(before)
 }
 
-/** Rows of the fault matrix. */
-export const rows: Row[] = [
+testRows([
   {
     row: '14',
     name: 'a replica takes over that lacks the last writes',
     options: { ownRedis: true },
     fault: cutOff,
     cells: {
-      new: after(nothing, flow('anon')),
-      anon: after(nothing, servedAnonymous),
       fresh: after(nothing, servedFresh),
       stale: after(visit, async (scene, actor) => {
         expect(await visit(scene, actor)).toMatchObject({ status: 'loggedin', username: 'ada', saved: 'kept' })
@@ -150,4 +145,4 @@ export const rows: Row[] = [
   { row: '17', name: 'the process starts anew', fault: startAnew, cells: asEver },
   { row: '18', name: 'two processes take turns', options: { processes: 2 }, cells: asEver },
   { row: '19', name: 'one browser asks many things at once', options: { processes: 2 }, cells: inParallel },
-]
+])

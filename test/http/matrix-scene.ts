@@ -13,7 +13,7 @@ import { addPages, Gates, healthWithStore, openPort, redisUrl, type Sent, sessio
 export const STATUS_MS = 700
 
 export interface SceneOptions {
-  /** A Redis of the scene's own, with something in front of it; otherwise all share one. */
+  /** A Redis of the scene's own; otherwise all share one. */
   ownRedis?: boolean
   /** So many processes: requests go to them in turn. */
   processes?: number
@@ -34,9 +34,9 @@ export async function startScene(options: SceneOptions = {}) {
   const { port } = new URL((await emulator.listen(0)).url)
   const ssoFront = await startFront(Number(port))
   const redisServer = options.ownRedis ? await startRedis() : undefined
-  const storeFront = await startRedisFront(redisServer?.port ?? 1)
-  const store = redisServer ? `redis://127.0.0.1:${storeFront.port}` : redisUrl()
-  const redis = new Redis(redisServer?.url ?? redisUrl())
+  const redisAddress = redisServer?.url ?? redisUrl()
+  const storeFront = await startRedisFront(Number(new URL(redisAddress).port))
+  const redis = new Redis(redisAddress)
   redis.on('error', () => {})
   const prefix = `fault-${randomUUID()}:`
   const [sent, gates]: [Sent[], Gates] = [[], new Gates()]
@@ -48,7 +48,7 @@ export async function startScene(options: SceneOptions = {}) {
         ssoUrl: `http://127.0.0.1:${ssoFront.port}/sso`,
         siteUrl: url,
         sessionSecret,
-        redis: store,
+        redis: `redis://127.0.0.1:${storeFront.port}`,
         session: { prefix },
         clock: { now: () => emulator.clock.now() + scene.skew * 1000 },
         timeoutMs: STATUS_MS,
@@ -75,7 +75,7 @@ export async function startScene(options: SceneOptions = {}) {
     emulator,
     /** Stands in front of the SSO system. */
     ssoFront,
-    /** Stands in front of Redis, when that is the scene's own. */
+    /** Stands in front of Redis. */
     storeFront,
     redisServer: redisServer as TestRedis,
     /** A connection past all fronts. */

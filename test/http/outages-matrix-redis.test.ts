@@ -1,6 +1,6 @@
 import { eventually, present } from '../support/setup'
-import { type Cell, post, type Row, usual, visit } from './cells'
-import type { Scene } from './scene'
+import { type Cell, post, type Row, testRows, usual, visit } from './matrix-cells'
+import type { Scene } from './matrix-scene'
 import {
   expectNotNow,
   expectOldCookieDead,
@@ -12,7 +12,7 @@ import {
   servedAnonymous,
   servedFresh,
   servedInTheEnd,
-} from './words'
+} from './matrix-words'
 
 /** A miss costs the deadline of a command; after three of them no request waits any more. Promise I2, with room for a busy machine. */
 const SOON_MS = 300 * 3 + 1500
@@ -64,8 +64,8 @@ const away: Row['cells'] = {
 }
 const options = { ownRedis: true }
 const healed = { logout: logoutFinal }
-const gone = (row: string, name: string, how: Pick<Row, 'fault' | 'mend'>, cells = away): Row => {
-  return { row, name, options, ...how, cells, healed }
+const gone = (row: string, name: string, how: Pick<Row, 'fault' | 'mend'>, cells: Row['cells']): Row => {
+  return { row, name, ...how, cells, healed }
 }
 
 /** The session is gone, the SSO session is not: logged in again without a password, and the site's data is not pretended. */
@@ -94,6 +94,8 @@ const servedOnceNoticed: Cell = async (scene, actor) => {
 }
 
 const noticed = { ...away, new: servedOnceNoticed }
+/** A page and a login show that it is the same as a Redis that is gone. */
+const shortly = { fresh: servedUnknown, login: loginNotAsked }
 const heal = ({ storeFront }: Scene) => storeFront.heal()
 
 /** A landing that the store did not take is tried again within five seconds. Promise I9. */
@@ -104,7 +106,7 @@ const fiveSecondsLater =
     await cell(scene, actor)
   }
 
-/** Each cause is in test/flows/refused-writes.test.ts. */
+/** Each cause is in outages-redis-writes.test.ts. */
 const noWrites: Row = {
   row: '15',
   name: 'Redis has no memory left',
@@ -131,16 +133,20 @@ const noWrites: Row = {
   },
 }
 
-/** Rows of the fault matrix. */
-export const rows: Row[] = [
-  gone('11', 'Redis is away when the process starts', {
-    fault: async (scene) => {
-      await scene.storeFront.down()
-      await scene.restart()
-      await eventually(async () => (await scene.sso().health()).store === 'unavailable')
+testRows([
+  gone(
+    '11',
+    'Redis is away when the process starts',
+    {
+      fault: async (scene) => {
+        await scene.storeFront.down()
+        await scene.restart()
+        await eventually(async () => (await scene.sso().health()).store === 'unavailable')
+      },
+      mend: ({ storeFront }) => storeFront.up(),
     },
-    mend: ({ storeFront }) => storeFront.up(),
-  }),
+    { ...shortly, new: servedUnknown },
+  ),
   gone(
     '12',
     'Redis is lost',
@@ -154,9 +160,7 @@ export const rows: Row[] = [
     fault: loses,
     cells: {
       new: flow('anon'),
-      anon: flow('anon'),
       fresh: comesBack,
-      stale: comesBack,
       login: async (scene, actor) => {
         const { status, json } = await post(scene, actor)
         expect([status, json.error]).toEqual([401, 'session_ended'])
@@ -168,14 +172,18 @@ export const rows: Row[] = [
     healed,
   },
   noWrites,
-  gone('15', 'Redis wants a password', {
+  {
+    row: '15',
+    name: 'Redis wants a password',
+    options,
     fault: async ({ redis, sso }) => {
       await redis.config('SET', 'requirepass', 'something-new')
       await redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
       await eventually(async () => (await sso().health()).store === 'unavailable') // the site hears of it in a moment
     },
     mend: async ({ redis }) => void (await redis.config('SET', 'requirepass', '')),
-  }),
+    cells: shortly,
+  },
   gone('16', 'Redis stands still', { fault: ({ storeFront }) => storeFront.stall(), mend: heal }, noticed),
   gone(
     '16',
@@ -184,6 +192,6 @@ export const rows: Row[] = [
       fault: ({ storeFront }) => storeFront.delay(3000), // longer than a process that stands still itself has patience
       mend: heal,
     },
-    noticed,
+    shortly,
   ),
-]
+])

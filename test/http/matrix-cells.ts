@@ -3,10 +3,10 @@ import { document } from '../safety/session-support'
 import type { Browser } from '../support/agent'
 import { ada, eventually, logInAtLast, type PageView, present, view } from '../support/setup'
 import { failureOf, timed } from '../support/wait'
-import { type Scene, type SceneOptions, startScene } from './scene'
+import { type Scene, type SceneOptions, startScene } from './matrix-scene'
 
 /** Who meets the fault. */
-export const columns = ['new', 'anon', 'fresh', 'stale', 'login', 'logout', 'landing'] as const
+const columns = ['new', 'anon', 'fresh', 'stale', 'login', 'logout', 'landing'] as const
 export type Column = (typeof columns)[number]
 
 /** One visitor, ready for the fault. */
@@ -130,9 +130,13 @@ export async function post(scene: Scene, { browser }: Actor) {
   return { ...answer, ms }
 }
 
-/** Every cell of some rows. */
-export const cellsOf = (rows: readonly Row[]) =>
-  rows.flatMap((row) => columns.filter((column) => row.cells[column]).map((column) => ({ ...row, column })))
+/** Makes a test of each cell of some rows. */
+export function testRows(rows: readonly Row[]): void {
+  const cells = rows.flatMap((row) =>
+    columns.filter((column) => row.cells[column]).map((column) => ({ ...row, column })),
+  )
+  test.concurrent.each(cells)('row $row: $name: $column', async ({ column, ...row }) => runCell(row, column))
+}
 
 /** A visitor, the fault, what must happen, the end of the fault, and all is well again. */
 async function playCell(scene: Scene, row: Row, column: Column): Promise<void> {
@@ -145,7 +149,7 @@ async function playCell(scene: Scene, row: Row, column: Column): Promise<void> {
 }
 
 /** Runs one cell. What fails while Redis or this process was late met a second fault, and is tried again, twice at most. */
-export async function runCell(row: Row, column: Column, tries = 3): Promise<void> {
+async function runCell(row: Row, column: Column, tries = 3): Promise<void> {
   const scene = await startScene(row.options)
   const failure = await failureOf(scene.redis, () => playCell(scene, row, column))
   await scene.close()
