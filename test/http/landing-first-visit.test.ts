@@ -6,23 +6,15 @@ const setup = useSetup()
 
 const queries = [
   '',
-  '?page=2',
   '?a=1&a=2&b',
   '?q=caf%C3%A9+cr%c3%a8me%20x',
-  '?empty=&=nameless&&double',
   '?next=https%3A%2F%2Fother.example%2F%3Fa%3Db%26c%3Dd',
-  '?next=https://other.example/?a=b',
   '?filter[tag][]=one&filter[tag][]=two',
   '?percent=100%',
-  '?bad=%E9%zz',
   '?t=token&r=return',
-  '?semi;colon=1;2',
   '?quote=\'"<script>',
-  '?json={"a":[1,2]}|^`',
-  '?utm_source=a.b~c_d-e!f*g(h)',
   '?plus=1+1%2B2',
   '?sso2x=mine&xsso2=too',
-  '?__proto__=1&constructor=2',
   `?long=${'x'.repeat(1000)}`,
 ]
 
@@ -36,13 +28,6 @@ describe('a first visit', () => {
     expect(page.trail.map(({ status }) => status)).toEqual([302, 302, 303, 200])
     expect(page.url).toBe(href)
     expect(view(page)).toEqual({ status: 'anon', url: pathname + search })
-  })
-
-  test('of a path that an address can only just hold ends there', async () => {
-    const target = `${setup.morning.url}//double//slash/%2e%2e/%2F/é`
-    const page = await setup.browser().visit(target)
-    expect(page.url).toBe(new URL(target).href)
-    expect(page.trail.length).toBeLessThanOrEqual(4)
   })
 
   test("drops a visitor's own sso2 parameter and keeps the rest", async () => {
@@ -81,19 +66,7 @@ describe('a first visit', () => {
 
 describe('an address that only a raw request can spell', () => {
   const hop = (site: string, path: string, cookie = '') => ask(site, { path, headers: { ...documentHeaders, cookie } })
-  const raw = [
-    '/a?',
-    '/a??',
-    '/a?&',
-    '/a?&&b',
-    '/a?b&',
-    '/a?=',
-    '/a?"<>`{}|\\^[]',
-    "/a'b?c",
-    '//a//b?c',
-    '/./a/../b?c',
-    '/a%20b/c%20d?e%20f=g%20h+i',
-  ]
+  const raw = ['/a?', '/a?&&b', '/a?"<>`{}|\\^[]', '//a//b?c', '/./a/../b?c', '/a%20b/c%20d?e%20f=g%20h+i']
 
   test.each(raw)('%s comes back byte for byte', async (path) => {
     const start = await hop(setup.morning.url, path)
