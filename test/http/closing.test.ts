@@ -59,14 +59,6 @@ describe('sso.close() before the server has ended', () => {
     expect(setup.countCalls('authenticate')).toBe(browsers.length)
   })
 
-  test('lets a landing take its ticket to the end', async () => {
-    const browser = await loggedInBrowser(setup, ada, setup.evening)
-    const [page] = await closeDuring('token', 1, () => browser.visit(`${setup.morning.url}/`))
-    expect(page?.trail.map(({ status }) => status).slice(0, 3)).toEqual([302, 302, 303])
-    const sid = browser.cookies.find(({ name, host }) => name === 'sso2.sid' && host.startsWith('morning'))
-    expect(sid).toBeDefined()
-  })
-
   test('lets a logout that is not confirmed be kept', async () => {
     const browser = await loggedInBrowser(setup)
     const logout = () => browser.fetchJson(`${setup.morning.url}/logout`, { json: {} })

@@ -47,16 +47,4 @@ describe.each([
     }
     expect(view(await logIn(browser, setup.morning, grace))).toMatchObject({ status: 'loggedin', username: 'grace' })
   })
-
-  test('sees a login at another site, and its end', async () => {
-    const browser = setup.browser()
-    await browser.visit(at('/'))
-    await logIn(browser, setup.evening, ada)
-    setup.emulator.clock.advance(361)
-    const page = await browser.visit(at('/account'))
-    expect([page.trail.length, view(page).status]).toEqual([1, 'loggedin'])
-    await browser.submit(`${setup.evening.url}/logout`, { return_to: '/' })
-    setup.emulator.clock.advance(361)
-    expect(view(await browser.visit(at('/'))).status).toBe('anon')
-  })
 })

@@ -157,13 +157,6 @@ describe("another site's page", () => {
     expect(calls('authenticate')).toBe(1)
   })
 
-  test('who is logged in there already is not led there', async () => {
-    await browser.visit(at('paper', '/'))
-    await browser.visit(at('id', '/'))
-    await logIn(at('id', '/'))
-    expect(paths((await account()).trail)).toEqual(['paper /account'])
-  })
-
   test('who is known there by another SSO session is found by Identify', async () => {
     await browser.visit(at('paper', '/'))
     browser.dropCookies(({ host }) => !host.endsWith('.localhost'))

@@ -7,7 +7,16 @@ import { Browser } from '../support/agent'
 import { browserCalls } from '../support/calls'
 import { startFront, startRedisFront } from '../support/front'
 import { startRedis, type TestRedis } from '../support/redis'
-import { addPages, Gates, healthWithStore, openPort, redisUrl, type Sent, sessionSecret } from '../support/setup'
+import {
+  addPages,
+  Gates,
+  healthWithStore,
+  openPort,
+  recordAnswer,
+  redisUrl,
+  type Sent,
+  sessionSecret,
+} from '../support/setup'
 
 /** Bound on one Session Status call in these tests, in milliseconds. */
 export const STATUS_MS = 700
@@ -60,12 +69,7 @@ export async function startScene(options: SceneOptions = {}) {
     })
   let turn = 0
   server.on('request', (req, res) => {
-    const { end } = res
-    res.end = ((...args: Parameters<typeof end>) => {
-      const body = typeof args[0] === 'string' || Buffer.isBuffer(args[0]) ? String(args[0]) : ''
-      sent.push({ url: req.url ?? '', status: res.statusCode, headers: JSON.stringify(res.getHeaders()), body })
-      return end.apply(res, args)
-    }) as typeof end
+    recordAnswer(req, res, sent)
     turn += 1
     sites[turn % sites.length]?.app(req as never, res as never, () => {})
   })

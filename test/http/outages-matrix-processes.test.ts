@@ -37,12 +37,6 @@ const inParallel: Row['cells'] = {
     for (const landing of landings) expect((await land(scene, { ...actor, landing })).status).toBe(303)
     expect((await visit(scene, actor)).status).toBe('anon')
   },
-  anon: async (scene, actor) => {
-    const cookie = actor.browser.cookie('sso2.sid')
-    const pages = await atOnce(() => page(scene, actor))
-    expect(new Set(pages.map((answer) => answer.view?.status))).toEqual(new Set(['anon']))
-    expect(actor.browser.cookie('sso2.sid')).toBe(cookie)
-  },
   fresh: async (scene, actor) => {
     const stored = async () => {
       const keys = (await scene.redis.keys(`${scene.prefix}*`)).sort()
@@ -52,16 +46,6 @@ const inParallel: Row['cells'] = {
     const pages = await atOnce(() => page(scene, actor))
     expect(new Set(pages.map((answer) => answer.view?.username))).toEqual(new Set(['ada']))
     expect(await stored()).toEqual(before)
-  },
-  stale: async (scene, actor) => {
-    const pages = await atOnce(() => page(scene, actor))
-    expect(new Set(pages.map((answer) => answer.view?.username))).toEqual(new Set(['ada']))
-    expect(scene.count('sessionstatus')).toBe(1)
-  },
-  login: async (scene, actor) => {
-    const answers = await Promise.all([post(scene, actor), post(scene, actor)])
-    expect(answers.map(({ status, json }) => [status, json.user?.username])).toEqual(Array(2).fill([200, 'ada']))
-    expect(scene.count('authenticate')).toBe(1)
   },
   logout: async (scene, actor) => {
     const gate = scene.gates.add()

@@ -4,7 +4,6 @@ import { demoOptions } from '../../lib/emulator'
 import type { Browser } from '../support/agent'
 import { failingStore } from '../support/failing-store'
 import {
-  ada,
   addPages,
   eventually,
   type Gates,
@@ -32,9 +31,6 @@ function build(sso: Sso2, gates: Gates): Express {
   app.get('/renew', (req, res, next) =>
     req.session.regenerate((error) => (error ? next(error) : res.json({ ok: true }))),
   )
-  app.get('/me', (req, res, next) => {
-    req.sso2.api.get('/external/api/v1/me').then(() => res.json({ ok: true }), next)
-  })
   addPages(app, sso, gates)
   const failed: express.ErrorRequestHandler = (error, _req, res, _next) =>
     void res.status(error instanceof Sso2Error ? 503 : 500).json({ name: error.name })
@@ -109,15 +105,6 @@ const actions: [name: string, prepare: Act, act: Act][] = [
     (browser, { at }) => browser.visit(at('/login')),
     (browser, { at }, { username, password }) => browser.submit(at('/login'), { username, password, return_to: '/' }),
   ],
-  [
-    'a call whose access token is refused',
-    async (browser, { setup }) => {
-      const page = await logInAtLast(browser, setup.morning, ada)
-      setup.emulator.faults.add({ operation: 'me', kind: 'status', code: 401, times: 1 })
-      return page
-    },
-    (browser, { at }) => browser.fetchJson(at('/me')),
-  ],
   ['a new session ID', logIn, (browser, { at }) => browser.fetchJson(at('/renew'))],
 ]
 const ways: [way: string, doesOneMore: boolean][] = [
@@ -129,14 +116,14 @@ const rows = actions.flatMap(([name, ...acts]) => ways.map(([way, isDone]) => [n
 // each row waits for its own Redis most of the time, so the rows run together
 test.concurrent.each(rows)(
   '[I3] %s, and Redis goes away %s → 503 or a result, and later a page as ever',
-  async (name, ...row) => {
+  async (_name, ...row) => {
     const [, doesOneMore, prepare, act] = row
     const scene = await openScene()
     const { browsers, told } = await atEachCommand(scene, doesOneMore, prepare, act)
     scene.setup.emulator.clock.advance(10)
     for (const [commands, { browser }] of browsers.entries()) {
       const { status, degraded, username } = await scene.settled(browser)
-      const user = name === 'a call whose access token is refused' ? 'ada' : `user${commands}`
+      const user = `user${commands}`
       expect([commands, degraded, username]).toEqual([commands, undefined, status === 'loggedin' ? user : undefined])
       expect(['anon', 'loggedin', 'none']).toContain(status) // none: for a few seconds, if Redis failed between two sessions
     }

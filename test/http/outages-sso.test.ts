@@ -22,20 +22,6 @@ afterEach(async () => {
 const at = (path: string) => `${setup.morning.url}${path}`
 const visit = () => setup.browser().fetchJson(at('/page'), { headers: document })
 
-test('after the first visitors no browser is redirected to a host that is gone, and all are again once it is back', async () => {
-  await front.down()
-  expect((await visit()).status).toBe(302)
-  await eventually(async () => (await visit()).status === 200)
-  expect(view(await visit())).toEqual({ status: 'none', degraded: 'sso_unavailable', url: '/page' })
-  expect(await setup.morning.sso.health()).toMatchObject({ ok: false, sso: 'unavailable' })
-  const logout = await setup.browser().submit(at('/logout'), { return_to: '/page' })
-  expect([logout.status, logout.body]).toEqual([503, expect.stringContaining('Logging out does not work')])
-
-  await front.up()
-  await eventually(async () => (await visit()).status === 302)
-  expect(setup.emulator.calls({ operation: 'identify' }).length).toBeLessThanOrEqual(1) // a probe
-})
-
 test('a logout that is confirmed leads to the page while Identify alone does not work', async () => {
   const browser = await loggedInBrowser(setup)
   setup.emulator.faults.add({ operation: 'identify', kind: 'down' })

@@ -26,7 +26,6 @@ const site = (options: Partial<Sso2Options>, more: Partial<SiteOptions> = {}): S
 let makePolicy: () => unknown
 const all: Record<string, SiteOptions> = {
   plain: site({}),
-  helmet: site({}, { before: helmetLike }),
   paths: site({ brand: { name: 'A & <B>', logoUrl: '/logo.svg', stylesheetUrl: '/look.css', color: '#ffd400' } }),
   hosts: site({
     brand: { logoUrl: 'https://logos.example/a/logo.svg?v=1', stylesheetUrl: 'https://styles.example:8443/a.css' },
@@ -36,7 +35,6 @@ const all: Record<string, SiteOptions> = {
       help: '/help',
     },
   }),
-  logo: site({ brand: { logoUrl: 'https://logos.example/logo.svg' } }),
   ...Object.fromEntries(LANGUAGES.map((language) => [language, site({ language })])),
   texts: site({ language: 'sv', texts: { login_title: 'Välkommen <in>' } }),
   none: site({ views: ownViews }, { before: helmetLike }),
@@ -93,7 +91,6 @@ const strict = { 'default-src': "'none'", 'base-uri': "'none'", 'frame-ancestors
 describe('[R13] the policy of the built-in pages allows what the brand names and nothing else:', () => {
   test.each<[name: string, loads: object]>([
     ['plain', { 'style-src': hash }],
-    ['helmet', { 'style-src': hash }],
     [
       'paths',
       { 'style-src': expect.stringMatching(/^'sha256-\S+ 'self'$/), 'img-src': "'self'", 'font-src': "'self'" },
@@ -106,7 +103,6 @@ describe('[R13] the policy of the built-in pages allows what the brand names and
         'font-src': 'https://styles.example:8443',
       },
     ],
-    ['logo', { 'style-src': hash, 'img-src': 'https://logos.example' }],
   ])('%s', async (name, loads) => {
     for (const path of ['/login', '/logout', '/logout-all', '/sso2/landing']) {
       const { 'form-action': targets, ...rest } = directives(await policyOf(name, path))
@@ -179,11 +175,6 @@ describe("pages that the site's own views make", () => {
       nonces.add(nonce)
     }
     expect(nonces.size).toBe(5)
-  })
-
-  test('stand beside built-in ones, which keep the policy of ours', async () => {
-    for (const name of ['none', 'off', 'fixed', 'made'])
-      expect(directives(await policyOf(name, '/sso2/landing'))).toMatchObject({ ...strict, 'style-src': hash })
   })
 
   test.each<[what: string, make: () => unknown]>([

@@ -221,7 +221,8 @@ export function viewOf(req: Request): PageView {
   }
 }
 
-function recordAnswer(req: http.IncomingMessage, res: http.ServerResponse, sent: Sent[]): void {
+/** Keeps what a request is answered. */
+export function recordAnswer(req: http.IncomingMessage, res: http.ServerResponse, sent: Sent[]): void {
   const chunks: string[] = []
   const url = req.url ?? ''
   const { write, end } = res
