@@ -193,21 +193,6 @@ describe("pages that the site's own views make", () => {
   )
 })
 
-test('a sensitive page that cannot be shown says so, and when to try again: in the language of the site, and as JSON', async () => {
-  sites.emulator.reset()
-  const user = new Browser({ now: () => sites.emulator.clock.now() })
-  await user.visit(sites.at('sv', '/'))
-  await user.submit(sites.at('sv', '/login'), { ...ada, return_to: '/' })
-  expect((await user.visit(sites.at('sv', '/sensitive'))).body).toBe('sensitive')
-  sites.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
-  const page = await user.visit(sites.at('sv', '/sensitive'))
-  const script = await user.fetchJson(sites.at('sv', '/sensitive'))
-  for (const { status, headers } of [page, script]) expect([status, headers['retry-after']]).toEqual([503, '5'])
-  expect(page.body).toContain(TEXTS.sv.page_unavailable)
-  expect(page.body).not.toMatch(/logga in|log in/i)
-  expect(script.json).toEqual({ error: 'page_unavailable' })
-})
-
 describe('views and links of the site', () => {
   const browser = () => new Browser({ now: () => sites.emulator.clock.now() })
 

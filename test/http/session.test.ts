@@ -14,7 +14,6 @@ import type { Browser } from '../support/agent'
 import { loggerTo } from '../support/log-lines'
 import { useRedis } from '../support/redis'
 import {
-  ada,
   eventually,
   grace,
   loggedInBrowser,
@@ -177,15 +176,6 @@ test('an ID that the package has not made leads to nothing', async () => {
   expect((await ask(setup.browser(), '/made-up')).json).toEqual({ error: null, found: null })
 })
 
-test('[S1] two session cookies count as none, and the browser is told to forget them', async () => {
-  const browser = setup.browser()
-  await ask(browser, '/put/a')
-  const { cookie } = cookieOf(browser)
-  const { json, headers } = await ask(setup.browser(), '/', { cookie: `${cookie}; ${cookie}` })
-  expect(json).not.toHaveProperty('saved')
-  expect(sidCookies(headers)).toEqual([expect.stringContaining('Expires=Thu, 01 Jan 1970')])
-})
-
 test.each(['destroy', 'regenerate'])(
   '[S6] %s() is final: a request that saves late does not bring the session back',
   async (end) => {
@@ -221,18 +211,6 @@ test('an upgrade reads the session, and what it saves reaches the next page', as
   expect((await answer.toArray()).join('')).toBe('a')
   server.close()
   expect((await ask(browser, '/')).json).toMatchObject({ saved: 'by the socket' })
-})
-
-test('[S19, S20] the cookie of before a login, a moment later: an empty session, nothing saved, no cookie', async () => {
-  const browser = await visitor(setup)
-  await ask(browser, '/put/basket')
-  const old = cookieOf(browser)
-  await logIn(browser, setup.morning, ada)
-  const late = await ask(setup.browser(), '/put/late', old)
-  expect([late.status, sidCookies(late.headers)]).toEqual([200, []])
-  const { json } = await ask(setup.browser(), '/', old)
-  expect([json.username, json.saved]).toEqual([undefined, undefined])
-  expect((await ask(browser, '/')).json).toMatchObject({ username: 'ada', saved: 'basket' })
 })
 
 test('[S20] data of a login whose record is lost: shown to nobody, whoever logs in next', async () => {
