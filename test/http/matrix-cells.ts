@@ -7,7 +7,7 @@ import { type Scene, type SceneOptions, startScene } from './matrix-scene'
 
 /** Who meets the fault. */
 const columns = ['new', 'anon', 'fresh', 'stale', 'login', 'logout', 'landing'] as const
-export type Column = (typeof columns)[number]
+type Column = (typeof columns)[number]
 
 /** One visitor, ready for the fault. */
 export interface Actor {

@@ -16,8 +16,6 @@ export function clientFailingAt(fails: (command: Command, group?: object) => boo
 
 const rejectAsClosed = (command: Command) => command.reject(new Error('Connection is closed.'))
 
-export type FailingStore = ReturnType<typeof failingStore>
-
 /** A client of a real Redis that goes away at a command, and comes back. A transaction, or a pipeline, is one command. */
 export function failingStore() {
   let [asked, left, lost] = [0, Number.POSITIVE_INFINITY, 0]
