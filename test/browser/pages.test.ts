@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
-import { eventually } from '../flows/setup'
 import { makeNew, untilPage, viewports } from '../support/browser'
+import { eventually } from '../support/setup'
 import { administrator, expectGood, fillIn, open, overflow, press, reader, state, useNetwork } from './network'
 
 const { network, newContext } = useNetwork({ prefix: 'pages:' })

@@ -6,7 +6,7 @@ import { checkDoctorTarget } from '../../lib/cli/doctor-checks'
 import type { Finding } from '../../lib/cli/doctor-finding'
 import { readEnvironment } from '../../lib/cli/doctor-subject'
 import { built } from '../emulator/command'
-import { redisUrl, sessionSecret } from '../flows/setup'
+import { redisUrl, sessionSecret } from '../support/setup'
 import { answering, examine } from './doctor-scene'
 
 /** A configuration of which no address answers. */

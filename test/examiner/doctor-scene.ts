@@ -9,11 +9,11 @@ import { type Sso2Options, sso2 } from '../../lib'
 import { doctorCommand } from '../../lib/cli/doctor'
 import { createEmulator, demoOptions, type Emulator, type EmulatorOptions } from '../../lib/emulator'
 import { runCommand } from '../emulator/command'
-import { eventually, redisUrl, sessionSecret } from '../flows/setup'
 import { faultyServer } from '../remote/faulty-server'
 import { headingsOf } from '../support/markdown'
 import { freePort } from '../support/ports'
 import { printed } from '../support/printed'
+import { eventually, redisUrl, sessionSecret } from '../support/setup'
 import { readText } from '../support/sources'
 
 export interface SceneOptions {

@@ -3,12 +3,12 @@ import type { RequestHandler } from 'express'
 import { Redis } from 'ioredis'
 import { makeConfig } from '../../lib/config'
 import { makeDoctorSignature, siteReport } from '../../lib/decide/doctor-protocol'
-import { eventually, sessionSecret } from '../flows/setup'
 import { Browser } from '../support/agent'
 import { browserCalls } from '../support/calls'
 import { loggerTo } from '../support/log-lines'
 import { freePort } from '../support/ports'
 import { startRedis } from '../support/redis'
+import { eventually, sessionSecret } from '../support/setup'
 import {
   type Change,
   codeFor,

@@ -1,3 +1,4 @@
+import { useRedis } from '../support/redis'
 import {
   ada,
   eventually,
@@ -8,8 +9,7 @@ import {
   startSetup,
   view,
   visitor,
-} from '../flows/setup'
-import { useRedis } from '../support/redis'
+} from '../support/setup'
 
 const redis = useRedis()
 let setup: Setup

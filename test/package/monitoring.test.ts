@@ -2,9 +2,9 @@ import { trace } from '@opentelemetry/api'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import express, { type Express } from 'express'
 import type { Sso2 } from '../../lib'
-import { ada, addPages, eventually, grace, logIn, type Setup, startSetup, view } from '../flows/setup'
 import type { Browser, VisitedPage } from '../support/agent'
 import { blocksOf } from '../support/markdown'
+import { ada, addPages, eventually, grace, logIn, type Setup, startSetup, view } from '../support/setup'
 import { readText } from '../support/sources'
 
 /*

@@ -1,7 +1,7 @@
-import { ada, behindProxy, useSetup } from '../flows/setup'
 import { hearEvents } from '../safety/session-support'
 import { Browser } from '../support/agent'
 import { loggerTo } from '../support/log-lines'
+import { ada, behindProxy, useSetup } from '../support/setup'
 
 const address = '203.0.113.77'
 const lines: string[] = []

@@ -3,10 +3,10 @@ import type { Server } from 'node:http'
 import express, { type Express } from 'express'
 import * as library from '../../lib'
 import { createEmulator, type Emulator } from '../../lib/emulator'
-import { ada, eventually, grace, sessionSecret } from '../flows/setup'
 import { Browser } from '../support/agent'
 import { blocksBelow } from '../support/markdown'
 import { freePort } from '../support/ports'
+import { ada, eventually, grace, sessionSecret } from '../support/setup'
 import { readText } from '../support/sources'
 
 /* Recipes of docs/recipes.md, run as they stand there, each in a site of its own against the emulator. */

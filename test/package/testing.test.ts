@@ -4,8 +4,8 @@ import express, { type Express } from 'express'
 import { type Sso2Options, sso2 } from '../../lib'
 import { createEmulator } from '../../lib/emulator'
 import { signIn, visit } from '../../lib/testing'
-import { ada, edsger, grace, sessionSecret } from '../flows/setup'
 import { makeProject } from '../support/project'
+import { ada, edsger, grace, sessionSecret } from '../support/setup'
 
 /** A runner that does not end is stopped then. On a busy machine a runner needs more than half a minute. */
 const PATIENCE_MS = 150_000

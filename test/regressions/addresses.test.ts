@@ -1,10 +1,10 @@
 import express, { type default as express5 } from 'express'
 import type { Sso2 } from '../../lib'
 import { withoutFlowParameter } from '../../lib/decide/return-to'
-import { ada, addPages, type Gates, view, visitor } from '../flows/setup'
 import { ask, cookieHeader, documentHeaders, expresses, headOf, returnAddressIn } from '../safety/address-support'
 import { askRaw, parseSetCookie } from '../safety/cookies-raw'
 import { beginFlow, document, land, landingToken } from '../safety/session-support'
+import { ada, addPages, type Gates, view, visitor } from '../support/setup'
 import { type RunningSite, startSite, withPages } from './support'
 
 const links = (app: express5.Express) =>

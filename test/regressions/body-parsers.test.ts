@@ -1,7 +1,7 @@
 import express, { type Express, type RequestHandler } from 'express'
 import type { Sso2 } from '../../lib'
-import { ada, addPages, type Gates, logIn, view } from '../flows/setup'
 import { loggerTo } from '../support/log-lines'
+import { ada, addPages, type Gates, logIn, view } from '../support/setup'
 import { type RunningSite, startSite } from './support'
 
 /* A middleware in front of `sso` reads the body. What it leaves in `req.body` is read as a form, or as JSON. */

@@ -1,7 +1,7 @@
-import { present, view } from '../flows/setup'
 import { document } from '../safety/session-support'
 import { send } from '../support/http'
 import { loggerTo } from '../support/log-lines'
+import { present, view } from '../support/setup'
 import { loggedInBrowserAt, type Process, type RunningSite, startSite } from './support'
 
 const HOUR = 3600

@@ -1,8 +1,8 @@
 import cookieParser from 'cookie-parser'
 import express, { type RequestHandler } from 'express'
-import { addPages, grace, sessionSecret } from '../flows/setup'
 import { isExpiry, parseSetCookie, rawGet, signedId } from '../safety/cookies-raw'
 import type { Browser } from '../support/agent'
+import { addPages, grace, sessionSecret } from '../support/setup'
 import { loggedInBrowserAt, type RunningSite, startSite } from './support'
 
 const SITE_SECRET = 'a-secret-of-the-site-for-its-own-cookies'

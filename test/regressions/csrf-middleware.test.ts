@@ -1,7 +1,7 @@
 import cookieParser from 'cookie-parser'
 import express, { type Express, type RequestHandler } from 'express'
 import type { Sso2 } from '../../lib'
-import { ada, logIn } from '../flows/setup'
+import { ada, logIn } from '../support/setup'
 import { loggedInBrowserAt, type RunningSite, startSite } from './support'
 
 /* CSRF middleware of a site: our forms check where they come from, and have no token of it. */

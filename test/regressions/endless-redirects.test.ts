@@ -1,6 +1,6 @@
 import type { Sso2Options } from '../../lib'
-import { eventually, grace, loggedInBrowser, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
+import { eventually, grace, loggedInBrowser, view } from '../support/setup'
 import { exchange, identifyRedirects, keepings, type PausableSetup, startPausableSetup } from './pausable-setup'
 
 /*

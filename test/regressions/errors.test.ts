@@ -1,6 +1,6 @@
 import { Sso2Error, Sso2UnavailableError } from '../../lib'
-import { resumeStore } from '../flows/setup'
 import { startRedis, type TestRedis } from '../support/redis'
+import { resumeStore } from '../support/setup'
 import { loggedInBrowserAt, type RunningSite, startSite, withPages } from './support'
 
 const checkPage = withPages((app) => {

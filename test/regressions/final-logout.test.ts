@@ -1,6 +1,6 @@
 import { TOLD_SECONDS } from '../../lib/decide/logout-mark'
-import { logInAtLast, present, sessionSecret, visitor } from '../flows/setup'
 import type { Browser, ScriptAnswer } from '../support/agent'
+import { logInAtLast, present, sessionSecret, visitor } from '../support/setup'
 import { basket, document, hop, type Keeping, keepings, type PausableSetup, startPausableSetup } from './pausable-setup'
 import { expectLoginWorks, expectNoUser, expectOver, loginsAtSso } from './signed-out'
 

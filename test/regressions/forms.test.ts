@@ -1,9 +1,9 @@
 import type { RequestHandler } from 'express'
 import type { Browser as Chromium, Page } from 'playwright-core'
-import { ada, type PageView, type Setup } from '../flows/setup'
 import { document } from '../safety/session-support'
 import { openBrowser } from '../support/browser'
 import { send } from '../support/http'
+import { ada, type PageView, type Setup } from '../support/setup'
 import { basket, type PausableSetup, startPausableSetup } from './pausable-setup'
 
 /*

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ada, present } from '../flows/setup'
 import type { Browser, ScriptAnswer } from '../support/agent'
+import { ada, present } from '../support/setup'
 import { basket, document, keepings, type PausableSetup, startPausableSetup } from './pausable-setup'
 
 /*

@@ -3,9 +3,9 @@ import { Socket } from 'node:net'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import { type Sso2, Sso2SetupError, Sso2UnavailableError, sso2 } from '../../lib'
 import { LANGUAGES, TEXTS } from '../../lib/config/texts'
-import { addPages, type Gates, grace } from '../flows/setup'
 import { ask, documentHeaders } from '../safety/address-support'
 import type { Browser } from '../support/agent'
+import { addPages, type Gates, grace } from '../support/setup'
 import { loggedInBrowserAt, type RunningSite, startSite } from './support'
 
 /* Which users a guard lets in, how it answers the others, and which options it takes. */

@@ -1,9 +1,9 @@
 import type { Request } from 'express'
 import type { LogoutResult, Sso2Options, User } from '../../lib'
-import { ada, loggedInBrowser, logIn, logInAtLast, resumeStore, view, visitor } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { loggerTo } from '../support/log-lines'
 import { startRedis } from '../support/redis'
+import { ada, loggedInBrowser, logIn, logInAtLast, resumeStore, view, visitor } from '../support/setup'
 import { timed } from '../support/wait'
 import { basket, hop, type Keeping, type PausableSetup, startPausableSetup } from './pausable-setup'
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TOLD_SECONDS } from '../../lib/decide/logout-mark'
-import { ada, eventually, loggedInBrowser, logInAtLast, present, resumeStore, view, visitor } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { useRedis } from '../support/redis'
+import { ada, eventually, loggedInBrowser, logInAtLast, present, resumeStore, view, visitor } from '../support/setup'
 import {
   document,
   hop,

@@ -1,7 +1,7 @@
-import { clientFailingAt } from '../flows/failing-store'
-import { ada, eventually, present, resumeStore, untilRetried, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
+import { clientFailingAt } from '../support/failing-store'
 import { useRedis } from '../support/redis'
+import { ada, eventually, present, resumeStore, untilRetried, view } from '../support/setup'
 import { basket, hop, type Keeping, type PausableSetup, startPausableSetup } from './pausable-setup'
 import { expectNoUser, loginsAtSso } from './signed-out'
 

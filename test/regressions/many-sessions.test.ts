@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { sessionKey, shortHash } from '../../lib/storage/site-store'
-import { eventually, grace, logInAtLast, sessionIdOf } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { useRedis } from '../support/redis'
+import { eventually, grace, logInAtLast, sessionIdOf } from '../support/setup'
 import { loggedInBrowserAt, type RunningSite, startSite, withPages } from './support'
 
 /* Very many sessions of one account, and all keys of a site: how many there may be, which end, and what a logout costs other users. */

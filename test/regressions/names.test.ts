@@ -1,8 +1,8 @@
 import { Cluster, Redis } from 'ioredis'
 import { demoOptions } from '../../lib/emulator'
-import { ada, behindProxy, eventually, logIn, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { startRedis, type TestRedis } from '../support/redis'
+import { ada, behindProxy, eventually, logIn, view } from '../support/setup'
 import { loggedInBrowserAt, type RunningSite, startSite, withPages } from './support'
 
 /** The name "ada" in full-width letters. */

@@ -1,8 +1,8 @@
 import express, { type Express, type Request, type Response } from 'express'
 import session, { MemoryStore, type SessionOptions } from 'express-session'
 import type { Sso2 } from '../../lib'
-import { type Gates, sessionSecret } from '../flows/setup'
 import type { Browser } from '../support/agent'
+import { type Gates, sessionSecret } from '../support/setup'
 import { loggedInBrowserAt, type RunningSite, startSite } from './support'
 
 /* A site's own express-session with `resave` and `rolling`: a slow request saves its session, and sends its cookie, after a logout. */

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import http, { type IncomingMessage, type RequestListener } from 'node:http'
 import type { Request, RequestHandler, Response } from 'express'
 import type { Sso2 } from '../../lib'
-import { UpgradeAnswer } from '../differential/scenarios/sockets'
 import { send } from '../support/http'
+import { UpgradeAnswer } from '../support/upgrade-answer'
 import { loggedInBrowserAt, type Process, type RunningSite, startSite } from './support'
 
 type Heads = Record<string, string>
@@ -95,8 +95,8 @@ const ways: [string, Parameters<typeof through>[0]][] = [
 ]
 
 /**
- * A doubled cookie has the site set a header. All others that are none of ours are scenarios of test/differential. An upgrade through
- * sso.session alone is in test/web/session-surroundings.test.ts.
+ * A doubled cookie has the site set a header. An upgrade through
+ * sso.session alone is in test/http/session.test.ts.
  */
 describe.each<[string, () => Heads, { status: string; user?: string; saved?: string }]>([
   ['a new user', () => ({}), { status: 'none' }],

@@ -1,8 +1,8 @@
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express'
 import session from 'express-session'
 import type { Sso2 } from '../../lib'
-import { ada, grace, logIn, present, sessionSecret } from '../flows/setup'
 import type { Browser } from '../support/agent'
+import { ada, grace, logIn, present, sessionSecret } from '../support/setup'
 import { loggedInBrowserAt, type RunningSite, startSite } from './support'
 
 /* Staff logins by passport beside users of the SSO system, over the site's own express-session. */

@@ -1,6 +1,6 @@
 import type { Express, Request, Response } from 'express'
 import { type Sso2, Sso2Error } from '../../lib'
-import { ada, type Gates, type PageView, viewOf } from '../flows/setup'
+import { ada, type Gates, type PageView, viewOf } from '../support/setup'
 import type { Barrier } from './turnstile'
 
 declare module 'express-session' {

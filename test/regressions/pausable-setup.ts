@@ -2,6 +2,8 @@ import express, { type Express, type RequestHandler } from 'express'
 import session from 'express-session'
 import { type AccessToken, type ExchangeContext, type Sso2, type Sso2Options, sso2 } from '../../lib'
 import type { EmulatorOptions } from '../../lib/emulator'
+import { document } from '../safety/session-support'
+import type { Browser, ScriptAnswer, VisitedPage } from '../support/agent'
 import {
   ada,
   addPages,
@@ -14,9 +16,7 @@ import {
   sessionSecret,
   startSetup,
   usualOptions,
-} from '../flows/setup'
-import { document } from '../safety/session-support'
-import type { Browser, ScriptAnswer, VisitedPage } from '../support/agent'
+} from '../support/setup'
 import { addPausablePages, type BasketView } from './pausable-pages'
 import { Barrier, holdingAgent, Turnstile } from './turnstile'
 

@@ -1,10 +1,10 @@
 import type http from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { eventually, healthWithStore, openPort } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { send } from '../support/http'
 import { loggerTo } from '../support/log-lines'
+import { eventually, healthWithStore, openPort } from '../support/setup'
 import { timed } from '../support/wait'
 import { type RunningSite, startSite } from './support'
 

@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { Redis } from 'ioredis'
-import { ada, eventually, logIn, view } from '../flows/setup'
 import { startCluster } from '../storage/servers'
 import { loggerTo } from '../support/log-lines'
 import { startRedis } from '../support/redis'
+import { ada, eventually, logIn, view } from '../support/setup'
 import { startSite } from './support'
 
 /* What users see, and the log says, where Redis serves only a part: a user with few permissions, and one of three masters away. */

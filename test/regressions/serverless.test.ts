@@ -2,8 +2,8 @@ import type http from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { Express } from 'express'
 import serverless from 'serverless-http'
-import { ada, addPages, logIn, view } from '../flows/setup'
 import { expresses } from '../safety/address-support'
+import { ada, addPages, logIn, view } from '../support/setup'
 import { type RunningSite, startSite } from './support'
 
 interface Result {

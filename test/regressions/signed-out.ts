@@ -1,6 +1,6 @@
-import { ada, view } from '../flows/setup'
 import { untilJudged } from '../safety/session-support'
 import type { Browser } from '../support/agent'
+import { ada, view } from '../support/setup'
 import { basket, type PausableSetup } from './pausable-setup'
 
 /** No user is shown, neither to a script nor on a page. */

@@ -1,6 +1,6 @@
-import { ada, logInAtLast, present, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { readJwt } from '../support/oracle'
+import { ada, logInAtLast, present, view } from '../support/setup'
 import { basket, document, hop, type Keeping, keepings, type PausableSetup, startPausableSetup } from './pausable-setup'
 import { loginsAtSso } from './signed-out'
 

@@ -4,6 +4,8 @@ import express, { type Express } from 'express'
 import { Redis } from 'ioredis'
 import { type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { createEmulator, demoOptions, type EmulatorOptions } from '../../lib/emulator'
+import { Browser } from '../support/agent'
+import { browserCalls } from '../support/calls'
 import {
   ada,
   addPages,
@@ -15,9 +17,7 @@ import {
   pages,
   redisUrl,
   usualOptions,
-} from '../flows/setup'
-import { Browser } from '../support/agent'
-import { browserCalls } from '../support/calls'
+} from '../support/setup'
 
 /** Builds the site. A page of a test waits at a gate, until the test opens the gate. */
 type Build = (sso: Sso2, gates: Gates) => http.RequestListener

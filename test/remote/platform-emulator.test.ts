@@ -2,7 +2,7 @@ import express from 'express'
 import { PlatformApi, PlatformApiError } from '../../lib'
 import { configuration, gracesAddress } from '../emulator/configuration'
 import { sharedEmulator } from '../emulator/shared'
-import { ada, eventually, logIn, startSetup } from '../flows/setup'
+import { ada, eventually, logIn, startSetup } from '../support/setup'
 import { failure } from './faulty-server'
 
 /* Calls of the REST API over HTTP against the emulator, with the access token of a real user. */

@@ -1,8 +1,8 @@
 import http, { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import express5, { type Express } from 'express'
 import type { Sso2 } from '../../lib'
-import { addPages, type Gates, present, type Setup, visitor } from '../flows/setup'
 import type { Browser } from '../support/agent'
+import { addPages, type Gates, present, type Setup, visitor } from '../support/setup'
 
 export const express4 = require('express4') as typeof express5
 export const expresses: readonly [string, typeof express5][] = [

@@ -1,4 +1,4 @@
-import { ada, present, useSetup } from '../flows/setup'
+import { ada, present, useSetup } from '../support/setup'
 import {
   type Answered,
   anonymousCookies,

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { inspect } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { PlatformApiError, Sso2Error, Sso2ResponseError, Sso2UnavailableError } from '../../lib'
-import { eventually } from '../flows/setup'
+import { eventually } from '../support/setup'
 import { bodyOf, give, type Listener, listen, restCalls, sso2Calls } from './back-channel-server'
 import { garbage, tokenGarbage } from './back-channel-table'
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import net from 'node:net'
-import { sessionSecret } from '../flows/setup'
+import { sessionSecret } from '../support/setup'
 
 /** Sends lines as they are, byte for byte, and returns the whole answer, which is empty when the server hung up. */
 export function askRaw(site: string, lines: readonly string[], encoding: BufferEncoding = 'latin1'): Promise<string> {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import express from 'express'
 import { Redis } from 'ioredis'
 import type { Sso2 } from '../../lib'
+import { startRedis, type TestRedis } from '../support/redis'
 import {
   ada,
   addPages,
@@ -14,8 +15,7 @@ import {
   startSetup,
   view,
   visitor,
-} from '../flows/setup'
-import { startRedis, type TestRedis } from '../support/redis'
+} from '../support/setup'
 import { isExpiry, parseSetCookie, rawGet, signedId } from './cookies-raw'
 import { type CookieCase, doubled, notOurs, ours } from './cookies-table'
 

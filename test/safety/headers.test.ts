@@ -1,5 +1,5 @@
 import express from 'express'
-import { ada, addPages, eventually, loggedInBrowser, logInAtLast, present, useSetup, visitor } from '../flows/setup'
+import { ada, addPages, eventually, loggedInBrowser, logInAtLast, present, useSetup, visitor } from '../support/setup'
 import {
   type Answered,
   anonymousCookies,

@@ -1,5 +1,5 @@
-import { ada, eventually, grace, logInAtLast, present, useSetup, view, visitor } from '../flows/setup'
 import type { Browser } from '../support/agent'
+import { ada, eventually, grace, logInAtLast, present, useSetup, view, visitor } from '../support/setup'
 import { signedId } from './cookies-raw'
 
 /* Every change of user gives a new session ID, the old one is worth nothing, and nothing of one account reaches the next. */

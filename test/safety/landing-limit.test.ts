@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { behindProxy, useSetup } from '../flows/setup'
 import { type HttpAnswer, send } from '../support/http'
+import { behindProxy, useSetup } from '../support/setup'
 import { parseSetCookie } from './cookies-raw'
 import { beginFlow, document, type Flow, hearEvents, land, landingToken } from './session-support'
 

@@ -1,6 +1,6 @@
-import { ada, grace, logInAtLast, present, useSetup, view, visitor } from '../flows/setup'
 import { hop, identifyRedirects } from '../regressions/pausable-setup'
 import type { Browser } from '../support/agent'
+import { ada, grace, logInAtLast, present, useSetup, view, visitor } from '../support/setup'
 import { document, hearEvents } from './session-support'
 
 const setup = useSetup()

@@ -23,7 +23,7 @@ import {
   type Setup,
   sessionSecret,
   useSetup,
-} from '../flows/setup'
+} from '../support/setup'
 import { Canaries, canaryKinds, takeSecrets } from './canaries'
 
 const express4 = require('express4') as typeof express5

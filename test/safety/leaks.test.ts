@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { createEmulator, demoOptions, type EmulatedOperation, type Emulator, type FaultKind } from '../../lib/emulator'
-import { ada, edsger, eventually, grace, present } from '../flows/setup'
 import { Browser } from '../support/agent'
 import { send } from '../support/http'
 import { readJwt, signJwt } from '../support/oracle'
 import { freePort } from '../support/ports'
 import { startRedis, type TestRedis } from '../support/redis'
+import { ada, edsger, eventually, grace, present } from '../support/setup'
 import { Canaries, canaryKinds, listenIn, spellings } from './canaries'
 
 const canaries = new Canaries()

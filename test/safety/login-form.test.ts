@@ -1,9 +1,9 @@
 import express from 'express'
 import request from 'supertest'
 import { deviceOf } from '../../lib/web/http/request-facts'
-import { ada, edsger, eventually, grace, logInAtLast, startSetup, useSetup, view, visitor } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { type HttpAnswer, send } from '../support/http'
+import { ada, edsger, eventually, grace, logInAtLast, startSetup, useSetup, view, visitor } from '../support/setup'
 import { cookieHeader } from './address-support'
 import { untilJudged } from './session-support'
 

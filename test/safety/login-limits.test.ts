@@ -1,6 +1,6 @@
-import { ada, behindProxy, eventually, grace, logIn, logInAtLast, useSetup, view, visitor } from '../flows/setup'
 import type { Browser, ScriptAnswer } from '../support/agent'
 import { browserCalls } from '../support/calls'
+import { ada, behindProxy, eventually, grace, logIn, logInAtLast, useSetup, view, visitor } from '../support/setup'
 import { cookieHeader } from './address-support'
 import { hearEvents, untilJudged } from './session-support'
 

@@ -1,6 +1,6 @@
 import { request } from 'node:http'
-import { ada, loggedInBrowser, useSetup, view } from '../flows/setup'
 import { readJwt, signJwt } from '../support/oracle'
+import { ada, loggedInBrowser, useSetup, view } from '../support/setup'
 import { bodyOf, type Listener, listen } from './back-channel-server'
 
 /* A platform that answers `sts: loggedin` to every Authenticate of a session that is logged in, whatever it refuses: the session did not change. */

@@ -1,8 +1,8 @@
 import type { Request } from 'express'
 import { deviceOf, isForPage, isForPageOfPerson, readCookie, requestAddress } from '../../lib/web/http/request-facts'
 import { removeLandingQuery } from '../../lib/web/routes/landing'
-import { useSetup } from '../flows/setup'
 import { make } from '../support/configuration'
+import { useSetup } from '../support/setup'
 import { rawGet } from './cookies-raw'
 
 /* One request of a stranger's, as long as Node.js takes one, must not keep everybody else waiting. */

@@ -1,4 +1,4 @@
-import { present, useSetup } from '../flows/setup'
+import { present, useSetup } from '../support/setup'
 import { anonymousCookies, ask, documentHeaders } from './address-support'
 
 /* Which requests are sent to Identify. All shapes of a request are in test/decide/navigation.test.ts. */

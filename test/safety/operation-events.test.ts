@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { ada, eventually, loggedInBrowser, useSetup, visitor } from '../flows/setup'
+import { ada, eventually, loggedInBrowser, useSetup, visitor } from '../support/setup'
 import { beginFlow, hearEvents, land, landingToken } from './session-support'
 
 const setup = useSetup()

@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import type { ExchangeContext, LoadUserContext } from '../../lib'
-import { ada, loggedInBrowser, type Setup, useSetup, view, visitor } from '../flows/setup'
 import { exchange } from '../regressions/pausable-setup'
+import { ada, loggedInBrowser, type Setup, useSetup, view, visitor } from '../support/setup'
 import { timed } from '../support/wait'
 
 /* Hooks that misbehave as they are told. What would end the process fails the test that it happens in: Jest sees to that by itself. */

@@ -1,6 +1,6 @@
-import { ada, grace, healthWithStore, logInAtLast, present, useSetup, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { useRedis } from '../support/redis'
+import { ada, grace, healthWithStore, logInAtLast, present, useSetup, view } from '../support/setup'
 
 /* Two sites of one organisation on one host, over one Redis, with the defaults of the package but for the names of their cookies. */
 

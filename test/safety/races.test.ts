@@ -4,9 +4,9 @@ import express from 'express'
 import type { Sso2 } from '../../lib'
 import { demoOptions } from '../../lib/emulator'
 import { shortHash } from '../../lib/storage/site-store'
-import { ada, addPages, eventually, type Gates, grace, present, type Setup, useSetup, visitor } from '../flows/setup'
 import { exchange } from '../regressions/pausable-setup'
 import type { Browser } from '../support/agent'
+import { ada, addPages, eventually, type Gates, grace, present, type Setup, useSetup, visitor } from '../support/setup'
 import { cookieHeader, forAll } from './address-support'
 
 /* Requests of one browser at once. */

@@ -1,5 +1,5 @@
 import express5 from 'express'
-import { addPages, present, useSetup } from '../flows/setup'
+import { addPages, present, useSetup } from '../support/setup'
 import {
   anonymousCookies,
   ask,

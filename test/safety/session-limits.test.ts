@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { eventually, logInAtLast, present, useSetup, view, visitor } from '../flows/setup'
 import { identifyRedirects } from '../regressions/pausable-setup'
 import type { Browser } from '../support/agent'
+import { eventually, logInAtLast, present, useSetup, view, visitor } from '../support/setup'
 import { rawGet } from './cookies-raw'
 
 const idleSeconds = 600

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
-import { eventually, healthWithStore, loggedInBrowser, present, type Setup, startSetup, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { browserCalls } from '../support/calls'
 import { startRedis, type TestRedis } from '../support/redis'
+import { eventually, healthWithStore, loggedInBrowser, present, type Setup, startSetup, view } from '../support/setup'
 import { ask, documentHeaders, forAll } from './address-support'
 import { beginFlow, hearEvents, land, landingToken } from './session-support'
 

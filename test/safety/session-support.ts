@@ -1,8 +1,8 @@
 import diagnostics from 'node:diagnostics_channel'
 import type { Sso2Event } from '../../lib'
-import { eventually, present, type Setup } from '../flows/setup'
 import { type HttpAnswer, send } from '../support/http'
 import { signJwt } from '../support/oracle'
+import { eventually, present, type Setup } from '../support/setup'
 import { parseSetCookie } from './cookies-raw'
 
 const names = ['identify', 'landing', 'check', 'login', 'logout', 'degraded']

@@ -1,7 +1,7 @@
-import { ada, eventually, grace, loggedInBrowser, present, useSetup, view, visitor } from '../flows/setup'
 import { hop } from '../regressions/pausable-setup'
 import type { Browser } from '../support/agent'
 import { readJwt } from '../support/oracle'
+import { ada, eventually, grace, loggedInBrowser, present, useSetup, view, visitor } from '../support/setup'
 import { document, hearEvents } from './session-support'
 
 /* A login that ended elsewhere, a logout that the SSO system did not take, and answers of Session Status that are refused. */

@@ -1,7 +1,7 @@
 import express from 'express'
-import { addPages, logInAtLast, useSetup } from '../flows/setup'
 import { document } from '../regressions/pausable-setup'
 import type { Browser } from '../support/agent'
+import { addPages, logInAtLast, useSetup } from '../support/setup'
 
 /* A site that lets shared caches keep everything, by a handler in front of `sso`: no private response is kept. Threat R10. */
 

@@ -1,7 +1,7 @@
 import type { FaultKind } from '../../lib/emulator'
-import { ada, loggedInBrowser, type PageView, present, type Setup, startSetup, view } from '../flows/setup'
 import { Turnstile } from '../regressions/turnstile'
 import type { Browser } from '../support/agent'
+import { ada, loggedInBrowser, type PageView, present, type Setup, startSetup, view } from '../support/setup'
 import { documentHeaders } from './address-support'
 import { hearEvents } from './session-support'
 

@@ -1,6 +1,6 @@
-import { ada, grace, loggedInBrowser, present, useSetup, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { readJwt } from '../support/oracle'
+import { ada, grace, loggedInBrowser, present, useSetup, view } from '../support/setup'
 import { ask, documentHeaders } from './address-support'
 import { type BadToken, goodClaims, signClaims, type Target, targetOf } from './bad-tokens'
 import { badTokens } from './bad-tokens-claims'

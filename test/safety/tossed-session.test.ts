@@ -1,8 +1,18 @@
 import express from 'express'
 import session from 'express-session'
-import { clientFailingAt } from '../flows/failing-store'
-import { ada, addPages, healthWithStore, logIn, present, sessionSecret, useSetup, view, visitor } from '../flows/setup'
 import type { Browser, ScriptAnswer } from '../support/agent'
+import { clientFailingAt } from '../support/failing-store'
+import {
+  ada,
+  addPages,
+  healthWithStore,
+  logIn,
+  present,
+  sessionSecret,
+  useSetup,
+  view,
+  visitor,
+} from '../support/setup'
 import { cookieHeader } from './address-support'
 
 /*

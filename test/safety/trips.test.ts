@@ -1,6 +1,6 @@
 import type { FaultKind } from '../../lib/emulator'
-import { present, type TestSite, useSetup, view } from '../flows/setup'
 import type { Browser, VisitedPage } from '../support/agent'
+import { present, type TestSite, useSetup, view } from '../support/setup'
 import { ask, documentHeaders } from './address-support'
 import { hearEvents } from './session-support'
 

@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process'
-import { forkProcess, startSite } from '../flows/fork-site'
-import { ada, eventually, logInAtLast, present, type Setup, startSetup, visitor } from '../flows/setup'
 import { document, hop } from '../regressions/pausable-setup'
 import type { ScriptAnswer } from '../support/agent'
+import { forkProcess, startSite } from '../support/fork-site'
+import { ada, eventually, logInAtLast, present, type Setup, startSetup, visitor } from '../support/setup'
 
 /*
  * Two processes of one site over one Redis, behind nothing: a browser's requests go to the one or the other.

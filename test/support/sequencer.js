@@ -3,11 +3,11 @@ const path = require('node:path')
 const { default: Sequencer } = require('@jest/test-sequencer')
 
 const longest = [
-  ...['differential/session', 'safety/addresses', 'browser/look'],
+  ...['safety/addresses', 'browser/look'],
   ...['regressions/poisoned-account', 'examiner/sites', 'browser/pages', 'safety/login-limits', 'browser/portal'],
-  ...['package/quick-start', 'package/recipes', 'package/testing', 'flows/login-death'],
-  ...['flows/store-midway', 'web/logout-retry-worker', 'regressions/many-sessions'],
-  ...['storage/dead-connections', 'browser/story', 'flows/closing', 'faults/store', 'remote/outages'],
+  ...['package/quick-start', 'package/recipes', 'package/testing', 'http/outages-redis-writes'],
+  ...['http/outages-midway', 'security/secret-rotation', 'regressions/many-sessions'],
+  ...['storage/dead-connections', 'browser/story', 'http/closing', 'http/outages-matrix-redis', 'remote/outages'],
 ].map((name) => path.join(__dirname, '..', `${name}.test.ts`))
 
 class LongestFirst extends Sequencer {

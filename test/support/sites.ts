@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import express, { type Express } from 'express'
 import { type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
-import { sessionSecret } from '../flows/setup'
+import { sessionSecret } from './setup'
 
 /** Sites of one emulator, each with a name and options of its own, in memory. */
 export type Sites = Awaited<ReturnType<typeof startSites>>

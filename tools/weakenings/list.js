@@ -95,7 +95,7 @@ const files = {
     ['the login form may be framed', 'setPageHeaders', { drop: 'x-frame-options' }, 'safety/headers', 'R13'],
   ],
   'web/pages/html.ts': [
-    ['values in pages are not escaped', 'renderValue', { returns: "String(value ?? '')" }, 'web/pages'],
+    ['values in pages are not escaped', 'renderValue', { returns: "String(value ?? '')" }, 'http/pages'],
   ],
   'web/routes/landing.ts': [
     ['a prefetch uses the token up', 'handleLanding', { drop: 'isPrefetchRequest' }, 'safety/landing', 'L12'],
@@ -124,7 +124,7 @@ const files = {
   'web/flows/sign-in.ts': [
     ['a login that was slow survives a logout', 'isVoided', { returns: 'false' }, 'regressions/logout-all'],
   ],
-  'web/flows/check.ts': [['the grace has no end', 'isWithinGrace', { returns: 'true' }, 'flows/status', 'S11']],
+  'web/flows/check.ts': [['the grace has no end', 'isWithinGrace', { returns: 'true' }, 'http/status-check', 'S11']],
 }
 
 module.exports = Object.entries(files).flatMap(([file, rows]) =>

@@ -1,0 +1,50 @@
+import express5 from 'express'
+import session from 'express-session'
+import type { Sso2 } from '../../lib'
+import { express4 } from '../safety/address-support'
+import { ada, addPages, type Gates, grace, logIn, present, useSetup, view } from '../support/setup'
+
+const own = (express: typeof express5) => (sso: Sso2, gates: Gates) => addPages(express().use(sso), sso, gates)
+
+/** A site with a session of its own mounts the router and the middleware alone. */
+const foreign = (express: typeof express5) => (sso: Sso2, gates: Gates) => {
+  const first = session({ secret: 'a-secret-of-the-site-itself', resave: false, saveUninitialized: false })
+  return addPages(express().use(first, sso.router, sso.middleware), sso, gates)
+}
+
+describe.each([
+  ['Express 4', own(express4), 'sso2.sid'],
+  ['Express 4 with a session of its own', foreign(express4), 'connect.sid'],
+  ['Express 5 with a session of its own', foreign(express5), 'connect.sid'],
+])('a site on %s', (_name, build, cookieName) => {
+  const setup = useSetup({ build })
+  const at = (path: string) => `${setup.morning.url}${path}`
+
+  test('serves the first visit after three redirects, at exactly the address asked for', async () => {
+    const page = await setup.browser().visit(at('/a?b=%20&c[]=1&c[]=2'))
+    expect(page.trail.map(({ status }) => status)).toEqual([302, 302, 303, 200])
+    expect(view(page)).toEqual({ status: 'anon', url: '/a?b=%20&c[]=1&c[]=2' })
+    expect(page.url).toBe(at('/a?b=%20&c[]=1&c[]=2'))
+  })
+
+  test('logs in, with a new session ID and the data kept, and out again without it', async () => {
+    const browser = setup.browser()
+    await browser.visit(at('/keep'))
+    const old = present(browser.cookie(cookieName))
+    expect(view(await logIn(browser, setup.morning, ada, '/account?x=1'))).toEqual({
+      status: 'loggedin',
+      username: 'ada',
+      saved: 'kept',
+      url: '/account?x=1',
+    })
+    const known = present(browser.cookie(cookieName))
+    expect(known).not.toBe(old)
+    const page = await browser.submit(at('/logout'), { return_to: '/bye' })
+    expect(view(page)).toEqual({ status: 'anon', url: '/bye' })
+    for (const cookie of [old, known]) {
+      const headers = { cookie: `${cookieName}=${cookie}` }
+      expect((await setup.browser().fetchJson(at('/'), { headers })).json.status).toBe('none')
+    }
+    expect(view(await logIn(browser, setup.morning, grace))).toMatchObject({ status: 'loggedin', username: 'grace' })
+  })
+})

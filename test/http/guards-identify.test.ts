@@ -1,0 +1,73 @@
+import express, { type Express } from 'express'
+import { type Sso2, Sso2SetupError } from '../../lib'
+import { identifyRedirects } from '../regressions/pausable-setup'
+import { ada, addPages, type Gates, logIn, useSetup, view } from '../support/setup'
+
+/* A site that identifies where it asks for it, and nowhere else. */
+
+const sites: Sso2[] = []
+
+function build(sso: Sso2, gates: Gates): Express {
+  const app = express()
+  sites.push(sso)
+  app.get('/too-early', sso.requireLogin())
+  app.use(sso)
+  app.use('/known', sso.identify(), sso.identify())
+  app.use('/mine', (_req, res, next) => {
+    res.set('cache-control', 'public, max-age=60, s-maxage=300')
+    next()
+  })
+  app.use('/mine', sso.requireLogin())
+  app.get('/of-the-other', (req, res, next) => sites.find((one) => one !== sso)?.requireLogin()(req, res, next))
+  addPages(app, sso, gates)
+  const failed: express.ErrorRequestHandler = (error, _req, res, _next) =>
+    void res.status(500).json(error instanceof Sso2SetupError ? `${error.code} ${error.message}` : error.message)
+  return app.use(failed)
+}
+
+const setup = useSetup({ build, site: { identify: 'on-demand' } })
+const at = (path: string) => `${setup.morning.url}${path}`
+
+test('a page behind the guard knows its user after one redirect, however many guards there are', async () => {
+  const browser = setup.browser()
+  expect(view(await browser.visit(at('/')))).toEqual({ status: 'none', url: '/' })
+  const page = await browser.visit(at('/known'))
+  expect(view(page)).toEqual({ status: 'anon', url: '/known' })
+  expect(identifyRedirects(page)).toBe(1)
+})
+
+test('a script is served by the guard without a redirect, which it could not follow', async () => {
+  const { status, json } = await setup.browser().fetchJson(at('/known'))
+  expect([status, json]).toEqual([200, { status: 'none', url: '/known' }])
+})
+
+test('what was said of a page before its guard keeps nothing for others: a browser may keep it', async () => {
+  const browser = setup.browser()
+  await logIn(browser, setup.morning, ada)
+  const { status, headers } = await browser.fetchJson(at('/mine'))
+  expect([status, headers['cache-control']]).toEqual([200, 'private, max-age=60'])
+})
+
+test.each([
+  ['/too-early', 'Mount sso (or sso.middleware) before this route'],
+  ['/of-the-other', 'This requireLogin() belongs to another sso2() than the one mounted here'],
+])('a guard that cannot work at %s says why', async (path, message) => {
+  const { status, json } = await setup.browser().fetchJson(at(path))
+  const text = `ERR_SSO2_SETUP express-sso2: ${message}. See "Sso2SetupError" in docs/troubleshooting.md.`
+  expect([status, json]).toEqual([500, text])
+})
+
+test('a guard sends a visitor straight to the built-in login page, which identifies the visitor itself', async () => {
+  const { trail } = await setup.browser().visit(at('/mine'))
+  const paths = trail.map(({ url }) => new URL(url).pathname)
+  expect(paths.slice(0, 3)).toEqual(['/mine', '/login', '/sso/identify'])
+  expect(paths.at(-1)).toBe('/login')
+})
+
+test('a guard asks nothing anew about a visitor who is known, and nothing while Identify is known to be useless', async () => {
+  const browser = setup.browser()
+  await browser.visit(at('/known'))
+  const checks = setup.countCalls('sessionstatus')
+  for (let pages = 0; pages < 3; pages += 1) expect(identifyRedirects(await browser.visit(at('/known')))).toBe(0)
+  expect(setup.countCalls('sessionstatus')).toBe(checks)
+})

@@ -1,0 +1,264 @@
+import { randomUUID } from 'node:crypto'
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { AttemptResult } from '../../lib/decide/login'
+import type { GuardedRedis } from '../../lib/storage/kv'
+import { openRedis } from '../../lib/storage/redis-connection'
+import { redisKv } from '../../lib/storage/redis-kv'
+import { Limits } from '../../lib/web/limits'
+import { useRedis } from '../support/redis'
+import { timed } from '../support/wait'
+
+/* The limits over a real Redis, and in memory. */
+
+const server = useRedis()
+const NOW = Math.floor(Date.now() / 1000)
+const LIMIT = { attempts: 100, perSeconds: 60 }
+const opened: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const kv of opened.splice(0)) await kv.close()
+})
+
+function connect(client = openRedis(server.url())): GuardedRedis {
+  const kv = redisKv(client, true)
+  opened.push(kv)
+  if (kv.redis === undefined) throw new Error('no Redis')
+  return kv.redis
+}
+
+/** The limits of one process. @param prefix processes with the same prefix are of one site */
+function limitsOver(
+  redis: GuardedRedis | undefined,
+  { loginLimit = LIMIT as typeof LIMIT | false, rememberDevices = true, prefix = randomUUID() as string } = {},
+) {
+  const keys = [Buffer.alloc(32, 7)]
+  const config = { prefix, loginLimit, rememberDevices, macKeys: () => keys, cookies: { device: 'd' } }
+  return new Limits(config as never, redis, () => NOW)
+}
+
+const requestFrom = (ip: string, cookie?: string) => {
+  const req = new IncomingMessage(new Socket())
+  return Object.assign(req, { ip, headers: cookie === undefined ? {} : { cookie } }) as never
+}
+const stranger = requestFrom('192.0.2.7')
+/** A browser that has logged in under this username. */
+function knownFor(limits: Limits, username: string, ip = '192.0.2.7') {
+  const res = new ServerResponse(new IncomingMessage(new Socket()))
+  limits.rememberDevice(stranger, res as never, username)
+  return requestFrom(ip, String(res.getHeader('set-cookie')).split(';')[0])
+}
+
+/** A platform that freezes an account at the fifth wrong password. */
+class Platform {
+  left = 5
+  wrong = (): AttemptResult => {
+    this.left -= 1
+    return { outcome: 'wrong_password', left: this.left }
+  }
+  /** Its response is lost, or has no number. */
+  silent = (): AttemptResult => ({ outcome: 'wrong_password', left: this.wrong() && undefined })
+}
+const success = (): AttemptResult => ({ outcome: 'success' })
+
+/** One login, as the site runs it. @returns the reason of a refusal, or the outcome */
+async function tryLogin(limits: Limits, req: never, username: string, judge: () => AttemptResult) {
+  const admission = await limits.admit(req, username)
+  if (admission === 'unavailable') return admission
+  if ('reason' in admission) return admission.reason
+  await sleep(5)
+  const result = judge()
+  await admission.settle(result)
+  return result.outcome
+}
+const times = async <T>(count: number, run: (index: number) => Promise<T>) => {
+  const all: T[] = []
+  for (let index = 0; index < count; index += 1) all.push(await run(index))
+  return all
+}
+const atOnce = <T>(count: number, run: (index: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, index) => run(index)))
+
+describe.each<[where: string, open: () => GuardedRedis | undefined]>([
+  ['in Redis', () => connect()],
+  ['in memory', () => undefined],
+])('limits %s', (_where, open) => {
+  let platform: Platform
+  beforeEach(() => {
+    platform = new Platform()
+  })
+
+  test('[F3] of 40 wrong passwords of unrecognised browsers at once, three are sent, and a recognised browser may send one', async () => {
+    const limits = limitsOver(open())
+    const said = await atOnce(40, (index) =>
+      tryLogin(limits, requestFrom(`198.51.100.${index}`), 'ada', platform.silent),
+    )
+    expect([platform.left, said.filter((word) => word === 'held')]).toEqual([2, Array(37).fill('held')])
+    const known = knownFor(limits, 'ada')
+    expect(await tryLogin(limits, known, 'ada', platform.wrong)).toBe('wrong_password')
+    expect(await tryLogin(limits, known, 'ada', platform.wrong)).toBe('held')
+    expect(platform.left).toBe(1)
+  })
+
+  test('[F3] while an attack on a name goes on, a recognised browser logs in', async () => {
+    const limits = limitsOver(open())
+    await times(3, () => tryLogin(limits, stranger, 'ada', platform.wrong))
+    const known = knownFor(limits, 'ada')
+    const attack = atOnce(200, (index) => tryLogin(limits, requestFrom(`198.51.100.${index}`), 'ada', platform.wrong))
+    expect(await times(20, () => tryLogin(limits, known, 'ada', success))).toEqual(Array(20).fill('success'))
+    expect(new Set(await attack)).toEqual(new Set(['held']))
+  })
+
+  test.each<[left: number, unknown: string, known: string]>([
+    [3, 'success', 'success'],
+    [2, 'held', 'success'],
+    [1, 'held', 'held'],
+  ])(
+    '[F3] the platform reports %i attempts left: an unrecognised browser gets %s, a known one %s',
+    async (left, ...said) => {
+      const limits = limitsOver(open())
+      await tryLogin(limits, stranger, 'ada', () => ({ outcome: 'wrong_password', left }))
+      const words = [stranger, knownFor(limits, 'ada')].map((req) => tryLogin(limits, req, 'ada', success))
+      expect(await Promise.all(words)).toEqual(said)
+    },
+  )
+
+  test.each<[what: string, isRecognised: boolean, reported: (number | undefined)[], left: number[]]>([
+    ['an unrecognised browser', false, [4, 3, 2], [2, 1, 0]],
+    ['a recognised browser', true, [4, 3, 2, 1], [3, 2, 1, 0]],
+    ['an unrecognised browser without numbers of the platform', false, [undefined, undefined, undefined], [2, 1, 0]],
+  ])(
+    'after each wrong password the site says how many it will let pass: %s',
+    async (_what, isRecognised, reported, left) => {
+      const limits = limitsOver(open())
+      const req = isRecognised ? knownFor(limits, 'ada') : stranger
+      const said = await times(reported.length, async (index) => {
+        const admission = await limits.admit(req, 'ada')
+        if (typeof admission === 'string' || 'reason' in admission) throw new Error('refused')
+        return admission.settle({ outcome: 'wrong_password', left: reported[index] })
+      })
+      expect(said.map((one) => one?.attempts)).toEqual(left)
+      expect(said.map((one) => (one?.seconds ?? 0) > 0)).toEqual(left.map((one) => one === 0))
+      expect(await limits.admit(req, 'ada')).toEqual({ reason: 'held', seconds: said.at(-1)?.seconds })
+      expect(said.at(-1)?.seconds).toBeGreaterThan(890)
+    },
+  )
+
+  test('[F3] where no browsers are remembered, all have four attempts, and there is no cookie', async () => {
+    const limits = limitsOver(open(), { rememberDevices: false })
+    const said = await times(5, () => tryLogin(limits, stranger, 'ada', platform.silent))
+    expect([said, platform.left]).toEqual([[...Array(4).fill('wrong_password'), 'held'], 1])
+    const known = knownFor(limitsOver(undefined), 'ada')
+    expect(await tryLogin(limits, known, 'ada', success)).toBe('held')
+    expect(knownFor(limits, 'ada')).toMatchObject({ headers: { cookie: 'undefined' } })
+  })
+
+  test('[F16] spellings of one username share its attempts', async () => {
+    const limits = limitsOver(open())
+    for (const letter of ['a', '\u00e0', 'a\u200b', 'A', '\uff41'])
+      await tryLogin(limits, stranger, `gr${letter}ce`, platform.silent)
+    expect(platform.left).toBe(2)
+  })
+
+  test.each<AttemptResult>([{ outcome: 'success' }, { outcome: 'not_judged' }])(
+    '[F4] an attempt with %j costs nothing',
+    async (result) => {
+      const limits = limitsOver(open(), { loginLimit: { attempts: 5, perSeconds: 60 } })
+      const said = await times(40, (index) => tryLogin(limits, stranger, `name-${index % 3}`, () => result))
+      expect(new Set(said)).toEqual(new Set([result.outcome]))
+    },
+  )
+
+  test('a frozen account costs its address an attempt, and its name none', async () => {
+    const limits = limitsOver(open(), { loginLimit: { attempts: 5, perSeconds: 60 } })
+    const refused = () => tryLogin(limits, stranger, 'ada', () => ({ outcome: 'refused' }))
+    expect(await times(6, refused)).toEqual([...Array(5).fill('refused'), 'address_and_name'])
+    expect(await tryLogin(limits, requestFrom('192.0.2.8'), 'ada', success)).toBe('success')
+  })
+
+  test('[F4] an address has five times the attempts of a name; a recognised browser there is counted by itself', async () => {
+    const limits = limitsOver(open(), { loginLimit: { attempts: 4, perSeconds: 60 } })
+    const spray = (index: number, ip = '192.0.2.7') =>
+      tryLogin(limits, requestFrom(ip), `name-${index}`, () => ({ outcome: 'refused' }))
+    expect(await times(21, spray)).toEqual([...Array(20).fill('refused'), 'address'])
+    expect(await tryLogin(limits, knownFor(limits, 'ada'), 'ada', success)).toBe('success')
+    expect(await tryLogin(limits, knownFor(limits, 'grace'), 'ada', success)).toBe('address')
+    expect(await spray(0, '192.0.2.8')).toBe('refused')
+  })
+
+  test('[F4] all addresses of an IPv6 /56 are one', async () => {
+    const limits = limitsOver(open(), { loginLimit: { attempts: 1, perSeconds: 60 } })
+    const from = (ip: string) => tryLogin(limits, requestFrom(ip), 'ada', () => ({ outcome: 'refused' }))
+    const said = [await from('2001:db8:0:700::1'), await from('2001:db8:0:7ff::2'), await from('2001:db8:0:800::1')]
+    expect(said).toEqual(['refused', 'address_and_name', 'refused'])
+  })
+
+  test('[F19] what is given back after its window enlarges no later window', async () => {
+    const limits = limitsOver(open(), { loginLimit: { attempts: 1, perSeconds: 1 } })
+    const early = await times(5, (index) => limits.admit(stranger, `early-${index}`))
+    await sleep(1100)
+    await times(5, (index) => tryLogin(limits, stranger, `late-${index}`, () => ({ outcome: 'refused' })))
+    for (const one of early) if (typeof one !== 'string' && 'settle' in one) await one.settle(success())
+    expect(await tryLogin(limits, stranger, 'ada', success)).toBe('address')
+  })
+
+  test('[S8] an address begins 600 sessions a minute, one of the own network any number', async () => {
+    const limits = limitsOver(open())
+    const refused = await atOnce(601, () => limits.isLandingRefused('2001:db8:0:700::1'))
+    expect(refused.filter((isRefused) => isRefused)).toHaveLength(1)
+    expect(await limits.isLandingRefused('2001:db8:0:7ff::9')).toBe(true)
+    expect(await limits.isLandingRefused('2001:db8:0:800::1')).toBe(false)
+    expect(new Set(await atOnce(700, () => limits.isLandingRefused('10.0.0.1')))).toEqual(new Set([false]))
+  })
+
+  test('loginLimit: false → nothing is counted', async () => {
+    const limits = limitsOver(open(), { loginLimit: false })
+    const said = await times(30, () => tryLogin(limits, stranger, 'ada', platform.wrong))
+    expect(new Set(said)).toEqual(new Set(['wrong_password']))
+  })
+})
+
+test('[F3] all processes of a site count together', async () => {
+  const platform = new Platform()
+  const processes = [1, 2, 3, 4].map(() => limitsOver(connect(), { prefix: 'together:' }))
+  await Promise.all(processes.map((limits) => times(5, () => tryLogin(limits, stranger, 'ada', platform.silent))))
+  expect(platform.left).toBe(2)
+  const keys = await server.commands().keys('together:*')
+  expect(keys.map((key) => key.replace(/[\w-]{43}$/, '')).sort()).toEqual([
+    'together:limit:address:',
+    'together:limit:guard:',
+    'together:limit:name:',
+  ])
+})
+
+describe('a Redis that does not answer', () => {
+  test.each<[what: string, away: () => unknown]>([
+    ['is silent', () => server.hang()],
+    ['refuses writes', () => server.refuseWrites()],
+  ])('because it %s: no login is admitted, within 350 ms, and landings are counted by the process', async (...row) => {
+    const [, away] = row
+    const limits = limitsOver(connect())
+    expect(await tryLogin(limits, stranger, 'ada', success)).toBe('success')
+    await away()
+    const [answers, ms] = await timed(() => atOnce(3, () => limits.admit(stranger, 'ada')))
+    expect(answers).toEqual(Array(3).fill('unavailable'))
+    expect(ms).toBeLessThan(2 * 350)
+    const refused = await atOnce(601, () => limits.isLandingRefused('203.0.113.7'))
+    expect(refused.filter((isRefused) => isRefused)).toHaveLength(1)
+  })
+
+  test('after Authenticate: the attempt stays counted', async () => {
+    const platform = new Platform()
+    const limits = limitsOver(connect())
+    await times(3, async (index) => {
+      const said = await tryLogin(limits, requestFrom(`192.0.2.${index}`), 'ada', () => {
+        server.hang()
+        return platform.silent()
+      })
+      server.resume()
+      while ((await limits.admit(stranger, 'someone else')) === 'unavailable') await sleep(100)
+      return said
+    })
+    expect(await tryLogin(limits, stranger, 'ada', success)).toBe('held')
+  })
+})

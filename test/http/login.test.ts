@@ -1,0 +1,228 @@
+import type { Browser } from '../support/agent'
+import { ada, logIn, present, useSetup, view, visitor } from '../support/setup'
+
+let browser: Browser
+const at = (path: string) => `${setup.morning.url}${path}`
+const newestSid = () => present(setup.emulator.sessions().at(-1)).sid
+
+const setup = useSetup()
+beforeEach(async () => {
+  browser = await visitor(setup)
+})
+afterEach(() => setup.emulator.reset())
+
+/** What a page's form would send along. */
+function hidden(body: string, name: string): string {
+  const value = new RegExp(`name="${name}"[^>]*value="([^"]*)"`).exec(body)?.[1] ?? ''
+  return value.replaceAll('&amp;', '&')
+}
+
+/** The hidden fields of the form. */
+const fieldsOf = (body: string) => ({ return_to: hidden(body, 'return_to'), back_to: hidden(body, 'back_to') })
+
+/** Address of the link "Go back". */
+const backOf = (body: string) => /<a href="([^"]*)">Go back</.exec(body)?.[1]?.replaceAll('&amp;', '&')
+
+describe('the link "Go back" of the login page', () => {
+  test.each<[what: string, page: string, referer: string | undefined, back: string]>([
+    ['a link of the front page to a guarded page', '/account', '/', '/'],
+    ['a link of an article to a guarded page', '/account', '/news?a=1&b=%20', '/news?a=1&b=%20'],
+    ['the address of a guarded page, typed', '/account', undefined, '/'],
+    ['a page of another site', '/account', 'https://evil.example/login', '/'],
+    ['the link "Go back" to a guarded page', '/account', '/login?return_to=%2Faccount', '/'],
+    ['a link to the login page', '/login?return_to=%2Fnews', '/news', '/news'],
+    ['a page with our parameter', '/account', '/news?sso2=1.abc&a=1', '/news?a=1'],
+  ])('after %s leads to a page that the user has seen', async (_what, page, referer, back) => {
+    const headers: Record<string, string> = referer === undefined ? {} : { referer: new URL(referer, at('/')).href }
+    const { body, url } = await browser.visit(at(page), { from: at('/'), headers })
+    expect(new URL(url).pathname).toBe('/login')
+    expect(backOf(body)).toBe(at(back))
+  })
+
+  test('after wrong passwords leads to the same page; to the front page, if the form names one of another site', async () => {
+    let form = await browser.visit(at('/account'), { headers: { referer: at('/news') } })
+    for (const password of ['no', 'nor this']) {
+      form = await browser.submit(form.url, { ...fieldsOf(form.body), username: 'ada', password })
+      expect([form.status, backOf(form.body)]).toEqual([401, at('/news')])
+    }
+    const fields = { username: 'ada', password: 'no', return_to: '/account', back_to: 'https://evil.example/' }
+    expect(backOf((await browser.submit(at('/login'), fields)).body)).toBe(at('/'))
+  })
+})
+
+describe('the address of the login page', () => {
+  test('keeps its query when the form is sent, and with it return_to', async () => {
+    const form = await browser.visit(at('/account'))
+    expect(form.body).toContain('<form method="post">') // the browser sends such a form to the address of the page, with its fragment
+    const wrong = await browser.submit(form.url, { username: 'ada', password: 'no' })
+    expect([wrong.status, wrong.url]).toEqual([401, at('/login?return_to=%2Faccount')])
+    expect(view(await browser.submit(wrong.url, ada))).toMatchObject({ status: 'loggedin', url: '/account' })
+  })
+
+  test('may hold a fragment in return_to', async () => {
+    const page = await browser.submit(at('/login'), { ...ada, return_to: '/account#orders' })
+    expect(page.url).toBe(at('/account#orders'))
+  })
+})
+
+describe('a login', () => {
+  let status: string
+  /** Sends the right password, whose answer is lost, and Session Status does not answer either. */
+  async function loseLogin(): Promise<void> {
+    const { faults } = setup.emulator
+    faults.add({ operation: 'authenticate', kind: 'drop_after_commit' })
+    status = faults.add({ operation: 'sessionstatus', kind: 'down' }).id
+    expect((await browser.fetchJson(at('/login'), { json: ada })).status).toBe(503)
+  }
+
+  test('by the form ends at return_to, logged in', async () => {
+    const page = await logIn(browser, setup.morning, ada, '/news?a=1&b=%20')
+    expect(page.trail.map(({ method, status }) => [method, status])).toEqual([
+      ['POST', 303],
+      ['GET', 200],
+    ])
+    expect(view(page)).toEqual({ status: 'loggedin', username: 'ada', url: '/news?a=1&b=%20' })
+    expect(setup.countCalls('authenticate')).toBe(1)
+  })
+
+  test('by JSON answers the user', async () => {
+    const answer = await browser.fetchJson(at('/login'), { json: ada })
+    expect(answer.status).toBe(200)
+    expect(answer.json).toEqual({ user: expect.objectContaining({ accountId: 'account-ada', username: 'ada' }) })
+    expect(answer.headers['cache-control']).toBe('no-store')
+    expect(view(await browser.visit(at('/'))).status).toBe('loggedin')
+  })
+
+  test('with a one-time password works once', async () => {
+    const otp = setup.emulator.issueOtp('ada')
+    const page = await logIn(browser, setup.morning, { username: 'ada', password: otp })
+    expect(view(page)).toMatchObject({ status: 'loggedin', username: 'ada' })
+    const second = setup.browser()
+    await second.visit(at('/'))
+    const answer = await second.fetchJson(at('/login'), { json: { username: 'ada', password: otp } })
+    expect([answer.status, answer.json]).toEqual([401, { error: 'otp_consumed_or_expired' }])
+  })
+
+  test('of a user who is in already says nothing of the password where its answer was lost', async () => {
+    await logIn(browser, setup.morning, ada)
+    setup.emulator.faults.add({ operation: 'authenticate', kind: 'drop_after_commit' })
+    const wrong = await browser.fetchJson(at('/login'), { json: { ...ada, password: 'not-the-password' } })
+    expect([wrong.status, wrong.json]).toMatchObject([503, { error: 'unavailable' }])
+    expect(view(await browser.visit(at('/'))).status).toBe('loggedin')
+  })
+
+  test.each([
+    ['the system answers again', () => setup.emulator.faults.clear(), 401, 'invalid_credentials'],
+    ['this answer is lost as well', () => setup.emulator.faults.clear(status), 503, 'unavailable'],
+  ])(
+    'with a wrong password, after the answer to the right one was lost, lets nobody in: %s',
+    async (_when, mend, ...refusal) => {
+      await loseLogin()
+      mend()
+      const wrong = await browser.fetchJson(at('/login'), { json: { ...ada, password: 'not-it' } })
+      expect([wrong.status, wrong.json.error]).toEqual(refusal)
+      expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'loggedin', username: 'ada' })
+    },
+  )
+
+  test('is not needed by a user who is logged in already: the login page leads on', async () => {
+    await logIn(browser, setup.morning, ada)
+    expect((await browser.visit(at('/login?return_to=/news'))).url).toBe(at('/news'))
+  })
+
+  test('after a stale record checks it first', async () => {
+    setup.emulator.clock.advance(361)
+    expect(view(await browser.submit(at('/login'), { ...ada, return_to: '/' })).status).toBe('loggedin')
+    expect(setup.emulator.calls().map(({ operation }) => operation)).toEqual(
+      expect.arrayContaining(['sessionstatus', 'authenticate']),
+    )
+  })
+})
+
+test('a form that is sent 20 times at once costs one Authenticate, and each waiter a few commands of Redis', async () => {
+  const { url, prefix } = setup.morning
+  setup.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 1000 })
+  const monitor = await setup.redis.monitor()
+  let commands = 0
+  monitor.on('monitor', (_time: string, args: string[]) => {
+    if (args[0]?.toLowerCase() === 'evalsha' && args.some((arg) => arg.startsWith(`${prefix}login:`))) commands += 1
+  })
+  const submit = () => browser.submit(`${url}/login`, { ...ada, return_to: '/' })
+  const pages = await Promise.all(Array.from({ length: 20 }, submit))
+  monitor.disconnect()
+  expect(new Set(pages.map((page) => view(page).status))).toEqual(new Set(['loggedin']))
+  expect(setup.countCalls('authenticate')).toBe(1)
+  expect(commands).toBeLessThan(20 * 6)
+})
+
+describe('a login that is refused', () => {
+  test('for a wrong password is a 401 with the message and the attempts that are left', async () => {
+    const page = await logIn(browser, setup.morning, { username: 'ada', password: 'not-it' }, '/news')
+    expect(page.status).toBe(401)
+    expect(page.body).toContain('The username or password is wrong. You have 4 attempts left')
+    expect(page.body).not.toContain('not-it')
+    expect(hidden(page.body, 'return_to')).toBe(at('/news'))
+    const answer = await browser.fetchJson(at('/login'), { json: { username: 'ada', password: 'nor-this' } })
+    expect([answer.status, answer.json]).toEqual([401, { error: 'invalid_credentials', remainingAttempts: 3 }])
+    expect(view(await browser.visit(at('/'))).status).toBe('anon')
+  })
+
+  test('for a frozen account says how long', async () => {
+    setup.emulator.account('ada').freeze()
+    const answer = await browser.fetchJson(at('/login'), { json: ada })
+    expect(answer.status).toBe(401)
+    expect(answer.json.error).toBe('account_frozen')
+    expect(answer.json.frozenForSeconds).toBeGreaterThan(43_000)
+    const page = await logIn(browser, setup.morning, ada)
+    expect(page.body).toContain('Please try again in 12 hours.')
+  })
+
+  test.each(['terminate', 'prune'] as const)('because the session has ended (%s) shows the form', async (end) => {
+    setup.emulator[end](newestSid())
+    const page = await browser.submit(at('/login'), { ...ada, return_to: '/news' })
+    expect(page.status).toBe(200)
+    expect(new URL(page.url).pathname).toBe('/login')
+    expect(page.body).toContain('Your session has ended. Please log in again.')
+    expect(page.body).not.toContain(ada.password)
+    expect(page.trail.some(({ url }) => url.includes(ada.password))).toBe(false)
+    const again = await browser.submit(at('/login'), { ...ada, return_to: hidden(page.body, 'return_to') })
+    expect(view(again)).toEqual({ status: 'loggedin', username: 'ada', url: '/news' })
+  })
+
+  test('because the browser has no session says so, and keeps the username for this browser only', async () => {
+    const fields = { ...ada, return_to: '/news' }
+    const page = await setup.browser().submit(at('/login'), fields, { from: at('/') })
+    expect([page.status, new URL(page.url).pathname]).toEqual([200, '/login'])
+    expect(page.body).toContain('Please send the form again.')
+    expect([hidden(page.body, 'username'), hidden(page.body, 'return_to')]).toEqual(['ada', at('/news')])
+    expect(page.trail.filter(({ url }) => /ada|kite/.test(decodeURIComponent(url)))).toEqual([])
+    setup.emulator.clock.advance(301)
+    expect(hidden((await browser.visit(page.url)).body, 'username')).toBe('')
+  })
+
+  test('because the browser takes no cookies names the cookies, and keeps the username', async () => {
+    const cookieless = setup.browser({ cookies: false })
+    const form = await cookieless.submit(at('/login'), { ...ada, return_to: '/' })
+    const page = await cookieless.submit(form.url, { ...ada, return_to: '/' })
+    expect(page.body).toContain('Logging in needs cookies.')
+  })
+
+  test('because the session has ended answers JSON with the address of the form', async () => {
+    setup.emulator.prune(newestSid())
+    const answer = await browser.fetchJson(at('/login'), { json: { ...ada, return_to: '/news' } })
+    expect(answer.status).toBe(401)
+    expect(answer.json).toEqual({ error: 'session_ended', loginUrl: expect.stringContaining(at('/login?return_to=')) })
+    expect((await browser.visit(answer.json.loginUrl)).body).toContain('Your session has ended')
+  })
+})
+
+describe('requireLogin', () => {
+  test('leads to the form and back to the page', async () => {
+    const form = await browser.visit(at('/account?tab=2&x=%C3%A9'))
+    expect(form.status).toBe(200)
+    expect(new URL(form.url).pathname).toBe('/login')
+    const page = await browser.submit(at('/login'), { ...ada, return_to: hidden(form.body, 'return_to') })
+    expect(page.url).toBe(at('/account?tab=2&x=%C3%A9'))
+    expect(view(page)).toMatchObject({ status: 'loggedin', username: 'ada' })
+  })
+})

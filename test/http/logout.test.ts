@@ -1,0 +1,72 @@
+import { ada, eventually, grace, present, loggedInBrowser as userOf, useSetup, view } from '../support/setup'
+
+const setup = useSetup()
+const at = (path: string) => `${setup.morning.url}${path}`
+
+afterEach(() => setup.emulator.faults.clear())
+
+const loggedInBrowser = (account = ada) => userOf(setup, account)
+
+describe('logout', () => {
+  test('POST logs out here and there, and a new anonymous session follows', async () => {
+    const browser = await loggedInBrowser()
+    const old = present(browser.cookie('sso2.sid'))
+    const sessions = setup.emulator.account('ada').view().sessions
+    const page = await browser.submit(at('/logout'), { return_to: '/news?a=1' })
+    expect(page.url).toBe(at('/news?a=1'))
+    expect(view(page)).toEqual({ status: 'anon', url: '/news?a=1' })
+    expect(page.trail.map(({ status }) => status)).toEqual([303, 302, 303, 200])
+    expect(browser.cookie('sso2.sid')).not.toBe(old)
+    const withOldCookie = await setup.browser().fetchJson(at('/'), { headers: { cookie: `sso2.sid=${old}` } })
+    expect(withOldCookie.json).toEqual({ status: 'none', url: '/' })
+    expect(setup.emulator.account('ada').view().sessions).toBe(sessions - 1)
+  })
+
+  test('drops what the site has kept since a logout that is not confirmed, too', async () => {
+    const browser = await loggedInBrowser()
+    setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
+    await browser.fetchJson(at('/logout'), { method: 'POST' })
+    expect((await browser.fetchJson(at('/keep'))).json).toMatchObject({ status: 'none', degraded: 'logout_pending' })
+    const cookie = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
+    expect((await browser.fetchJson(at('/logout'), { method: 'POST' })).json).toMatchObject({ logout: 'pending' })
+    expect(browser.cookie('sso2.sid')).toBeUndefined()
+    expect((await setup.browser().fetchJson(at('/'), { headers: { cookie } })).json).not.toHaveProperty('saved')
+  })
+
+  test.each(['/logout', '/logout-all'])('by GET of %s is a form that leads back to return_to', async (path) => {
+    const { body } = await setup
+      .browser()
+      .fetchJson(at(`${path}?return_to=/news`), { headers: { accept: 'text/html' } })
+    expect(body).toContain(`action="${at(path)}"`)
+    expect(body).toMatch(new RegExp(`name="return_to"[^>]*value="${at('/news')}"`))
+  })
+
+  test('that is not confirmed leads to the page at once', async () => {
+    const browser = await loggedInBrowser()
+    setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
+    const { trail } = await browser.submit(at('/logout'), { return_to: '/news' })
+    expect(new URL(present(trail[1]).url).pathname).toBe('/news')
+  })
+})
+
+describe('logout-all', () => {
+  test('ends the other sessions of the account on this site at once, and those of no other account', async () => {
+    const [one, two, other] = [await loggedInBrowser(), await loggedInBrowser(), await loggedInBrowser(grace)]
+    expect(view(await one.submit(at('/logout-all'), { return_to: '/' })).status).toBe('anon')
+    const calls = setup.countCalls('sessionstatus')
+    expect((await two.fetchJson(at('/'))).json.status).toBe('none')
+    expect(view(await two.visit(at('/'))).status).toBe('anon')
+    expect(view(await other.visit(at('/'))).status).toBe('loggedin')
+    expect(setup.countCalls('sessionstatus')).toBe(calls)
+    expect(setup.emulator.account('ada').view().sessions).toBe(0)
+  })
+})
+
+test('a logout that the SSO system missed is told to it a few seconds later, though the browser has not returned', async () => {
+  const browser = await loggedInBrowser()
+  const before = setup.emulator.account('ada').view().sessions
+  setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
+  expect((await browser.fetchJson(at('/logout'), { json: {} })).json).toMatchObject({ logout: 'pending' })
+  setup.emulator.faults.clear()
+  await eventually(async () => setup.emulator.account('ada').view().sessions === before - 1, 20)
+})

@@ -1,0 +1,131 @@
+import { Redis } from 'ioredis'
+import { document } from '../safety/session-support'
+import { startRedis, type TestRedis, useRedis } from '../support/redis'
+import {
+  eventually,
+  loggedInBrowser,
+  present,
+  resumeStore,
+  type Setup,
+  startSetup,
+  useSetup,
+  view,
+} from '../support/setup'
+
+/* Redis goes away and comes back with its data: the server process is stopped, as in a stalled machine, and continued. */
+
+describe('Redis hangs', () => {
+  const redis = useRedis()
+  let setup: Setup
+  beforeEach(async () => {
+    setup = await startSetup({ site: { redis: redis.url() } })
+  })
+  afterEach(() => setup.close())
+
+  const at = (path: string) => `${setup.morning.url}${path}`
+  const isBack = () => resumeStore(redis, setup.morning.sso)
+
+  test('during a status check that gets no answer → a login past its grace is not shown', async () => {
+    const browser = await loggedInBrowser(setup)
+    const look = async () => view(await browser.fetchJson(at('/')))
+    setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'hang' })
+    const loseStoreMeanwhile = async (seconds: number) => {
+      const before = setup.countCalls('sessionstatus')
+      setup.emulator.clock.advance(seconds)
+      const seen = look()
+      await eventually(async () => setup.countCalls('sessionstatus') > before)
+      redis.hang()
+      const { status, degraded } = await seen
+      await isBack()
+      return [status, degraded]
+    }
+    const withinGrace = await loseStoreMeanwhile(361)
+    const pastGrace = await loseStoreMeanwhile(1300)
+    setup.emulator.faults.clear()
+    expect([withinGrace, pastGrace]).toEqual([
+      ['loggedin', 'store_unavailable'],
+      ['none', 'store_unavailable'],
+    ])
+    await eventually(async () => (await look()).status === 'loggedin')
+  })
+
+  test.each([
+    ['/logout', 1],
+    ['/logout-all', 0],
+  ])(
+    '[S22] during %s → the next page of this browser ends the session, and tells the SSO system',
+    async (path, left) => {
+      const [browser] = [await loggedInBrowser(setup), await loggedInBrowser(setup)]
+      const headers = { cookie: `sso2.sid=${present(browser.cookie('sso2.sid'))}` }
+      redis.hang()
+      const { json } = await browser.fetchJson(at(path), { json: {} })
+      expect(json).toMatchObject({ status: 'none', logout: 'pending' })
+      expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'none', degraded: 'store_unavailable' })
+      await isBack()
+      await eventually(async () => view(await browser.visit(at('/'))).status === 'anon')
+      expect(setup.emulator.sessions().filter(({ status }) => status === 'loggedin')).toHaveLength(left)
+      expect((await setup.browser().fetchJson(at('/'), { headers })).json.status).toBe('none')
+    },
+  )
+
+  test('Redis does not store a landing → no second one at once; the page heals with Redis', async () => {
+    const [user, newUser] = [setup.browser(), setup.browser()]
+    await user.visit(at('/'))
+    const limitMemory = (bytes: string) => redis.commands().config('SET', 'maxmemory', bytes)
+    await limitMemory('1') // Redis responds, and takes nothing: as for a user whose shard of a Cluster is gone
+    const step = async (url: string) => {
+      await user.fetchJson(at('/')) // Redis is well, as far as this process can tell
+      return newUser.fetchJson(url, { headers: document })
+    }
+    let [url, redirects] = [at('/news'), 0]
+    let answer = await step(url)
+    for (; answer.headers.location !== undefined; answer = await step(url)) {
+      url = new URL(answer.headers.location, url).href
+      redirects += Number(url.includes('/sso/identify'))
+    }
+    await limitMemory('0')
+    expect([redirects, view(answer).degraded]).toEqual([1, 'store_unavailable'])
+    await eventually(async () => (await setup.morning.sso.health()).store === 'ok')
+    setup.emulator.clock.advance(4)
+    expect(view(await newUser.visit(at('/news')))).toEqual({ status: 'anon', url: '/news' })
+  })
+})
+
+/* That the operator is told of such a Redis is in test/storage/opening.test.ts. */
+describe('Redis evicts keys', () => {
+  let redis: TestRedis
+  let commands: Redis
+  beforeAll(async () => {
+    redis = await startRedis({ args: ['--maxmemory', '4mb', '--maxmemory-policy', 'allkeys-lru'] })
+    commands = new Redis(redis.url)
+  })
+  const setup = useSetup({ site: () => ({ redis: redis.url }) })
+  afterAll(async () => {
+    commands.disconnect()
+    await redis.stop()
+  })
+
+  const pending = () => commands.keys(`${setup.morning.prefix}logout:*`)
+
+  /** Other keys come until no pending logout is left. */
+  async function evictPending(): Promise<void> {
+    const filling = 'x'.repeat(20_000)
+    for (let filled = 0; (await pending()).length > 0; filled += 1) {
+      if (filled > 200) throw new Error('it is not evicted')
+      const more = commands.pipeline()
+      for (let key = 0; key < 50; key += 1) more.set(`filling:${filled}:${key}`, filling)
+      await more.exec()
+    }
+  }
+
+  test('a pending logout among them → the SSO system is told when this browser returns', async () => {
+    const browser = await loggedInBrowser(setup)
+    setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
+    await browser.submit(`${setup.morning.url}/logout`, { return_to: '/' })
+    await eventually(async () => (await pending()).length > 0)
+    await evictPending()
+    setup.emulator.faults.clear()
+    await eventually(async () => view(await browser.visit(`${setup.morning.url}/`)).status === 'anon')
+    expect(setup.emulator.sessions().filter(({ status }) => status === 'loggedin')).toEqual([])
+  })
+})

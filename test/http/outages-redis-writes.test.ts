@@ -1,0 +1,154 @@
+import express from 'express'
+import { Redis } from 'ioredis'
+import type { Sso2 } from '../../lib'
+import { loggerTo } from '../support/log-lines'
+import { startRedis, type TestRedis } from '../support/redis'
+import {
+  ada,
+  addPages,
+  eventually,
+  type Gates,
+  healthWithStore,
+  loggedInBrowser,
+  logIn,
+  useSetup,
+  view,
+  visitor,
+} from '../support/setup'
+import { pause, timed } from '../support/wait'
+
+/*
+ * Redis serves reads and refuses writes, for each of three causes. Users stay logged in for a while, health() and the log name the cause,
+ * and neither says that it is over before a write has succeeded.
+ */
+
+type Step = (admin: Redis) => Promise<unknown>
+
+interface Cause {
+  readonly code: string
+  readonly refuse: Step
+  readonly allow: Step
+  /** Text of the log line about what to check. */
+  readonly check: RegExp
+}
+
+const causes: Cause[] = [
+  {
+    code: 'OOM',
+    refuse: (admin) => admin.config('SET', 'maxmemory', '1'),
+    allow: (admin) => admin.config('SET', 'maxmemory', '0'),
+    check: /maxmemory/,
+  },
+  {
+    code: 'NOPERM',
+    refuse: (admin) => admin.call('ACL', 'SETUSER', 'site', '-@write'),
+    allow: (admin) => admin.call('ACL', 'SETUSER', 'site', '+@all'),
+    check: /permissions/,
+  },
+  {
+    code: 'READONLY',
+    refuse: (admin) => admin.call('REPLICAOF', '127.0.0.1', '1'),
+    allow: (admin) => admin.call('REPLICAOF', 'NO', 'ONE'),
+    check: /replica/,
+  },
+]
+
+/** Every answer of a page under `/count` changes the data of its session. */
+function build(sso: Sso2, gates: Gates) {
+  const app = express().use(sso)
+  app.use('/count', (req, _res, next) => {
+    req.session.saved = `${Number(req.session.saved ?? 0) + 1}`
+    next()
+  })
+  return addPages(app, sso, gates)
+}
+
+const LINE = /^express-sso2: Redis (?:refuses writes|does not work) \(/
+
+describe.each(causes)('[O23] a Redis that refuses writes: $code', ({ code, refuse, allow, check }) => {
+  let redis: TestRedis
+  let admin: Redis
+  const lines: string[] = []
+
+  beforeAll(async () => {
+    redis = await startRedis()
+    admin = new Redis(redis.url)
+    await admin.call('ACL', 'SETUSER', 'site', 'on', '>a-password', '~*', '&*', '+@all')
+  })
+  const setup = useSetup({
+    build,
+    site: () => ({ redis: redis.url.replace('://', '://site:a-password@'), logger: loggerTo(lines) }),
+  })
+  afterAll(async () => {
+    admin.disconnect()
+    await redis.stop()
+  })
+
+  const at = (page: string) => `${setup.morning.url}${page}`
+  const aboutRedis = () => lines.filter((line) => line.includes('Redis'))
+
+  test('keeps users logged in, says so until a write has succeeded, and works again within 5 s', async () => {
+    const [user, other] = [await loggedInBrowser(setup), await visitor(setup)]
+    expect(await healthWithStore(setup.morning.sso)).toMatchObject({ ok: true })
+    lines.length = 0
+    await refuse(admin)
+
+    // each page of one browser saves data, and another browser tries to log in
+    const seen: ReturnType<typeof view>[] = []
+    const told: unknown[] = []
+    for (let round = 0; round < 10; round += 1) {
+      const pages = Array.from({ length: 4 }, () => user.fetchJson(at('/count')))
+      if (round % 5 === 0) await other.fetchJson(at('/login'), { json: ada })
+      for (const page of await Promise.all(pages)) seen.push(view(page))
+      const { store, ok, storeReason } = await setup.morning.sso.health()
+      told.push({ ok, store, storeReason })
+      await pause(100)
+    }
+    expect(seen.filter(({ status }) => status !== 'loggedin')).toEqual([])
+    expect(told).toEqual(told.map(() => ({ ok: false, store: 'unavailable', storeReason: `writes refused: ${code}` })))
+    expect(aboutRedis().filter((line) => !LINE.test(line) && !line.includes('could not be saved'))).toEqual([])
+    expect(aboutRedis().filter((line) => LINE.test(line))).toEqual([
+      expect.stringMatching(new RegExp(`writes refused: ${code}.*${check.source}`)),
+    ])
+    const firstVisit = await setup.browser().visit(at('/'))
+    expect([firstVisit.trail.length, view(firstVisit).degraded]).toEqual([1, 'store_unavailable'])
+
+    await allow(admin)
+    const [, ms] = await timed(() => eventually(async () => (await setup.morning.sso.health()).store === 'ok'))
+    expect(ms).toBeLessThan(5000)
+    expect(await healthWithStore(setup.morning.sso)).not.toHaveProperty('storeReason')
+    expect(lines.filter((line) => line.includes('Redis takes writes again'))).toHaveLength(1)
+    const page = await logIn(setup.browser(), setup.morning, ada)
+    expect(view(page)).toMatchObject({ status: 'loggedin' })
+  })
+
+  if (code !== 'OOM') return
+
+  // each look has room of 20 s, because the clock goes on while a busy machine logs in
+  test('keeps a user logged in until 21 minutes after the last status check, and shows the user again afterwards', async () => {
+    const user = await loggedInBrowser(setup)
+    const isSeenAs = async () => {
+      const { status, degraded } = view(await user.visit(at('/')))
+      return [status, degraded]
+    }
+    await refuse(admin)
+    setup.emulator.clock.advance(340)
+    expect(await isSeenAs()).toEqual(['loggedin', undefined])
+    setup.emulator.clock.advance(900)
+    expect(await isSeenAs()).toEqual(['loggedin', 'store_unavailable'])
+    setup.emulator.clock.advance(20)
+    expect(await isSeenAs()).toEqual(['none', 'store_unavailable'])
+    await allow(admin)
+    await eventually(async () => (await setup.morning.sso.health()).store === 'ok')
+    expect(await isSeenAs()).toEqual(['loggedin', undefined])
+  })
+  test('[S22] a logout ends the session when this browser next loads a page and Redis takes writes again', async () => {
+    const user = await loggedInBrowser(setup)
+    const headers = { cookie: `sso2.sid=${user.cookie('sso2.sid')}` }
+    await refuse(admin)
+    expect((await user.fetchJson(at('/logout'), { json: {} })).json).toMatchObject({ logout: 'pending' })
+    await allow(admin)
+    await eventually(async () => view(await user.visit(at('/'))).status === 'anon')
+    expect((await setup.browser().fetchJson(at('/'), { headers })).json.status).toBe('none')
+  })
+})

@@ -1,0 +1,225 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { RedisStore } from 'connect-redis'
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type Request,
+  type RequestHandler,
+  type Response,
+} from 'express'
+import session, { type SessionData } from 'express-session'
+import { Browser } from '../support/agent'
+import { loggedInBrowser, openPort, type Port, sessionSecret, useSetup } from '../support/setup'
+
+/*
+ * docs/sessions.md, "Differences from express-session": the same requests go to express-session with connect-redis, to `sso` over Redis
+ * with a logged-in user, and to `sso` over memory with a new visitor. The responses are equal. What differs is in session.test.ts.
+ */
+
+type Page = (req: Request, res: Response) => unknown
+type Data = Record<string, unknown>
+
+const bag = (req: Request) => req.session as unknown as Data
+const dataOf = (sess: object | null | undefined): Data => {
+  const { cookie: _cookie, ...data }: Data = { ...sess }
+  return data
+}
+/** How a call with a callback ended. */
+const ending = (run: (done: (error?: unknown) => void) => unknown) =>
+  new Promise<string>((resolve) => {
+    try {
+      run((error) => resolve(error ? 'error' : 'done'))
+    } catch {
+      resolve('threw')
+    }
+  })
+const find = (req: Request, id: string) =>
+  new Promise<unknown>((resolve) => {
+    req.sessionStore.get(id, (error, found) => resolve(error ? 'error' : found ? dataOf(found) : null))
+  })
+/** Results of what a page does after its response is out. */
+let late: Promise<unknown> = Promise.resolve()
+const afterResponse = (res: Response, act: () => unknown) => {
+  late = once(res, 'finish').then(act)
+  res.json({})
+}
+
+/** Each scenario is played in this order. */
+const paths = ['/write', '/page', '/late', '/read', '/write', '/page', '/read']
+
+const scenarios: Record<string, Page> = {
+  'a write deep inside an object is saved': (req, res) => {
+    const basket = (bag(req)['basket'] ?? { lines: [] }) as { lines: object[] }
+    basket.lines.push({ copies: basket.lines.length })
+    bag(req)['basket'] = basket
+    res.json(basket)
+  },
+  'a deleted key is gone': (req, res) => res.json(Object.assign(req.session, { b: 2 }) && delete bag(req)['a']),
+  'values are kept as JSON keeps them': (req, res) => {
+    const odd = [new Date(0), undefined, Number.NaN, new Map([[1, 2]]), Buffer.from('a'), () => 1, { toJSON: () => 7 }]
+    Object.assign(req.session, { odd, text: 'ключ \u{1f4f0} "\\\u2028\u0000', long: 'ä'.repeat(50_000) })
+    res.json({})
+  },
+  'req.session is a property of the request, the same each time, and shows its keys': (req, res) => {
+    const own = ['session' in req, Object.hasOwn(req, 'session'), Object.keys(req).includes('session')]
+    const { cookie, ...json } = JSON.parse(JSON.stringify(req.session))
+    const { session: first } = req
+    const isSame = req.session === first && Object.create(req).session === first
+    res.json([own, isSame, Object.keys(req.session).sort(), json, cookie.path, req.session.constructor.name])
+  },
+  'what is written between two parts of a streamed response is saved': (req, res) => {
+    res.write('one ')
+    bag(req)['b'] = 2
+    res.end('two')
+  },
+  'a session destroyed after the head of the response is out is gone': async (req, res) => {
+    res.write('one ')
+    res.end(await ending((done) => req.session.destroy(done)))
+  },
+  'an error after a write does not lose it, and the error handler reads the session': (req) => {
+    bag(req)['b'] = 2
+    throw new Error('thrown')
+  },
+  'what is saved after the response is out reaches the next request': (req, res) =>
+    afterResponse(res, () => {
+      bag(req)['late'] = true
+      return ending((done) => req.session.save(done))
+    }),
+  'what is written after the response is out, and not saved, is lost': (req, res) =>
+    afterResponse(res, () => Object.assign(req.session, { late: true }) && 'written'),
+  'save calls back, twice and at once too, and what is written after it is saved as well': async (req, res) => {
+    bag(req)['b'] = 2
+    const save = () => ending((done) => req.session.save(done))
+    const saved = await Promise.all([save(), save()])
+    bag(req)['c'] = 3
+    res.json(saved)
+  },
+  'save throws for what JSON cannot write, and the session goes on': async (req, res) => {
+    const circle: Data = {}
+    circle['self'] = circle
+    bag(req)['circle'] = circle
+    const saved = await ending((done) => req.session.save(done))
+    delete bag(req)['circle']
+    res.json(saved)
+  },
+  'reload drops what is not saved, and what is written after it is saved': async (req, res) => {
+    const { session: old } = req
+    bag(req)['a'] = 'not saved'
+    const reloaded = await ending((done) => req.session.reload(done))
+    const seen = [reloaded, dataOf(req.session), old !== req.session, old.id === req.session.id]
+    bag(req)['b'] = 2
+    res.json(seen)
+  },
+  'touch and resetMaxAge can be chained and change nothing': (req, res) =>
+    res.json([req.session.touch() === req.session, req.session.resetMaxAge().id === req.sessionID]),
+  'regenerate gives a new and empty session, whose old ID leads to nothing': async (req, res) => {
+    const { sessionID, session: old } = req
+    const again = () => ending((done) => req.session.regenerate(done))
+    const seen = [await again(), await again(), dataOf(req.session), dataOf(old), await find(req, sessionID)]
+    bag(req)['b'] = 2
+    res.json([seen, sessionID !== req.sessionID])
+  },
+  'a session copied over regenerate, as passport does, keeps its data': async (req, res) => {
+    const { session: old } = req
+    await ending((done) => req.session.regenerate(done))
+    Object.assign(req.session, old)
+    res.json(await ending((done) => req.session.save(done)))
+  },
+  'destroy takes the session from request and store, and the next write begins a new one': async (req, res) => {
+    const { session: old } = req
+    const ended = [await ending((done) => old.destroy(done)), await ending((done) => old.destroy(done))]
+    res.json([ended, typeof req.session, 'session' in req])
+  },
+  'a session set to null is neither saved nor lost': (req, res) => {
+    bag(req)['b'] = 2
+    Object.assign(req, { session: null })
+    res.json(req.session === null)
+  },
+  'a session deleted from the request, before anybody touched it, is not lost': (req, res) =>
+    res.json([Reflect.deleteProperty(req, 'session'), typeof req.session]),
+  'sessionID and sessionStore may be used before req.session': async (req, res) =>
+    res.json([await find(req, req.sessionID), req.sessionID === req.session.id]),
+  'the store changes a session by its ID': async (req, res) => {
+    const { sessionStore: store, sessionID } = req
+    await ending((done) => req.session.regenerate(done))
+    const { sessionID: other } = req
+    bag(req)['b'] = 2
+    await ending((done) => req.session.save(done))
+    const changed = { cookie: req.session.cookie, b: 3 } as unknown as SessionData
+    const set = [await ending((done) => store.set(other, changed, done)), await find(req, other)]
+    res.json([set, await find(req, sessionID)])
+  },
+}
+
+const showError: ErrorRequestHandler = (error, req, res, _next) =>
+  void res.status(500).json([error.message, dataOf(req.session)])
+
+/** A site of all scenarios, on a session of ours or theirs. */
+function build(mounted: RequestHandler): Express {
+  const app = express().use('/parsed-before', express.json()).use(mounted)
+  app.use('/parsed-after', express.json()).use('/twice', mounted)
+  app.all(/\/write$/, (req, res) => {
+    bag(req)['a'] = 1
+    res.json(req.body ?? {})
+  })
+  app.all(/\/read$/, (req, res) => void res.json(dataOf(req.session)))
+  app.get('/empty', (req, res) => {
+    for (const name of Object.keys(dataOf(req.session))) delete bag(req)[name]
+    res.json({})
+  })
+  app.get('/', (req, res) => void res.json({ status: req.sso2.status }))
+  app.get('/late', async (_req, res) => void res.json({ late: await late }))
+  for (const [index, page] of Object.values(scenarios).entries()) app.get(`/page/${index}`, page as RequestHandler)
+  return app.use(showError)
+}
+
+const setup = useSetup({
+  build: (sso) => build(sso),
+  site: (name) => (name === 'evening' ? { redis: undefined as never } : {}),
+})
+let plain: Port
+beforeAll(async () => {
+  plain = await openPort('plain')
+  const store = new RedisStore({ client: setup.redis, prefix: `plain-${randomUUID()}:` })
+  plain.server.on('request', build(session({ secret: sessionSecret, store, resave: false, saveUninitialized: false })))
+})
+afterAll(() => plain.server.close().closeAllConnections())
+
+let reader: Browser | undefined
+/** A logged-in browser whose session is empty. */
+async function emptyReader(): Promise<Browser> {
+  reader ??= await loggedInBrowser(setup)
+  await reader.visit(`${setup.morning.url}/empty`)
+  return reader
+}
+
+/** What the responses say, and whether they set the session's cookie again. */
+async function answers(url: string, browser: Browser, paths: readonly string[], json?: object) {
+  const seen: unknown[] = []
+  for (const path of paths) {
+    const answer = await browser.fetchJson(`${url}${path}`, path.endsWith('write') ? { json } : {})
+    const cookies = (answer.headers['set-cookie'] ?? []).filter((line) => /^(sso2|connect)\.sid=s/.test(line))
+    seen.push([path, answer.status, answer.json ?? answer.body, seen.length > 0 && cookies.length])
+  }
+  return seen
+}
+
+/** The same from express-session, from ours over Redis, and from ours over memory. */
+async function compare(paths: readonly string[], json?: object): Promise<void> {
+  late = Promise.resolve()
+  const expected = await answers(plain.url, new Browser(), paths, json)
+  expect(await answers(setup.evening.url, setup.browser(), paths, json)).toEqual(expected)
+  expect(await answers(setup.morning.url, await emptyReader(), paths, json)).toEqual(expected)
+}
+
+test.each(Object.keys(scenarios).map((what, index) => [what, index] as const))('[S19, S20] %s', (_what, index) =>
+  compare(paths.map((path) => path.replace('/page', `/page/${index}`))),
+)
+
+test('[S19] a session that is mounted twice works as express-session', () =>
+  compare(['/twice/write', '/twice/read', '/twice/write', '/read']))
+
+test.each(['parsed-before', 'parsed-after'])('a body is %s the session', (place) =>
+  compare([`/${place}/write`, '/read'], { a: [1, 'ä'] }),
+)

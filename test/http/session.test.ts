@@ -1,0 +1,306 @@
+import { randomUUID } from 'node:crypto'
+import diagnostics from 'node:diagnostics_channel'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request, ServerResponse } from 'node:http'
+import net from 'node:net'
+import type { Duplex } from 'node:stream'
+import express, { type Express, type Request, type Response } from 'express'
+import session, { type SessionData } from 'express-session'
+import { type Command, Redis } from 'ioredis'
+import type { Sso2 } from '../../lib'
+import { sessionKey } from '../../lib/storage/site-store'
+import { Turnstile } from '../regressions/turnstile'
+import type { Browser } from '../support/agent'
+import { loggerTo } from '../support/log-lines'
+import { useRedis } from '../support/redis'
+import {
+  eventually,
+  grace,
+  loggedInBrowser,
+  logIn,
+  redisUrl,
+  sessionIdOf,
+  startSetup,
+  useSetup,
+  view,
+  viewOf,
+  visitor,
+} from '../support/setup'
+
+/* `req.session` where it is not as express-session: docs/sessions.md. What is the same is in session-like-express.test.ts. */
+
+const pages = (sso: Sso2): Express => {
+  const app = express().use(sso)
+  app.get(
+    '/untouched',
+    (_req, res) => void res.json({ isPatched: res.writeHead !== ServerResponse.prototype.writeHead }),
+  )
+  app.get('/put/:value', (req: Request<{ value: string }>, res) => {
+    const { maxAge, cache } = req.query
+    if (maxAge) req.session.cookie.maxAge = Number(maxAge) * 1000
+    if (cache) res.set('cache-control', String(cache))
+    req.session.saved = req.params.value
+    res.json({})
+  })
+  app.get('/save', (req, res) => {
+    req.session.saved = 'saved'
+    req.session.save((error) => void res.json({ told: error ? 'an error' : 'done' }))
+  })
+  app.get('/call/:name', async (req: Request<{ name: 'save' | 'reload' | 'regenerate' | 'destroy' }>, res) => {
+    const { session: own, sessionID, sessionStore } = req
+    await turnstile.pass()
+    own.saved = 'late'
+    own[req.params.name]((error: unknown) => {
+      sessionStore.get(sessionID, (_error, found) => void res.json({ failed: Boolean(error), isThere: Boolean(found) }))
+    })
+  })
+  app.get('/attributes', (req, res) => {
+    req.session.saved = 'yes'
+    Object.assign(req.session.cookie, { sameSite: 'none', httpOnly: false, path: '/shop', domain: 'example.com' })
+    res.json({})
+  })
+  app.get('/until-closed', (req, res) => {
+    req.session.saved = 'yes'
+    Object.assign(req.session.cookie, { expires: false })
+    res.json({})
+  })
+  app.get('/emptied', (req, res) => {
+    req.session.saved = 'yes'
+    delete req.session.saved
+    res.json({})
+  })
+  app.get('/made-up', (req, res) => {
+    const data = { cookie: req.session.cookie, saved: 'yes' } as SessionData
+    req.sessionStore.set('made-up-0123456789', data, (error) =>
+      req.sessionStore.get('made-up-0123456789', (_error, found) => void res.json({ error, found })),
+    )
+  })
+  app.use((req: Request, res: Response) => void res.json(viewOf(req)))
+  return app
+}
+
+/** Calls on `req.session` wait here. */
+const turnstile = new Turnstile()
+
+/** Commands that the sites of this file have sent to Redis. */
+const commands: string[] = []
+const redis = new Redis(redisUrl(), { enableReadyCheck: false, disableClientInfo: true })
+const { sendCommand } = redis
+redis.sendCommand = (command: Command, stream) => {
+  if (command.name !== 'zrangebyscore') commands.push(command.name) // looks for pending logouts now and then
+  return sendCommand.call(redis, command, stream)
+}
+afterAll(() => redis.disconnect())
+const prefix = `session-${randomUUID()}:`
+const setup = useSetup({ build: pages, site: { redis, session: { prefix, absoluteSeconds: 100_000 } } })
+const ask = (browser: Browser, path: string, headers: Record<string, string> = {}) =>
+  browser.fetchJson(`${setup.morning.url}${path}`, { headers })
+const cookieOf = (browser: Browser) => ({ cookie: `sso2.sid=${browser.cookie('sso2.sid')}` })
+const dataKey = (browser: Browser) => `${prefix}sess:{${sessionKey(sessionIdOf(browser))}}`
+const sidCookies = (headers: { readonly 'set-cookie'?: string[] | undefined }) =>
+  (headers['set-cookie'] ?? []).filter((line) => line.startsWith('sso2.sid='))
+
+describe('what a session costs in Redis', () => {
+  test('a page that does not touch it: one MGET, and the response is left alone', async () => {
+    const browser = await loggedInBrowser(setup)
+    await ask(browser, '/untouched')
+    commands.length = 0
+    expect((await ask(browser, '/untouched')).json).toEqual({ isPatched: false })
+    expect(commands).toEqual(['mget'])
+  })
+
+  test('a page that reads it, and changes nothing: one MGET', async () => {
+    const browser = await loggedInBrowser(setup)
+    await ask(browser, '/put/a')
+    commands.length = 0
+    expect((await ask(browser, '/')).json).toMatchObject({ saved: 'a' })
+    expect(commands).toEqual(['mget'])
+  })
+
+  test('the lifetimes of an anonymous session are renewed once a minute', async () => {
+    const browser = await visitor(setup)
+    await ask(browser, '/put/a')
+    await ask(browser, '/')
+    commands.length = 0
+    await ask(browser, '/')
+    expect(commands).toEqual(['mget'])
+    setup.emulator.clock.advance(61)
+    await ask(browser, '/')
+    await eventually(async () => commands.length === 4)
+    expect(commands).toEqual(['mget', 'mget', 'expire', 'expire'])
+  })
+})
+
+describe('how long a session lives', () => {
+  test('its data as long as the page says, each use renews that, and a status check too', async () => {
+    const browser = await loggedInBrowser(setup)
+    await ask(browser, '/put/a?maxAge=900')
+    const isWhole = async () => (await setup.redis.ttl(dataKey(browser))) > 80
+    expect(await isWhole()).toBe(true)
+    for (const seconds of [130, 400]) {
+      await setup.redis.expire(dataKey(browser), 30)
+      setup.emulator.clock.advance(seconds)
+      await ask(browser, '/')
+      await eventually(isWhole)
+    }
+  })
+})
+
+test.each([
+  ['public, max-age=60, no-transform', 'no-transform, private, no-store'],
+  ['private, no-transform', 'private, no-transform'],
+  ['private, max-age=0', 'private, max-age=0'],
+])('[R10, S19] a page that says "%s" of caches and begins a session says "%s"', async (said, expected) => {
+  const { headers } = await ask(setup.browser(), `/put/a?cache=${encodeURIComponent(said)}`)
+  expect([sidCookies(headers).length, headers['cache-control']]).toEqual([1, expected])
+})
+
+test('[S1] the cookie of a session: HttpOnly, SameSite=Lax, Path=/, whatever the page says, for as long as the session may live', async () => {
+  const [line = ''] = sidCookies((await ask(setup.browser(), '/attributes')).headers)
+  expect(line).toMatch(/^sso2\.sid=s%3A[^;]+; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Lax$/)
+  const seconds = (Date.parse(/Expires=([^;]+)/.exec(line)?.[1] ?? '') - setup.emulator.clock.now()) / 1000
+  expect(Math.abs(seconds - 100_000)).toBeLessThan(20)
+  const [hour = ''] = sidCookies((await ask(setup.browser(), '/put/a?maxAge=300')).headers)
+  expect(Math.abs(Date.parse(/Expires=([^;]+)/.exec(hour)?.[1] ?? '') - Date.now() - 300_000)).toBeLessThan(20_000)
+  const closed = await ask(setup.browser(), '/until-closed')
+  expect(sidCookies(closed.headers)).toEqual([expect.not.stringContaining('Expires')])
+})
+
+test('a session that is empty again: no cookie, and nothing in Redis', async () => {
+  const before = await setup.keys()
+  expect(sidCookies((await ask(setup.browser(), '/emptied')).headers)).toEqual([])
+  expect(await setup.keys()).toEqual(before)
+})
+
+test('an ID that the package has not made leads to nothing', async () => {
+  expect((await ask(setup.browser(), '/made-up')).json).toEqual({ error: null, found: null })
+})
+
+test.each(['destroy', 'regenerate'])(
+  '[S6] %s() is final: a request that saves late does not bring the session back',
+  async (end) => {
+    const browser = setup.browser()
+    await ask(browser, '/put/a')
+    const old = cookieOf(browser)
+    const held = turnstile.close()
+    const late = ask(browser, '/call/save')
+    await held.arrived
+    await ask(browser, `/call/${end}`)
+    held.open()
+    expect((await late).json.isThere).toBe(false)
+    expect((await ask(setup.browser(), '/', old)).json).not.toHaveProperty('saved')
+  },
+)
+
+test('an upgrade reads the session, and what it saves reaches the next page', async () => {
+  const browser = setup.browser()
+  await ask(browser, '/put/a')
+  const server = createServer()
+  server.on('upgrade', (incoming: IncomingMessage, socket: Duplex) => {
+    const req = incoming as Request
+    setup.morning.sso.session(req, {} as Response, () => {
+      const before = req.session.saved
+      req.session.saved = 'by the socket'
+      req.session.save(() => socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${before}`))
+    })
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as net.AddressInfo
+  const headers = { ...cookieOf(browser), connection: 'Upgrade', upgrade: 'websocket' }
+  const [answer] = (await once(request({ port, host: '127.0.0.1', headers }).end(), 'response')) as [IncomingMessage]
+  expect((await answer.toArray()).join('')).toBe('a')
+  server.close()
+  expect((await ask(browser, '/')).json).toMatchObject({ saved: 'by the socket' })
+})
+
+test('[S20] data of a login whose record is lost: shown to nobody, whoever logs in next', async () => {
+  const browser = await loggedInBrowser(setup)
+  await ask(browser, '/put/of-ada')
+  await setup.redis.del(dataKey(browser).replace(':sess:', ':sso2:'))
+  expect((await ask(browser, '/')).json).not.toHaveProperty('saved')
+  setup.emulator.faults.clear()
+  await browser.visit(`${setup.morning.url}/`)
+  await browser.submit(`${setup.morning.url}/logout`, {})
+  await logIn(browser, setup.morning, grace)
+  const { json } = await ask(browser, '/')
+  expect([json.username, json.saved]).toEqual(['grace', undefined])
+})
+
+test('[O17] OPTIONS * has an empty session, and is answered', async () => {
+  const client = net.connect(Number(new URL(setup.morning.url).port), '127.0.0.1')
+  client.end('OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+  let answer = ''
+  for await (const chunk of client) answer += chunk
+  expect(answer).toMatch(/^HTTP\/1\.1 200[\s\S]*"status":"none"/)
+})
+
+describe('[O9, S14] a Redis that refuses writes, or hangs', () => {
+  const server = useRedis()
+  test('a page that changes its session is served, and an event and a log line say that it was not saved', async () => {
+    const lines: string[] = []
+    const events: unknown[] = []
+    const note = (event: unknown) => void events.push(event)
+    const away = await startSetup({ build: pages, site: { redis: server.url(), logger: loggerTo(lines) } })
+    const browser = await visitor(away)
+    const visit = (path: string) => browser.fetchJson(`${away.morning.url}${path}`)
+    await visit('/put/before')
+    await server.refuseWrites()
+    diagnostics.subscribe('express-sso2:degraded', note)
+    expect((await visit('/put/after')).status).toBe(200)
+    expect((await visit('/save')).json).toEqual({ told: 'an error' })
+    diagnostics.unsubscribe('express-sso2:degraded', note)
+    expect(events).toContainEqual({
+      operation: 'save',
+      outcome: 'not_saved',
+      durationMs: 0,
+      reason: 'store_unavailable',
+    })
+    expect(lines.filter((line) => line.includes('could not be saved'))).toHaveLength(1)
+    await server.takeWrites()
+    expect((await visit('/')).json).toMatchObject({ saved: 'before' })
+    await away.close()
+  })
+
+  test.each(['save', 'reload', 'regenerate', 'destroy'])(
+    'Redis hangs under the page: %s() tells its callback',
+    async (name) => {
+      const away = await startSetup({ build: pages, site: { redis: server.url() } })
+      const browser = away.browser()
+      await browser.fetchJson(`${away.morning.url}/put/a`)
+      const held = turnstile.close()
+      const page = browser.fetchJson(`${away.morning.url}/call/${name}`)
+      await held.arrived
+      server.hang()
+      held.open()
+      expect((await page).json).toMatchObject({ failed: true })
+      server.resume()
+      await away.close()
+    },
+  )
+})
+
+test("the store of the site's own express-session fails at a logout: the user is logged out, and a line says so", async () => {
+  class Fragile extends session.MemoryStore {
+    isAway = false
+    override destroy(id: string, done?: (error?: unknown) => void): void {
+      if (this.isAway) done?.(new Error('away'))
+      else super.destroy(id, done)
+      this.isAway = false
+    }
+  }
+  const store = new Fragile()
+  const lines: string[] = []
+  const build = (sso: Sso2): Express => {
+    const app = express().use(session({ secret: 'of the site', resave: false, saveUninitialized: false, store }))
+    return app.use(sso).use((req, res) => void res.json(viewOf(req)))
+  }
+  const own = await startSetup({ build, site: { logger: loggerTo(lines) } })
+  const browser = await loggedInBrowser(own)
+  store.isAway = true
+  const page = await browser.submit(`${own.morning.url}/logout`, {})
+  expect(view(page).status).toBe('anon')
+  expect(lines).toEqual([
+    expect.stringMatching(/The store of the site's own express-session has not deleted a session/),
+  ])
+  await own.close()
+})

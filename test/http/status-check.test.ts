@@ -1,0 +1,204 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { Request, Response } from 'express'
+import { type PausableSetup, startPausableSetup } from '../regressions/pausable-setup'
+import type { Browser } from '../support/agent'
+import { browserCalls } from '../support/calls'
+import { ada, eventually, logIn, present, view } from '../support/setup'
+
+let setup: PausableSetup
+const at = (page: string) => setup.at(page)
+const newestSid = () => present(setup.emulator.sessions().at(-1)).sid
+
+beforeEach(async () => {
+  setup = await startPausableSetup({ usesDefaultHooks: true })
+})
+afterEach(() => setup.close())
+
+const loggedInBrowser = () => setup.loggedInBrowser()
+
+describe('two processes ask Session Status once for all', () => {
+  beforeEach(() => setup.serveFrom(setup.first, setup.addProcess()))
+
+  const atOnce = async (count: number, browser: Browser) => {
+    const requests = Array.from({ length: count }, () => browser.fetchJson(at('/page')))
+    return (await Promise.all(requests)).map(({ json }) => json)
+  }
+
+  test.each([
+    ['stale', 361],
+    ['older than the grace', 1300],
+  ])('of 50 requests at once on a record that is %s', async (_name, age) => {
+    const browser = await loggedInBrowser()
+    setup.emulator.clock.advance(age)
+    setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'slow', ms: 150 })
+    const before = setup.countCalls('sessionstatus')
+    const ofAda = { status: 'loggedin', username: 'ada', url: '/page' }
+    expect(await atOnce(50, browser)).toEqual(Array(50).fill(ofAda))
+    expect(setup.countCalls('sessionstatus') - before).toBe(1)
+    expect(await atOnce(2, browser)).toEqual(Array(2).fill(ofAda))
+    expect(setup.countCalls('sessionstatus') - before).toBe(1)
+  })
+
+  test('of 20 requests at once for a session that has ended, and leave nothing of it to those who waited', async () => {
+    const browser = await loggedInBrowser()
+    await browser.visit(at('/keep'))
+    setup.emulator.terminate(newestSid())
+    setup.emulator.clock.advance(1300)
+    setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'slow', ms: 600 })
+    const before = setup.countCalls('sessionstatus')
+    expect(await atOnce(20, browser)).toEqual(Array(20).fill({ status: 'none', url: '/page' }))
+    expect(setup.countCalls('sessionstatus') - before).toBe(1)
+  })
+})
+
+describe('what the SSO system says', () => {
+  test('is asked once in recheckSeconds', async () => {
+    const browser = await loggedInBrowser()
+    for (const [seconds, calls] of [
+      [350, 0],
+      [15, 1],
+      [0, 1],
+      [350, 1],
+      [15, 2],
+    ] as const) {
+      setup.emulator.clock.advance(seconds)
+      expect(view(await browser.visit(at('/'))).status).toBe('loggedin')
+      expect(setup.countCalls('sessionstatus')).toBe(calls)
+    }
+    expect(browserCalls(setup.emulator, 'sessionstatus')[0]?.claims['lks']).toBe('loggedin')
+  })
+
+  test.each(['page', 'script'])('a login at another site is seen without a redirect, by a %s', async (first) => {
+    const browser = setup.browser()
+    expect(view(await browser.visit(at('/'))).status).toBe('anon')
+    const old = present(
+      browser.cookies.find(({ name, host }) => name === 'sso2.sid' && host === 'morning.localhost')?.value,
+    )
+    await logIn(browser, setup.evening, ada)
+    expect(view(await browser.visit(at('/'))).status).toBe('anon')
+    setup.emulator.clock.advance(361)
+    const page = first === 'page' ? await browser.visit(at('/news')) : await browser.fetchJson(at('/news'))
+    expect('trail' in page ? page.trail.length : page.status).toBe(first === 'page' ? 1 : 200)
+    expect(view(page)).toEqual({ status: 'loggedin', username: 'ada', url: '/news' })
+    expect(browser.cookies.some(({ value }) => value === old)).toBe(false)
+    expect(view(await browser.visit(at('/'))).status).toBe('loggedin')
+  })
+
+  test.each(['terminate', 'prune'] as const)(
+    'a session that has ended (%s) is none for a script, and begins anew for a page',
+    async (end) => {
+      const [browser, script] = [await loggedInBrowser(), setup.browser()]
+      await browser.visit(at('/keep'))
+      const cookie = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
+      setup.emulator[end](newestSid())
+      const fresh = await script.fetchJson(at('/sensitive'), { headers: { cookie } })
+      expect([fresh.status, fresh.json.error]).toEqual([401, 'login_required'])
+      setup.emulator.clock.advance(361)
+      expect((await script.fetchJson(at('/'), { headers: { cookie } })).json).toEqual({ status: 'none', url: '/' })
+      expect((await script.fetchJson(at('/account'), { headers: { cookie } })).status).toBe(401)
+      const page = await browser.visit(at('/news?a=1'))
+      expect(page.trail.map(({ status }) => status)).toEqual([302, 302, 303, 200])
+      expect(view(page)).toEqual({ status: 'anon', url: '/news?a=1' })
+    },
+  )
+})
+
+describe('an answer that ends a session', () => {
+  test('[S7] ends none that has begun since in its place', async () => {
+    await setup.close()
+    setup = await startPausableSetup({ holdsAnswers: true })
+    const browser = setup.browser()
+    await browser.visit(at('/keep'))
+    setup.emulator.terminate(newestSid())
+    setup.emulator.clock.advance(361)
+    const held = setup.answers.close()
+    const asking = browser.fetchJson(at('/a'))
+    await held.arrived
+    await browser.visit((await browser.fetchJson(at('/identify-me'))).json.identify)
+    held.open()
+    expect((await asking).headers['set-cookie']).toBeUndefined()
+    expect((await asking).json).toMatchObject({ status: 'anon', saved: 'kept' })
+    expect(setup.countCalls('sessionstatus')).toBe(1)
+    expect(view(await browser.visit(at('/')))).toEqual({ status: 'anon', saved: 'kept', url: '/' })
+  })
+})
+
+describe('while the SSO system does not answer', () => {
+  /** Each way not to answer is a row of the fault matrix. */
+  test('[S11] a login is served within the grace, and none beyond it', async () => {
+    const browser = await loggedInBrowser()
+    setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
+    setup.emulator.clock.advance(361)
+    const within = await browser.visit(at('/account'))
+    expect(within.trail).toHaveLength(1)
+    expect(view(within)).toMatchObject({ status: 'loggedin', username: 'ada', degraded: 'sso_unavailable' })
+    setup.emulator.clock.advance(900)
+    const beyond = await browser.visit(at('/'))
+    expect(beyond.trail).toHaveLength(1)
+    expect(view(beyond)).toEqual({ status: 'none', degraded: 'sso_unavailable', url: '/' })
+
+    setup.emulator.faults.clear()
+    setup.emulator.clock.advance(10)
+    // on a busy machine, probes that failed meanwhile have opened the breaker until the next one
+    await eventually(async () => view(await browser.visit(at('/'))).degraded === undefined)
+    expect(view(await browser.visit(at('/')))).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
+  })
+})
+
+test('an upgrade that finds a login which it cannot store makes one status check', async () => {
+  const browser = setup.browser()
+  await browser.visit(at('/'))
+  await logIn(browser, setup.evening, ada)
+  setup.emulator.clock.advance(361)
+  const server = createServer()
+  server.on('upgrade', (incoming: IncomingMessage, socket: Duplex) => {
+    const req = incoming as Request
+    const end = () => socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${req.sso2.status}`)
+    const { sso } = setup.morning
+    sso.session(req, {} as Response, () => sso.middleware(req, {} as Response, end))
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const own = browser.cookies.filter(({ host }) => host === 'morning.localhost')
+  const cookie = own.map(({ name, value }) => `${name}=${value}`).join('; ')
+  const headers = { cookie, connection: 'Upgrade', upgrade: 'websocket' }
+  const [answer] = (await once(request({ port, host: '127.0.0.1', headers }).end(), 'response')) as [IncomingMessage]
+  expect((await answer.toArray()).join('')).toBe('anon')
+  server.close()
+  expect(setup.countCalls('sessionstatus')).toBe(1)
+})
+
+test('requireLogin({ fresh: true }) asks each time, and sees at once that the session has ended', async () => {
+  const browser = await loggedInBrowser()
+  for (const calls of [1, 2]) {
+    expect(view(await browser.visit(at('/sensitive')))).toMatchObject({ status: 'loggedin', url: '/sensitive' })
+    expect(setup.countCalls('sessionstatus')).toBe(calls)
+  }
+  setup.emulator.terminate(newestSid())
+  expect(view(await browser.visit(at('/account'))).status).toBe('loggedin')
+  const page = await browser.visit(at('/sensitive'))
+  expect([page.status, new URL(page.url).pathname]).toEqual([200, '/login'])
+  const back = await browser.submit(at('/login'), { ...ada, return_to: '/sensitive' })
+  expect(view(back)).toMatchObject({ status: 'loggedin', url: '/sensitive' })
+})
+
+/** Drops what Redis holds under one part of the site's prefix, as an eviction does. */
+async function lose(part: 'sess' | 'sso2'): Promise<void> {
+  const keys = (await setup.keys()).filter((key) => key.startsWith(`${setup.morning.prefix}${part}:`))
+  expect(keys.length).toBeGreaterThan(0)
+  await setup.redis.del(...keys)
+}
+
+test('a session whose data is lost goes on without it, and one whose record is lost is identified again', async () => {
+  const browser = await loggedInBrowser()
+  await browser.visit(at('/keep'))
+  await lose('sess')
+  expect(view(await browser.visit(at('/')))).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
+  await lose('sso2')
+  const page = await browser.visit(at('/news?a=1'))
+  expect(page.trail.map(({ status }) => status)).toEqual([302, 302, 303, 200])
+  expect(view(page)).toEqual({ status: 'loggedin', username: 'ada', url: '/news?a=1' })
+})
