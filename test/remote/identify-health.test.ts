@@ -6,7 +6,7 @@ import { sharedEmulator } from '../emulator/shared'
 import { send } from '../support/http'
 import { loggerTo } from '../support/log-lines'
 import { fakeClock } from './fake-clock'
-import { type Behaviour, faultyServer, nobody } from './faulty-server'
+import { type Behaviour, faultyServer, nobody } from '../support/faulty-server'
 import { device, openInTest } from './sso-scene'
 
 const siteUrl = 'http://morning.localhost:1'

@@ -2,7 +2,7 @@ import http from 'node:http'
 import { startFront } from '../support/front'
 import { eventually } from '../support/wait'
 import { fakeClock } from './fake-clock'
-import { type Behaviour, json, nobody } from './faulty-server'
+import { type Behaviour, json, nobody } from '../support/faulty-server'
 import { claimsOf, clientOf, device, isWell, onlyOf, says, useScenes } from './sso-scene'
 
 /* What counts as an outage of the SSO system, and what ends one. */

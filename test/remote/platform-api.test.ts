@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { PlatformApi } from '../../lib'
-import { type Behaviour, failure, halfAnswer, json, useFaultyServer } from './faulty-server'
+import { type Behaviour, failure, halfAnswer, json, useFaultyServer } from '../support/faulty-server'
 
 const accessToken = 'secret/token-of-the-test'
 const receiver = { campaign_code: 'c', delivery_address: { city: 'Lund' } }

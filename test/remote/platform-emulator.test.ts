@@ -3,7 +3,7 @@ import { PlatformApi, PlatformApiError } from '../../lib'
 import { configuration, gracesAddress } from '../emulator/configuration'
 import { sharedEmulator } from '../emulator/shared'
 import { ada, eventually, logIn, startSetup } from '../flows/setup'
-import { failure } from './faulty-server'
+import { failure } from '../support/faulty-server'
 
 /* Calls of the REST API over HTTP against the emulator, with the access token of a real user. */
 

@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { PlatformApi } from '../../lib'
 import { byAccount } from '../../lib/remote/platform-types'
-import { failure, json, useFaultyServer } from './faulty-server'
+import { failure, json, useFaultyServer } from '../support/faulty-server'
 
 type Item = Record<string, unknown>
 const server = useFaultyServer()

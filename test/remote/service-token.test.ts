@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { NotLoggedInError, Sso2ConfigError, Sso2ResponseError, Sso2UnavailableError, sso2 } from '../../lib'
 import { readGrant, serviceToken, serviceTokenSource } from '../../lib/remote/ticket'
 import { type Setup, sessionSecret, startSetup } from '../flows/setup'
-import { failure, json, useFaultyServer } from './faulty-server'
+import { failure, json, useFaultyServer } from '../support/faulty-server'
 
 /* `sso.api`: the calls of a site without a user, over HTTP against the emulator. */
 

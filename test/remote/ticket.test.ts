@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { formExchange, readGrant } from '../../lib/remote/ticket'
-import { type Behaviour, failure, halfAnswer, json, useFaultyServer } from './faulty-server'
+import { type Behaviour, failure, halfAnswer, json, useFaultyServer } from '../support/faulty-server'
 
 const server = useFaultyServer()
 const exchange = async (ticketExchange: object, ticket = 'T', more: object = {}) => {

@@ -5,7 +5,7 @@ import { redisKv } from '../../lib/storage/redis-kv'
 import { startRedisFront } from '../support/front'
 import { startRedis, type TestRedis } from '../support/redis'
 import { eventually, pause, timed, untilAnswered } from '../support/wait'
-import { keyOn, masterOf, startCluster } from './servers'
+import { keyOn, masterOf, startCluster } from '../support/cluster'
 
 const COMMAND_MS = 300
 /** A ping that took so long tells of a master that may not have answered a command in time. */

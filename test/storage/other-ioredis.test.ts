@@ -7,7 +7,7 @@ import { ada, logIn, redisUrl, view } from '../flows/setup'
 import { startSite } from '../regressions/support'
 import type { VisitedPage } from '../support/agent'
 import { eventually } from '../support/wait'
-import { startCluster } from './servers'
+import { startCluster } from '../support/cluster'
 
 /* A site installs the newest ioredis for its own client, which is another one than this package brings. */
 

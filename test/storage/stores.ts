@@ -9,7 +9,7 @@ import { PendingLogouts } from '../../lib/storage/pending-logouts'
 import { Records } from '../../lib/storage/records'
 import { openRedis } from '../../lib/storage/redis-connection'
 import { redisKv } from '../../lib/storage/redis-kv'
-import { startCluster } from './servers'
+import { startCluster } from '../support/cluster'
 
 /** When these tests begin, in seconds since 1970. */
 export const NOW = 1_800_000_000

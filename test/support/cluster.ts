@@ -1,8 +1,8 @@
 import calculateSlot from 'cluster-key-slot'
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
-import { freePort } from '../support/ports'
-import { startRedis, type TestRedis } from '../support/redis'
-import { pause } from '../support/wait'
+import { freePort } from './ports'
+import { startRedis, type TestRedis } from './redis'
+import { pause } from './wait'
 
 /** Which of the three masters a key is on. */
 export const masterOf = (key: string) => Math.floor(calculateSlot(key) / 5461)

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
 import { Redis as NewerRedis } from 'ioredis6'
-import { errorOf, make, problemsOf, required } from './support/configuration'
+import { errorOf, make, problemsOf, required } from '../support/configuration'
 
 /* The option `redis`: every part of an address is checked, and clients whose options change replies or move reads are refused. */
 

@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process'
 import path from 'node:path'
 import { inspect } from 'node:util'
-import { makeConfig } from '../lib/config'
-import { optionSchemas } from '../lib/config/schema'
-import { LOG_LINES, logText } from '../lib/decide/log-lines'
-import type { CallOptions } from '../lib/remote/rest-call'
-import { Sso2Client, type Sso2ClientOptions } from '../lib/remote/sso2'
-import type { RequireLoginOptions } from '../lib/web/guards'
-import type { Sso2Options } from '../lib/web/sso2-options'
+import { makeConfig } from '../../lib/config'
+import { optionSchemas } from '../../lib/config/schema'
+import { LOG_LINES, logText } from '../../lib/decide/log-lines'
+import type { CallOptions } from '../../lib/remote/rest-call'
+import { Sso2Client, type Sso2ClientOptions } from '../../lib/remote/sso2'
+import type { RequireLoginOptions } from '../../lib/web/guards'
+import type { Sso2Options } from '../../lib/web/sso2-options'
 import {
   clientSecret,
   clock,
@@ -17,8 +17,8 @@ import {
   problemsOf,
   required,
   sessionSecret,
-} from './support/configuration'
-import { loggerTo } from './support/log-lines'
+} from '../support/configuration'
+import { loggerTo } from '../support/log-lines'
 
 test('without any option every missing one is named at once, with its variable', () => {
   const { problems, message, code } = errorOf({})
@@ -48,7 +48,7 @@ test('the old name of an option is reported with the new one', () => {
 function printed(): string {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(SSO2_|NODE_)/.test(name)))
   const program = "require('./tools/start.js'); require('./lib/index.ts').sso2()"
-  return spawnSync(process.execPath, ['-e', program], { cwd: path.join(__dirname, '..'), env, encoding: 'utf8' }).stderr
+  return spawnSync(process.execPath, ['-e', program], { cwd: path.join(__dirname, '..', '..'), env, encoding: 'utf8' }).stderr
 }
 
 test('uncaught, each problem is printed once, and programs read them all the same', () => {

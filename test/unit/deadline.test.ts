@@ -1,8 +1,8 @@
-jest.unmock('../lib/deadline')
+jest.unmock('../../lib/deadline')
 
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
-import { onTimeout, withDeadline } from '../lib/deadline'
-import { standStill } from './support/stand-still'
+import { onTimeout, withDeadline } from '../../lib/deadline'
+import { standStill } from '../support/stand-still'
 
 /* A process that stands still is late itself: what came meanwhile, or comes in a few turns more, is in time. */
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { LANGUAGES, TEXTS } from '../lib/config/texts'
-import { EN, type TextCode } from '../lib/config/texts/en'
-import { errorOf, make, optionsOf, required } from './support/configuration'
+import { LANGUAGES, TEXTS } from '../../lib/config/texts'
+import { EN, type TextCode } from '../../lib/config/texts/en'
+import { errorOf, make, optionsOf, required } from '../support/configuration'
 
 /* Options of the built-in pages' look and language, of the site's own views, and of a login page of its own. */
 
@@ -125,7 +125,7 @@ describe('texts', () => {
   })
 
   test('stand in docs/login-pages.md, all of them and in these words', () => {
-    const page = readFileSync(path.join(__dirname, '..', 'docs', 'login-pages.md'), 'utf8')
+    const page = readFileSync(path.join(__dirname, '..', '..', 'docs', 'login-pages.md'), 'utf8')
     const rows = page.slice(page.indexOf('### All texts')).matchAll(/^\| `(\w+)` +\| (.*?) +\|/gm)
     expect(Object.fromEntries([...rows].map(([, code, text]) => [code, text]))).toEqual(EN)
   })

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { nodesOf, sources, textAt, treeOf, withoutComments } from './support/sources'
+import { nodesOf, sources, textAt, treeOf, withoutComments } from '../support/sources'
 
 const files = [...sources.keys()]
 
