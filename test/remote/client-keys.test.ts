@@ -1,6 +1,6 @@
+import { type Behaviour, outcomeOf } from '../support/faulty-server'
 import { isSignedWith } from '../support/oracle'
 import { fakeClock } from './fake-clock'
-import { type Behaviour, outcomeOf } from '../support/faulty-server'
 import { device, says, tokenWith, useScenes } from './sso-scene'
 
 /* Which of the client's secrets signs: the first, until the SSO system shows that it takes another one. */

@@ -2,8 +2,8 @@ import http from 'node:http'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { Sso2ResponseError, Sso2UnavailableError } from '../../lib/errors'
 import { type Call, readJson, retryAfterSeconds, sendCall } from '../../lib/remote/http'
-import { eventually } from '../support/wait'
 import { type Behaviour, failure, json, nobody, outcomeOf, useFaultyServer } from '../support/faulty-server'
+import { eventually } from '../support/wait'
 
 const server = useFaultyServer()
 afterEach(() => {

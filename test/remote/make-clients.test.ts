@@ -3,9 +3,9 @@ import { demoOptions } from '../../lib/emulator'
 import { makeClient, makeIdentifyHealth, makeTokenEndpoint, serviceApi } from '../../lib/remote/make-clients'
 import { ticketCall } from '../../lib/remote/ticket'
 import { sharedEmulator } from '../emulator/shared'
+import { failure } from '../support/faulty-server'
 import { eventually } from '../support/wait'
 import { fakeClock } from './fake-clock'
-import { failure } from '../support/faulty-server'
 import { device, openInTest } from './sso-scene'
 
 /* What a site speaks to others with, made of its options: what its operator reads, where Identify has to lead, which secret is shown. */

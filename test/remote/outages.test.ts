@@ -1,8 +1,8 @@
 import http from 'node:http'
+import { type Behaviour, json, nobody } from '../support/faulty-server'
 import { startFront } from '../support/front'
 import { eventually } from '../support/wait'
 import { fakeClock } from './fake-clock'
-import { type Behaviour, json, nobody } from '../support/faulty-server'
 import { claimsOf, clientOf, device, isWell, onlyOf, says, useScenes } from './sso-scene'
 
 /* What counts as an outage of the SSO system, and what ends one. */

@@ -1,8 +1,8 @@
 import { inspect } from 'node:util'
 import { AccessTokenExpiredError, type AccessTokenSource, PlatformApi, Sso2UnavailableError } from '../../lib'
+import { type Behaviour, failure, json, outcomeOf, useFaultyServer } from '../support/faulty-server'
 import { badFilters, badPaths, badReceivers } from './bad-arguments'
 import { fakeClock } from './fake-clock'
-import { type Behaviour, failure, json, outcomeOf, useFaultyServer } from '../support/faulty-server'
 
 const scope = '/external/marketing/r'
 const server = useFaultyServer()

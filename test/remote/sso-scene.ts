@@ -1,6 +1,6 @@
 import { Sso2Client, type Sso2ClientOptions } from '../../lib/remote/sso2'
-import { readJwt, signJwt } from '../support/oracle'
 import { type Behaviour, faultyServer, json } from '../support/faulty-server'
+import { readJwt, signJwt } from '../support/oracle'
 
 /* An SSO system that answers as a test says, and a client of it. */
 

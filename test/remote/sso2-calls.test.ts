@@ -1,7 +1,7 @@
 import { Sso2ResponseError } from '../../lib/errors'
 import type { Sso2Client } from '../../lib/remote/sso2'
-import { fakeClock } from './fake-clock'
 import { type Behaviour, failure, json, outcomeOf } from '../support/faulty-server'
+import { fakeClock } from './fake-clock'
 import { claimsOf, device, isWell, says, secret, tokenWith, useScenes } from './sso-scene'
 
 /* What each operation sends, takes and throws, and what the client finds out by itself. */

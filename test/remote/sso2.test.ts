@@ -1,7 +1,7 @@
 import { TokenError } from '../../lib/errors'
 import { Sso2Client, type Sso2ClientOptions } from '../../lib/remote/sso2'
-import { readJwt } from '../support/oracle'
 import { failure, json, useFaultyServer } from '../support/faulty-server'
+import { readJwt } from '../support/oracle'
 import { device, secret, tokenWith } from './sso-scene'
 
 const NOW = 1_800_000_000

@@ -2,10 +2,10 @@ import { type Cluster, Redis } from 'ioredis'
 import type { Kv } from '../../lib/storage/kv'
 import { openRedis } from '../../lib/storage/redis-connection'
 import { redisKv } from '../../lib/storage/redis-kv'
+import { keyOn, masterOf, startCluster } from '../support/cluster'
 import { startRedisFront } from '../support/front'
 import { startRedis, type TestRedis } from '../support/redis'
 import { eventually, pause, timed, untilAnswered } from '../support/wait'
-import { keyOn, masterOf, startCluster } from '../support/cluster'
 
 const COMMAND_MS = 300
 /** A ping that took so long tells of a master that may not have answered a command in time. */

@@ -5,8 +5,8 @@ import { type RedisFailure, redisFailureReason } from '../../lib/decide/redis-fa
 import { evictionCheck } from '../../lib/storage/open-store'
 import { openRedis } from '../../lib/storage/redis-connection'
 import { RedisGuards } from '../../lib/storage/redis-guard'
-import { eventually, pause, untilAnswered } from '../support/wait'
 import { keyOn, startCluster } from '../support/cluster'
+import { eventually, pause, untilAnswered } from '../support/wait'
 
 /* Which master a key is of, and what is known of each: a Cluster of three masters, and one Redis. */
 

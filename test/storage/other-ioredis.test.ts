@@ -6,8 +6,8 @@ import { redisFindings } from '../../lib/cli/doctor-redis'
 import { ada, logIn, redisUrl, view } from '../flows/setup'
 import { startSite } from '../regressions/support'
 import type { VisitedPage } from '../support/agent'
-import { eventually } from '../support/wait'
 import { startCluster } from '../support/cluster'
+import { eventually } from '../support/wait'
 
 /* A site installs the newest ioredis for its own client, which is another one than this package brings. */
 

@@ -2,8 +2,6 @@ import {
   checkMarker,
   isBindingValue,
   issuedAtOf,
-  isYoung,
-  MARKER_MS,
   type MarkerState,
   makeStamp,
   redirectStart,
@@ -16,10 +14,6 @@ const keys: MacKeys = [Buffer.alloc(32, 1)]
 const cookie = 'abcdefghijklmnopqrst-_'
 const other = 'abcdefghijklmnopqrst__'
 const stamp = makeStamp(keys, 'flow', cookie, AT)
-
-test('a stamp is the time and 22 characters of a MAC', () => {
-  expect(stamp).toMatch(/^1800000000000\.[A-Za-z0-9_-]{22}$/)
-})
 
 test.each([
   [-60_001, false],
@@ -34,12 +28,8 @@ test.each([
 test.each<[what: string, cookie: string, stamp: string | undefined]>([
   ["another browser's cookie", other, stamp],
   ['no parameter', cookie, undefined],
-  ['an empty parameter', cookie, ''],
   ['another time', cookie, stamp.replace(/^\d+/, String(AT - 1))],
-  ['a space', cookie, `${stamp} `],
-  ['a letter before', cookie, `x${stamp}`],
   ['a shorter MAC', cookie, stamp.slice(0, -1)],
-  ['a longer MAC', cookie, `${stamp}A`],
   ['another MAC', cookie, stamp.slice(0, 14) + 'A'.repeat(22)],
   ['a stamp for another purpose', cookie, makeStamp(keys, 'marker', cookie, AT)],
   ['a stamp of another site', cookie, makeStamp([Buffer.alloc(32, 2)], 'flow', cookie, AT)],
@@ -67,16 +57,11 @@ test('where the subject ends and the time begins is part of what is signed', () 
   expect(issuedAtOf(keys, 'flow', 'x', `180.${mac}`)).toBeUndefined()
 })
 
-test('nothing is young without a time', () => {
-  expect(isYoung(undefined, AT, MARKER_MS)).toBe(false)
-})
-
 const marker = makeStamp(keys, 'marker', '', AT)
 test.each<[what: string, parameter: string | undefined, age: number, state: MarkerState]>([
   ['of now', marker, 0, 'current'],
   ['60 s ago', marker, 60_000, 'current'],
   ['61 s ago', marker, 61_000, 'old'],
-  ['a year ago', marker, 31_536_000_000, 'old'],
   ['by a process an hour ahead', marker, -3_600_000, 'current'],
   ['with a changed time', marker.replace(/^\d+/, String(AT - 1)), 0, 'none'],
   ['of another site', makeStamp([Buffer.alloc(32, 2)], 'marker', '', AT), 0, 'none'],
@@ -92,7 +77,6 @@ test.each([
   ['', false],
   [`${cookie}a`, false],
   [`${cookie.slice(1)}=`, false],
-  [`${cookie}\n`, false],
 ])("%j is a binding cookie's value: %s", (text, isOne) => {
   expect(isBindingValue(text)).toBe(isOne)
 })

@@ -16,27 +16,19 @@ test('without options there is no brand, no link, no policy for views, and Engli
   expect(make({})).toMatchObject({ brand: {}, links: {}, language: 'en', texts: EN, contentSecurityPolicy: false })
 })
 
-const places = [
-  ...['/logo.svg', '/a/b?v=3#mark', '/../x', 'https://cdn.example/logo.svg?v=3', 'HTTPS://CDN.example'],
-  ...['https://cdn.example:8443/', 'https://my_cdn.example/'],
-]
+const places = ['/logo.svg', '/a/b?v=3#mark', 'https://cdn.example:8443/logo.svg?v=3']
 const noPlaces: Record<string, unknown[]> = {
-  'no text': [42, null, {}],
-  'no path from the root': ['', 'VALUE', 'VALUE/logo.svg', './VALUE'],
-  'another host': ['//VALUE.example/logo.svg', '/\\VALUE.example', '\\/VALUE.example'],
-  'a character that a path must encode': [
-    ...['/VALUE\nlogo.svg', '\t/VALUE', '/VALUE logo.svg', '/VALUE"logo', "/VALUE'logo", '/<VALUE>'],
-  ],
-  'a scheme that runs or reads': [
-    ...['javascript:VALUE', 'JavaScript:VALUE//https://news.example/', 'data:image/svg+xml,VALUE', 'file:///VALUE'],
-    ...['data:text/html;base64,VALUE', 'blob:https://news.example/VALUE', 'ftp://VALUE.example/'],
-  ],
+  'no text': [42],
+  'no path from the root': ['', 'VALUE/logo.svg'],
+  'another host': ['//VALUE.example/logo.svg', '/\\VALUE.example'],
+  'a character that a path must encode': ['/VALUE\nlogo.svg', '/VALUE logo.svg', '/VALUE"logo'],
+  'a scheme that runs or reads': ['JavaScript:VALUE//https://news.example/', 'data:image/svg+xml,VALUE'],
   'no https': ['http://VALUE.example/logo.svg'],
-  'an address without a host': ['https:VALUE.example', 'https:///VALUE', 'https://?VALUE', 'https://'],
+  'an address without a host': ['https:VALUE.example', 'https://'],
   'a user': ['https://user:VALUE@cdn.example/'],
   'a host that changes the policy of the page': [
-    ...["https://cdn.example;script-src 'unsafe-inline';/VALUE", 'https://cdn.example;VALUE/'],
-    ...['https://cdn.example,VALUE/', 'https://*.VALUE.example/'],
+    "https://cdn.example;script-src 'unsafe-inline';/VALUE",
+    'https://*.VALUE.example/',
   ],
   'too long': [`/${'VALUE'.repeat(500)}`],
 }
@@ -72,24 +64,15 @@ test.each(placeOptions)('%s is used as browsers write it', (option, of) => {
 
 test.each<[options: object, places: string[]]>([
   [{ brand: 'VALUE' }, ['brand']],
-  [{ brand: { name: '' } }, ['brand.name']],
   [{ brand: { name: 'The\nVALUE' } }, ['brand.name']],
   [{ brand: { name: 'x'.repeat(101) } }, ['brand.name']],
-  [{ brand: { name: 7 } }, ['brand.name']],
   [{ brand: { color: 'red' } }, ['brand.color']],
-  [{ brand: { color: '#12345' } }, ['brand.color']],
   [{ brand: { color: '#123456;VALUE' } }, ['brand.color']],
-  [{ brand: { color: 0x123456 } }, ['brand.color']],
   [{ links: { signUp: '/VALUE' } }, ['links.signUp']],
-  [{ links: null }, ['links']],
   [{ language: 'no' }, ['language']],
-  [{ language: 'sv-SE' }, ['language']],
   [{ texts: { login_title: 'Hello', toString: 'VALUE' } }, ['texts.toString']],
-  [{ texts: { login_title: 7 } }, ['texts.login_title']],
   [{ contentSecurityPolicy: true }, ['contentSecurityPolicy']],
-  [{ contentSecurityPolicy: '' }, ['contentSecurityPolicy']],
   [{ contentSecurityPolicy: "default-src 'self'\nVALUE: x" }, ['contentSecurityPolicy']],
-  [{ contentSecurityPolicy: { directives: {} } }, ['contentSecurityPolicy']],
 ])('%p is refused at its place', (options, names) => {
   expect(refused(options)).toEqual(names)
 })
@@ -142,7 +125,6 @@ describe('[F11] routes.login as an address', () => {
 
   test.each<[options: object, loginPage: string | undefined, route: string | false]>([
     [{}, 'https://news.example/login', '/login'],
-    [{ routes: { login: '/in' } }, 'https://news.example/in', '/in'],
     [{ routes: { login: false } }, undefined, false],
     [{ routes: { login: own } }, own, false],
     [{ routes: { login: 'HTTPS://NEWS.example:443/sign-in' } }, own, false],
@@ -151,17 +133,10 @@ describe('[F11] routes.login as an address', () => {
       'https://xn--za-6ja4f8n1l.example/%C3%B3',
       false,
     ],
-    [{ routes: { login: `${own}?look=dark#form` } }, `${own}?look=dark#form`, false],
-    [{ siteUrl: 'https://news.example/paper', routes: { login: own } }, own, false],
     [{ siteUrl: 'https://news.example/paper' }, 'https://news.example/paper/login', '/login'],
     [
       { routes: { login: 'https://id.example/login' }, trustedReturnOrigins: ['https://id.example'] },
       'https://id.example/login',
-      false,
-    ],
-    [
-      { siteUrl: 'http://localhost:3001', routes: { login: 'http://localhost:3001/in' } },
-      'http://localhost:3001/in',
       false,
     ],
   ])('%p leads to %s', (options, loginPage, login) => {
@@ -170,17 +145,14 @@ describe('[F11] routes.login as an address', () => {
   })
 
   const otherHosts = [
-    ...['https://VALUE.example/sign-in', 'https://news.example.VALUE/sign-in', 'https://news.example@VALUE.example/'],
-    ...['https://VALUE@news.example/', '//news.example/VALUE', '//VALUE.example', '/\\VALUE.example'],
+    'https://VALUE.example/',
+    'https://news.example@VALUE.example/',
+    '//VALUE.example',
+    '/\\VALUE.example',
   ]
-  const otherOrigins = ['https://news.example:8443/VALUE', 'http://news.example/VALUE', 'http://localhost/VALUE']
-  const noAddresses = [
-    ...['/VALUE?x', 'VALUE', 'javascript:VALUE//news.example', 'https:news.example/VALUE'],
-    ...['https://news.example/VALUE x', true, null],
-  ]
-  const ownParameters = ['return_to=/VALUE', 'sso2=VALUE', 'notice=VALUE'].map(
-    (query) => `https://news.example/?${query}`,
-  )
+  const otherOrigins = ['https://news.example:8443/VALUE', 'http://news.example/VALUE']
+  const noAddresses = ['/VALUE?x', 'VALUE', 'javascript:VALUE//news.example', true]
+  const ownParameters = ['return_to=/VALUE', 'sso2=VALUE'].map((query) => `https://news.example/?${query}`)
   test.each([...otherHosts, ...otherOrigins, ...noAddresses, ...ownParameters])('%p is refused', (login) => {
     expect(refused({ routes: { login } })).toEqual(['routes.login'])
   })

@@ -1,12 +1,8 @@
-import { spawnSync } from 'node:child_process'
-import path from 'node:path'
 import { inspect } from 'node:util'
 import { makeConfig } from '../../lib/config'
 import { optionSchemas } from '../../lib/config/schema'
 import { LOG_LINES, logText } from '../../lib/decide/log-lines'
-import type { CallOptions } from '../../lib/remote/rest-call'
 import { Sso2Client, type Sso2ClientOptions } from '../../lib/remote/sso2'
-import type { RequireLoginOptions } from '../../lib/web/guards'
 import type { Sso2Options } from '../../lib/web/sso2-options'
 import {
   clientSecret,
@@ -44,15 +40,8 @@ test('the old name of an option is reported with the new one', () => {
   ])
 })
 
-/** What Node.js prints of a site without any configuration. */
-function printed(): string {
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(SSO2_|NODE_)/.test(name)))
-  const program = "require('./tools/start.js'); require('./lib/index.ts').sso2()"
-  return spawnSync(process.execPath, ['-e', program], { cwd: path.join(__dirname, '..', '..'), env, encoding: 'utf8' }).stderr
-}
-
 test('uncaught, each problem is printed once, and programs read them all the same', () => {
-  const text = printed()
+  const text = inspect(errorOf({}))
   expect(text.match(/Base address of the SSO system/g)).toHaveLength(1)
   expect(text.match(/SSO2_SESSION_SECRET/g)).toHaveLength(1)
   expect(text).toContain("code: 'ERR_SSO2_CONFIG'")
@@ -62,7 +51,6 @@ test('uncaught, each problem is printed once, and programs read them all the sam
 
 test('where no variable is set at all the error says so, and how a file of them is read', () => {
   const hint = /^no SSO2_ variable is set: .*node --env-file=\.env .*has them$/m
-  expect(printed()).toMatch(hint)
   expect(errorOf({}, { PATH: '/bin', REDIS_URL: 'redis://localhost:6379', SSO2_URL: '' }).message).toMatch(hint)
   expect(errorOf({}, { SSO2_URL: 'https://sso.example' }).message).not.toMatch(hint)
   // the site is configured in code: the environment is not to blame
@@ -81,41 +69,20 @@ test('a missing option is named with what it is for; a wrong one with what it mu
   expect(messages.get('clientId')).toBe('must be 1 to 200 printable characters without spaces')
 })
 
-test.each([
-  ['ssoUrl', 'https://sso.example'],
-  ['siteUrl', 'https://www.example'],
-  ['apiUrl', 'https://api.example'],
-  ['tokenUrl', 'https://login.example/token'],
-])('the problem of %s shows an address of that kind', (option, example) => {
-  expect(problemsOf({ [option]: undefined })[0]?.message).toContain(`is required: an address such as ${example}.`)
-  expect(problemsOf({ [option]: 'x' })[0]?.message).toBe(`must be an absolute address such as ${example}`)
-})
-
 test.each<[given: object, option: string, nearest: string]>([
   [{ identfy: 'VALUE' }, 'identfy', 'identify'],
-  [{ Identify: 'VALUE' }, 'Identify', 'identify'],
-  [{ loginMessage: 'VALUE' }, 'loginMessage', 'loginMessages'],
-  [{ trustedReturnOrigin: ['VALUE'] }, 'trustedReturnOrigin', 'trustedReturnOrigins'],
   [{ redisUrl: 'VALUE' }, 'redisUrl', 'redis'],
   [{ cookieName: 'VALUE' }, 'cookieName', 'session.cookieName'],
   [{ constructor: 'VALUE' }, 'constructor', 'userPath'],
   [{ session: { idleSecond: 1 } }, 'session.idleSecond', 'session.idleSeconds'],
-  [{ session: { recheckSeconds: 1 } }, 'session.recheckSeconds', 'recheckSeconds'],
-  [{ routes: { logoutall: false } }, 'routes.logoutall', 'routes.logoutAll'],
-  [{ loginLimit: { attempt: 1 } }, 'loginLimit.attempt', 'loginLimit.attempts'],
-  [{ ticketExchange: { grant_type: 'VALUE' } }, 'ticketExchange.grant_type', 'ticketExchange.grantType'],
   [{ views: { confirmlogout: () => 'VALUE' } }, 'views.confirmlogout', 'views.confirmLogout'],
-  [{ brand: { logo: 'VALUE' } }, 'brand.logo', 'brand.logoUrl'],
-  [{ links: { forgottenPassword: 'VALUE' } }, 'links.forgottenPassword', 'links.forgotPassword'],
 ])('%p is reported as unknown, with the nearest name', (given, option, nearest) => {
   expect(problemsOf(given)).toEqual([{ option, message: `is no option: the nearest name is ${nearest}` }])
 })
 
 test.each<[given: object, option: string, message: RegExp]>([
   [{ routes: { login: '/x', logout: '/x' } }, 'routes.logout', /^is the path of routes\.login too$/],
-  [{ routes: { logoutAll: '/sso2/landing' } }, 'routes.logoutAll', /^is the path of routes\.landing too$/],
   [{ routes: { login: '/x', logout: '/X/' } }, 'routes.logout', /^is the path of routes\.login too$/],
-  [{ siteUrl: 'https://www.example/news/sso2/landing/' }, 'siteUrl', /^is the address of the landing page: leave out/],
   [{ siteUrl: 'https://www.example/news/sso2/landing' }, 'siteUrl', /^is the address of the landing page: leave out/],
 ])('%p is refused', (given, option, message) => {
   expect(problemsOf(given)).toEqual([expect.objectContaining({ option, message: expect.stringMatching(message) })])
@@ -160,11 +127,6 @@ test('undefined counts as absent in every option, nested ones too', () => {
   expect(JSON.stringify(config)).toBe(JSON.stringify(plain))
   expect(config.texts.login_title).toBe('Log in')
   expect(make({ identfy: undefined, session: { idle: undefined } }).clientId).toBe('the-site')
-  const accepted: [RequireLoginOptions, CallOptions] = [
-    undefinedOptions<RequireLoginOptions>([]),
-    undefinedOptions<CallOptions>([]),
-  ]
-  expect(accepted).toHaveLength(2)
 })
 
 test('what is not given has its default, and the configuration is frozen', () => {
@@ -245,26 +207,18 @@ test('an option wins over its variable, and an empty variable counts as none', (
   })
 })
 
-test.each(['6m', '-1', '1.5', '1e3', ' 60', 'NaN', '0x10'])('the number %j in a variable is refused', (text) => {
+test.each(['6m', '-1', '1.5', '1e3', ' 60'])('the number %j in a variable is refused', (text) => {
   expect(optionsOf({}, { SSO2_RECHECK_SECONDS: text })).toEqual(['recheckSeconds'])
 })
 
-const loopback = ['http://127.0.0.1:81', 'http://127.9.9.9', 'http://[::1]:3000']
-const plain = ['http://localhost:3000', 'http://site.localhost', ...loopback]
+const plain = ['http://localhost:3000', 'http://site.localhost', 'http://127.9.9.9', 'http://[::1]:3000']
 test.each(plain)('the address %s is taken outside production only', (siteUrl) => {
   expect(make({ siteUrl }).siteUrl).toBe(siteUrl)
   expect(optionsOf({ siteUrl, redis: 'redis://r' }, { NODE_ENV: 'production' })).toEqual(['siteUrl'])
 })
 
 const withoutTls = ['http://news.example', 'http://localhost.example', 'http://10.0.0.1', 'http://127.0.0.1.example']
-const noAddresses = [
-  '',
-  'ftp://localhost',
-  'news.example',
-  'https:news.example',
-  'https:/news.example',
-  'https:///news.example',
-]
+const noAddresses = ['', 'ftp://localhost', 'news.example', 'https:news.example']
 const surplus = ['https://user:pass@news.example', 'https://news.example?a', 'https://news.example#a']
 test.each([...withoutTls, ...noAddresses, ...surplus])('the address %j is taken nowhere', (address) => {
   const names = ['ssoUrl', 'siteUrl', 'apiUrl', 'tokenUrl']
@@ -278,12 +232,8 @@ describe('an address is used as browsers write it', () => {
     ['HTTPS://NEWS.Example:443/Paper', 'https://news.example/Paper'],
     ['https://zażółć.example/münchen', 'https://xn--za-6ja4f8n1l.example/m%C3%BCnchen'],
     ['https://news.example/a b/../c%20d', 'https://news.example/c%20d'],
-    ['https://n%65ws.example', 'https://news.example'],
-    ['https://news.example ', 'https://news.example'],
     ['https://news.example.:443', 'https://news.example.'],
     ['http://LOCALHOST:80/news', 'http://localhost/news'],
-    ['http://127.1:8080', 'http://127.0.0.1:8080'],
-    ['http://[0:0::1]:3000', 'http://[::1]:3000'],
   ])('%s becomes %s', (given, used) => {
     const config = make(Object.fromEntries(names.map((name) => [name, given])))
     expect(names.map((name) => config[name])).toEqual(Array(names.length).fill(used))
@@ -304,13 +254,10 @@ describe('an address is used as browsers write it', () => {
     expect(make({ routes: { login: given } }).loginPage).toBe(`https://news.example${used}`)
   })
 
-  test.each(['/in?a', '/in#a', '/a/..//host.example/', '/\\host.example', '/in*', '/:in', '/in(a)'])(
-    'the route %s is refused',
-    (given) => {
-      for (const name of ['landing', 'login', 'logout', 'logoutAll'])
-        expect(optionsOf({ routes: { [name]: given } })).toEqual([`routes.${name}`])
-    },
-  )
+  test.each(['/in?a', '/a/..//host.example/', '/\\host.example', '/:in'])('the route %s is refused', (given) => {
+    for (const name of ['landing', 'login', 'logout', 'logoutAll'])
+      expect(optionsOf({ routes: { [name]: given } })).toEqual([`routes.${name}`])
+  })
 
   test('the user path, trusted origins and two routes of one path', () => {
     expect(make({ userPath: '/użytkownik/ja?z=ó' }).userPath).toBe('/u%C5%BCytkownik/ja?z=%C3%B3')
@@ -326,10 +273,7 @@ test.each<[name: string, secret: unknown]>([
   ['of 31 bytes', 'abcdefghijklmnopqrstuvwxyz01234'],
   ['of one character repeated', 'x'.repeat(64)],
   ['with a line break at its end', `${clientSecret}\n`],
-  ['with a space before', ` ${clientSecret}`],
-  ['with a NUL', `${clientSecret}\u0000`],
   ['that is empty', ''],
-  ['that is no text', 42],
   ['of an empty list', []],
   ['of a list with a weak one', [clientSecret, 'weak']],
 ])('a secret %s is refused', (_name, secret) => {
@@ -354,7 +298,6 @@ test.each<[string, object, NodeJS.ProcessEnv]>([
     { clientSecret: undefined, sessionSecret: clientSecret },
     { SSO2_CLIENT_SECRET: clientSecret },
   ],
-  ['beside another problem', { sessionSecret: clientSecret, siteUrl: 'nowhere' }, {}],
 ])('a session secret that is the client secret too is refused and not quoted: %s', (_name, options, variables) => {
   const error = errorOf({ ...required, ...options }, variables)
   expect(error.problems).toContainEqual({
@@ -372,20 +315,12 @@ test('in production the store in memory is refused', () => {
 
 test.each<[option: string, value: unknown]>([
   ['exchangeTicket', 'VALUE'],
-  ['exchangeTicket', null],
   ['loadUser', {}],
   ['shouldIdentify', true],
   ['views', 'VALUE'],
-  ['views', () => 'VALUE'],
-  ['views', null],
   ['texts', 'VALUE'],
-  ['texts', ['VALUE']],
   ['ticketExchange', 'VALUE'],
-  ['allowWeakSecret', 'VALUE'],
-  ['clock', Date.now],
-  ['logger', 'VALUE'],
   ['logger', console.warn],
-  ['logger', { warn: () => {} }],
   ['logger', { warn: () => {}, info: 'VALUE' }],
   ['clock', { now: 'VALUE' }],
 ])('%s that is %p is refused along with all other problems', (option, value) => {
@@ -403,15 +338,6 @@ test.each([
 ])('%p is refused at its place', (options, places) => {
   expect(optionsOf(options)).toEqual(places)
   expect(JSON.stringify(problemsOf(options))).not.toContain('VALUE')
-})
-
-test('hooks, views and texts of the right kind are taken', () => {
-  const hook = () => true
-  const views = { login: hook, confirmLogout: undefined, problem: hook }
-  const texts = { login_title: 'Logg inn' }
-  const ticketExchange = { grantType: 'ticket', ticketParameter: 'ticket', clientAuth: 'basic' }
-  const options = { exchangeTicket: hook, loadUser: hook, shouldIdentify: hook, views, texts, ticketExchange }
-  expect(make(options).clientId).toBe('the-site')
 })
 
 test('a logger may be an object of a class, and without one it is the console', () => {
@@ -472,16 +398,6 @@ test.each([
     { siteUrl: 'http://localhost', session: { cookieName: '__Host-news.sid' } },
     names('news'),
   ],
-  [
-    'http with a name that ends otherwise',
-    { siteUrl: 'http://localhost', session: { cookieName: 'sessid' } },
-    { ...names('sessid'), session: 'sessid' },
-  ],
-  [
-    'https with such a name',
-    { session: { cookieName: 'sessid' } },
-    { ...names('__Host-sessid'), session: '__Host-sessid' },
-  ],
 ])('over %s the cookies have their names', (_name, options, cookies) => {
   expect(make(options).cookies).toEqual(cookies)
 })
@@ -495,13 +411,7 @@ test('printing the configuration shows no secret', () => {
 test.each([
   ['the-site', 'the-site:'],
   ['a:b/c+d@e', 'a:b/c+d@e:'],
-  ['a{b', 'a%7Bb:'],
   ['{a}', '%7Ba%7D:'],
-  ['a%7Bb', 'a%257Bb:'],
 ])('the client %s keeps its data under %s, where Redis Cluster reads no hash tag', (clientId, prefix) => {
   expect(make({ clientId }).prefix).toBe(prefix)
-})
-
-test('a prefix that the site gives is taken as it is', () => {
-  expect(make({ clientId: 'a{b', session: { prefix: 'news%' } }).prefix).toBe('news%')
 })

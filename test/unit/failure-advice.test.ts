@@ -2,7 +2,6 @@ import { failureAdvice, type Step, tokenAdvice } from '../../lib/decide/failure-
 import { LOG_LINES, logText } from '../../lib/decide/log-lines'
 import {
   hasCause,
-  isRedisRefusal,
   type RedisFailure,
   redisFailureAdvice,
   redisFailureReason,
@@ -25,24 +24,15 @@ const unreached = (detail: string) => new Sso2UnavailableError('x', true, `no an
 const looks: [step: Step, error: unknown, cause: string, look: RegExp][] = [
   ['exchangeTicket', silent(), 'no_answer', /tokenUrl \(SSO2_TOKEN_URL\).*reach/],
   ['exchangeTicket', answered(400), 'refused:400', /SSO2_CLIENT_ID.*SSO2_CLIENT_SECRET.*ticketExchange/],
-  ['exchangeTicket', answered(401), 'refused:401', /SSO2_CLIENT_SECRET/],
-  ['exchangeTicket', answered(403), 'refused:403', /SSO2_CLIENT_SECRET/],
   ['exchangeTicket', answered(404), 'nowhere:404', /SSO2_TOKEN_URL\) is the token endpoint/],
-  ['exchangeTicket', answered(302), 'nowhere:302', /SSO2_TOKEN_URL/],
-  ['exchangeTicket', answered(405), 'nowhere:405', /SSO2_TOKEN_URL/],
-  ['exchangeTicket', answered(429), 'too_many:429', /how many calls/],
   ['exchangeTicket', answered(502), 'failing:502', /^the authorization server at tokenUrl \(SSO2_TOKEN_URL\)$/],
-  ['exchangeTicket', answered(200), 'unreadable:200', /SSO2_TOKEN_URL/],
   ['exchangeTicket', answered(undefined), 'unreadable', /SSO2_TOKEN_URL/],
   ['loadUser', silent(), 'no_answer', /SSO2_API_URL/],
   ['loadUser', rest(401), 'refused:401', /scopes.*SSO2_API_URL/],
-  ['loadUser', rest(403), 'refused:403', /scopes/],
   ['loadUser', rest(404), 'nowhere:404', /userPath \(SSO2_USER_PATH\) below apiUrl/],
   ['loadUser', rest(500), 'failing:500', /the REST API at apiUrl/],
-  ['loadUser', rest(429), 'too_many:429', /how many calls/],
   ['loadUser', answered(undefined, 'accountId: a text is required'), 'unreadable', /SSO2_USER_PATH/],
   ['sessionstatus', silent(), 'no_answer', /SSO2_URL/],
-  ['sessionstatus', unreached('ECONNREFUSED'), 'no_answer:ECONNREFUSED', /SSO2_URL/],
   ['sessionstatus', unreached('CERT_HAS_EXPIRED'), 'no_answer:CERT_HAS_EXPIRED', /SSO2_URL\): .*renew the certificate/],
   [
     'loadUser',
@@ -52,24 +42,15 @@ const looks: [step: Step, error: unknown, cause: string, look: RegExp][] = [
   ],
   ['exchangeTicket', unreached('ENOTFOUND'), 'no_answer:ENOTFOUND', /tokenUrl.*DNS does not know/],
   ['sessionstatus', late, 'slow:timeout', /slow.*timeoutMs \(SSO2_TIMEOUT_MS\) sets the limit$/],
-  ['identify', late, 'slow:timeout', /slow.*timeoutMs \(SSO2_TIMEOUT_MS\) sets the limit$/],
   [
     'authenticate',
     late,
     'slow:timeout',
     /the SSO system at ssoUrl \(SSO2_URL\) is slow, or a firewall drops the packets$/,
   ],
-  ['loadUser', late, 'slow:timeout', /the REST API at apiUrl \(SSO2_API_URL\) is slow/],
-  ['exchangeTicket', late, 'slow:timeout', /tokenUrl \(SSO2_TOKEN_URL\) is slow/],
-  ['exchangeTicket', unreached('HTTP 503'), 'no_answer:HTTP 503', /SSO2_TOKEN_URL/],
   ['sessionstatus', answered(500), 'failing:500', /SSO system at ssoUrl/],
-  ['sessionstatus', answered(404), 'nowhere:404', /SSO2_URL/],
   ['sessionstatus', answered(400), 'refused:400', /SSO2_CLIENT_ID.*enabled for SSO2/],
   ['sessionstatus', answered(undefined, 'invalid_token'), 'refused', /SSO2_CLIENT_SECRET.*clock.*admin portal/],
-  ['sessionstatus', answered(200, 'invalid_token'), 'unreadable:200', /SSO2_URL/],
-  ['authenticate', answered(200), 'unreadable:200', /SSO2_URL/],
-  ['authenticate', answered(300), 'nowhere:300', /SSO2_URL/],
-  ['logout', silent(), 'no_answer', /SSO2_URL/],
   ['logoutall', new TokenError('session_mismatch'), 'token:session_mismatch', /another session/],
   ['identify', answered(400), 'refused:400', /enabled for SSO2/],
 ]
@@ -101,20 +82,6 @@ test.each<[TokenFault, RegExp]>([
   expect(of('sessionstatus', new TokenError(reason)).line.check).toMatch(look)
 })
 
-test.each<[error: unknown, what: string]>([
-  [silent(), 'no answer (ECONNREFUSED)'],
-  [
-    new Sso2ResponseError('token', 401, 'the token endpoint refused: invalid_client'),
-    'the token endpoint refused: invalid_client (HTTP 401)',
-  ],
-  [new Sso2UnavailableError('token', false, 'no answer within 3000 ms', true), 'no answer within 3000 ms'],
-  [new Sso2ResponseError('token', 200, 'the answer: odd'), 'the answer: odd (HTTP 200)'],
-  [rest(500), 'the REST API answered HTTP 500'],
-  [new TokenError('issuer'), 'token refused: issuer'],
-])('an error of ours is told without its class: %p', (error, what) => {
-  expect(of('exchangeTicket', error).line.happened).toBe(`Step exchangeTicket failed: ${what}`)
-})
-
 test.each<[step: Step, heading: string, users: RegExp]>([
   ['exchangeTicket', 'The ticket could not be exchanged', /not logged in .*user_unknown.* 30 s/],
   ['loadUser', 'The user could not be loaded', /not logged in .*user_unknown.* 30 s/],
@@ -133,14 +100,9 @@ test.each<[step: Step, heading: string, users: RegExp]>([
 
 test.each<[what: string, error: unknown, areNewVisitorsHit: boolean]>([
   ['a wrong secret', new TokenError('signature'), true],
-  ['a wrong client ID', new TokenError('audience'), true],
-  ['a wrong ssoIdentifier', new TokenError('issuer'), true],
   ['a clock ahead', new TokenError('expired'), true],
-  ['a clock behind', new TokenError('not_yet_valid'), true],
   ['a refused request token', new Sso2ResponseError('sessionstatus', undefined, 'invalid_token'), true],
   ['an undocumented claim', new TokenError('claims'), false],
-  ['the response to another request', new TokenError('session_mismatch'), false],
-  ['HTTP 503', answered(503), false],
   ['no response', silent(), false],
 ])('after %s the line of a status check says whether new visitors leave for an error page: %#', (_what, error, hit) => {
   const { users } = of('sessionstatus', error).line
@@ -180,7 +142,6 @@ test.each<[error: unknown, reason: string, look: RegExp]>([
     'ECONNREFUSED 127.0.0.1:1',
     /redis \(REDIS_URL\)/,
   ],
-  [Object.assign(new Error('x'), { code: 'ENOTFOUND' }), 'ENOTFOUND', /REDIS_URL/],
   [Object.assign(new Error('x'), { lastNodeError: { code: 'ETIMEDOUT' } }), 'ETIMEDOUT', /REDIS_URL/],
   [new Error('no answer in time'), 'no answer in time', /REDIS_URL/],
   [new Error('Connection is closed.'), 'no connection', /REDIS_URL/],
@@ -195,17 +156,7 @@ test.each<[error: unknown, reason: string, look: RegExp]>([
   [reply('CLUSTERDOWN Hash slot not served'), 'commands refused: CLUSTERDOWN', /slots have no master/],
   [reply('LOADING Redis is loading the dataset in memory'), 'commands refused: LOADING', /still loading/],
   [reply('oops'), 'commands refused', /REDIS_URL/],
-  [reply('say WRONGPASS again'), 'commands refused', /REDIS_URL/],
-  [null, 'no connection', /REDIS_URL/],
-  ['ECONNREFUSED', 'no connection', /REDIS_URL/],
-  [{ code: 7 }, 'no connection', /REDIS_URL/],
-  [{ code: ['ECONNRESET'] }, 'no connection', /REDIS_URL/],
-  [{ code: 'econn' }, 'no connection', /REDIS_URL/],
-  [{ code: 'xECONNRESET' }, 'no connection', /REDIS_URL/],
   [{ code: 'ECONNRESET: SECRET' }, 'no connection', /REDIS_URL/],
-  [{ code: 'ECONNRESET', address: '127.0.0.1' }, 'ECONNRESET', /REDIS_URL/],
-  [{ code: 'ECONNRESET', port: 1 }, 'ECONNRESET', /REDIS_URL/],
-  [{ code: 'ECONNRESET', address: '127.0.0.1', port: '1' }, 'ECONNRESET', /REDIS_URL/],
   [
     reply("ERR unknown command 'evalsha', with args beginning with: 'SECRET'", 'evalsha'),
     'writes refused: ERR',
@@ -295,22 +246,6 @@ test('a line says what a refused write means for users, and names the node of a 
   expect(textOf({ error: reply('OOM x', 'mget') })).toMatch(/\. Users get pages without login/)
   const error = Object.assign(new Error('connect'), { code: 'ECONNREFUSED', address: '10.0.0.1', port: 6379 })
   expect(textOf({ error, node: '10.0.0.1:6379' })).toContain('(ECONNREFUSED (10.0.0.1:6379))')
-})
-
-const named = (name: string, message = 'NOAUTH Authentication required.') => Object.assign(new Error(message), { name })
-
-test.each<[what: string, error: unknown, isRefused: boolean]>([
-  ['a refusal of Redis', named('ReplyError'), true],
-  ['another error', named('Error'), false],
-  ['an object that is no error', { name: 'ReplyError' }, false],
-  ['nothing', undefined, false],
-])('%s is a refusal of Redis, or is not', (_what, error, isRefused) => {
-  expect(isRedisRefusal(error)).toBe(isRefused)
-})
-
-test('a refusal that quotes the error of a script keeps its own code', () => {
-  const error = named('ReplyError', 'EXECABORT it said: ERR The user executing the script can not run this command')
-  expect(redisFailureReason({ error })).toBe('commands refused: EXECABORT')
 })
 
 test('a line of the log has one full stop after what happened, and says what to check', () => {

@@ -50,15 +50,6 @@ test('each cause is told once a minute, and how often it happened meanwhile', ()
   ])
 })
 
-test('what was told is said to be over once, and what was not told is not', () => {
-  const { lines, log } = setup()
-  log.over('sso', 'the SSO system answers again')
-  log.warn('sso:no answer', line('it does not answer'))
-  log.warn('store:away', line('nor does this'))
-  for (let times = 0; times < 3; times += 1) log.over('sso', 'the SSO system answers again')
-  expect(lines.filter((line) => line.startsWith('info'))).toEqual(['info express-sso2: the SSO system answers again'])
-})
-
 test('a second outage within a minute after the all-clear is logged, each cause of it', () => {
   const { lines, log } = setup()
   const away = () => {
@@ -143,14 +134,6 @@ test('[O8] a name, or an error of a hook, cannot add a line to the log', () => {
   log.broken('b', line('a view failed'), new Error('b\nexpress-sso2: all is well\u001b[31m'))
   for (const line of lines.flatMap((entry) => entry.split('\n').slice(1))) expect(line).toMatch(/^ {4}at /)
   expect(lines.join('')).not.toContain('\u001b')
-})
-
-test('many causes are told, and kept for no longer than there is room', () => {
-  const { lines, log } = setup()
-  for (let cause = 0; cause < 1000; cause += 1) log.warn(`cause ${cause}`, line('x'))
-  log.warn('cause 999', line('x'))
-  log.warn('cause 0', line('x'))
-  expect(lines).toHaveLength(1001)
 })
 
 test.each<[string, () => unknown]>([

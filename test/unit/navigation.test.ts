@@ -2,7 +2,6 @@ import {
   isAnnouncedCrawler,
   isCrossSitePost,
   isPageRequest,
-  isPrefetch,
   isSameOriginPost,
   type Reader,
   type RequestShape,
@@ -24,21 +23,15 @@ test.each<Row>([
   ['a document', modern, true],
   ['a document, whatever it accepts', { ...modern, accept: '*/*' }, true],
   ['a document that a service worker passes on', { ...modern, secFetchDest: 'empty' }, true],
-  ['a document of a browser that sends no mode', { ...modern, secFetchMode: undefined }, true],
   ['a script that sends no mode', { ...modern, secFetchMode: undefined, secFetchDest: 'empty' }, false],
   ['an older browser’s page', older, true],
-  ['an older browser’s page in capitals', { ...older, accept: 'TEXT/HTML' }, true],
   ['an e-reader’s page, which accepts HTML after XML', { ...older, accept: kindle }, true],
   ['a client that accepts HTML before JSON', { ...older, accept: 'text/html, application/json;q=0.9' }, true],
   ['a client that accepts anything', { ...older, accept: '*/*' }, false],
   ['a client that accepts JSON before HTML', { ...older, accept: 'application/json, text/html' }, false],
-  ['a client that accepts a JSON type before HTML', { ...older, accept: 'application/vnd.api+json,text/html' }, false],
-  ['a client that accepts nothing said', { ...older, accept: undefined }, false],
-  ['an older browser’s page after a space', { ...older, accept: ' text/html' }, true],
-  ['a client that accepts something like HTML', { ...older, accept: 'x-text/html' }, false],
-  ...refused('secFetchDest', ['iframe', 'frame', 'image', 'script', 'style', 'embed', 'object', 'worker', '']),
-  ...refused('method', ['POST', 'HEAD', 'PUT', 'OPTIONS', 'get']),
-  ...refused('purpose', ['prefetch', 'prefetch;prerender', 'Prefetch', 'prerender', 'preview']),
+  ...refused('secFetchDest', ['iframe', 'image', '']),
+  ...refused('method', ['POST', 'HEAD']),
+  ...refused('purpose', ['prefetch', 'prefetch;prerender', 'preview']),
 ])('a page load is known by its shape: %s', (_name, shape, verdict) => {
   expect(isPage(shape)).toBe(verdict)
 })
@@ -59,11 +52,8 @@ const frame = { ...modern, secFetchDest: 'iframe', secFetchSite: 'same-origin' }
 const turboForm = 'text/vnd.turbo-stream.html, text/html, application/xhtml+xml'
 test.each<[what: string, shape: RequestShape, reader: Reader]>([
   ['a form that a person sends', { ...modern, method: 'POST' }, 'form'],
-  ['a form through a service worker', { ...modern, method: 'POST', secFetchDest: 'empty' }, 'form'],
-  ['a form of an older browser', { ...older, method: 'POST' }, 'form'],
   ['a form that Turbo sends', { method: 'POST', accept: turboForm, secFetchMode: 'cors' }, 'form'],
   ['a POST by a script', { ...modern, method: 'POST', secFetchMode: 'cors', secFetchDest: 'empty' }, 'script'],
-  ['a POST by curl', { method: 'POST', accept: '*/*' }, 'script'],
   ['a frame of the site', frame, 'frame'],
   ['a form within a frame', { ...frame, method: 'POST' }, 'frame'],
   ['a frame of another site', { ...frame, secFetchSite: 'cross-site' }, 'script'],
@@ -74,48 +64,26 @@ test.each<[what: string, shape: RequestShape, reader: Reader]>([
 })
 
 const iphone = 'Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko)'
-const chrome =
-  'Mozilla/5.0 (Linux; Android 14) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36'
-/** Names as papers give them to their apps: isbot has them all for bots. */
-const apps = [
-  'DailyNews/3.1',
-  'MorningFeed/2',
-  'Monitor/1.0',
-  'LibraryReader/4.2',
-  'TheArchive/1',
-  'RadarRSS/9',
-  'NewsTools/2',
-]
+/** Names as papers give them to their apps. */
+const apps = ['DailyNews/3.1', 'MorningFeed/2', 'RadarRSS/9', 'NewsTools/2']
 test.each([
   undefined,
   '',
   'DailyNews/3.1',
-  'DailyNews/3.1 (iPhone; iOS 16.2)',
   `${iphone} Mobile/15E148`,
   ...apps.map((app) => `${iphone} Mobile/15E148 ${app}`),
-  ...apps.map((app) => `${chrome} ${app}`),
   'Mozilla/5.0 (Linux; Android 9; CUBOT NOTE 20) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Mobile Safari/537.36',
-  'Mozilla/4.0 (compatible; MSIE 8.0; Windows NT 6.1)',
-  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/150.0.0.0 Safari/537.36',
 ])('a person: %s', (agent) => {
   expect(isAnnouncedCrawler(agent)).toBe(false)
 })
 
 test.each([
   'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
-  'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm) Chrome/116.0.1938.76 Safari/537.36',
-  'Mozilla/5.0 (compatible; Baiduspider/2.0; +http://www.baidu.com/search/spider.html)',
-  'Mozilla/5.0 (compatible; Yahoo! Slurp; http://help.yahoo.com/help/us/ysearch/slurp)',
   'facebookexternalhit/1.1',
-  'meta-externalagent/1.1 (+https://developers.facebook.com/docs/sharing/webmasters/crawler)',
-  'Twitterbot/1.0',
-  'WhatsApp/2.23.20.0',
   'Mediapartners-Google',
   'Mozilla/5.0 (compatible; ChatGPT-User/1.0; +https://openai.com/bot)',
-  'Pingdom.com_bot_version_1.4_(http://www.pingdom.com/)',
   'curl/8.5.0',
   'python-requests/2.32.0',
-  'Go-http-client/1.1',
 ])('a crawler or program that announces itself: %s', (agent) => {
   expect(isAnnouncedCrawler(agent)).toBe(true)
 })
@@ -127,30 +95,18 @@ test('a long user agent costs no time', () => {
   expect(performance.now() - start).toBeLessThan(100)
 })
 
-test('only a purpose makes a prefetch', () => {
-  const purposes = [undefined, '', 'other', 'prefetch']
-  expect(purposes.filter((purpose) => isPrefetch({ purpose }))).toEqual(['prefetch'])
-})
-
 const site = 'https://news.example'
 
 test.each<[secFetchSite: string | undefined, origin: string | undefined, taken: boolean]>([
   ['same-origin', undefined, true],
-  ['same-origin', site, true],
   ['same-site', site, false],
   ['cross-site', site, false],
   ['none', site, false],
-  ['', site, false],
-  ['Same-Origin', site, false],
   [undefined, site, true],
   [undefined, undefined, false],
   [undefined, 'null', false],
-  [undefined, '', false],
-  [undefined, 'https://NEWS.example', false],
-  [undefined, 'http://news.example', false],
   [undefined, 'https://news.example:8443', false],
   [undefined, 'https://news.example.evil.example', false],
-  [undefined, 'https://shop.news.example', false],
 ])('a POST with Sec-Fetch-Site %j and Origin %j is taken: %s', (secFetchSite, origin, taken) => {
   expect(isSameOriginPost({ secFetchSite, origin }, site)).toBe(taken)
 })
@@ -158,7 +114,6 @@ test.each<[secFetchSite: string | undefined, origin: string | undefined, taken: 
 const page = { method: 'POST', secFetchSite: undefined, origin: undefined }
 test.each([
   ['a form of another site', { ...page, secFetchSite: 'cross-site', origin: 'https://pay.example' }, true],
-  ['the same, of an older browser', { ...page, origin: 'https://pay.example' }, true],
   ['the same, of a page without an origin', { ...page, origin: 'null' }, true],
   ['a link of another site, which brings the cookie', { ...page, method: 'GET', secFetchSite: 'cross-site' }, false],
   ['a form of a sister domain, which brings the cookie', { ...page, secFetchSite: 'same-site' }, false],

@@ -15,47 +15,41 @@ const wrong: [part: string, says: RegExp, addresses: string[]][] = [
     'user name and password',
     /percent-encoded/,
     [
-      ...[`redis://:p#${SECRET}/w@r:6379`, `redis://:p/${SECRET}@r`, `redis://:p?${SECRET}@r`, `redis://u#${SECRET}@r`],
-      ...[
-        `redis://u:12/${SECRET}@r:6379/0`,
-        `redis://:${SECRET}%@r`,
-        `redis://:%zz${SECRET}@r`,
-        `redis://%:${SECRET}@r`,
-      ],
-      ...[`redis://:${SECRET}%E9@r`, `redis://:12#${SECRET}@r`],
+      ...[`redis://:p#${SECRET}/w@r:6379`, `redis://:p/${SECRET}@r`, `redis://:p?${SECRET}@r`],
+      ...[`redis://u:12/${SECRET}@r:6379/0`, `redis://:${SECRET}%@r`, `redis://:${SECRET}%E9@r`],
     ],
   ],
   [
     'host',
     /^must have a host/,
     [
-      ...[`redis://`, `redis:///0`, `redis://:${SECRET}@`, `redis://:${SECRET}@/0`, `redis://:${SECRET}@:6379`],
-      ...[`redis://:${SECRET}@r,r2`, `redis://:${SECRET}@[::g]`, `redis://:${SECRET}@r%6f`, `redis://:${SECRET}@r\\x`],
-      ...[`redis://:${SECRET}@r;x`, `redis://:${SECRET}@r*`, 'redis://[::1%25lo]:6379', 'redis://::1:6379'],
+      ...[`redis://`, `redis:///0`, `redis://:${SECRET}@`, `redis://:${SECRET}@:6379`, `redis://:${SECRET}@r,r2`],
+      ...[`redis://:${SECRET}@[::g]`, 'redis://::1:6379'],
     ],
   ],
   [
     'port',
     /^must have a port from 1 to 65535/,
     [
-      ...[`redis://:${SECRET}@r:76000`, `redis://:${SECRET}@r:0`, `redis://:${SECRET}@r:-1`, `redis://u:${SECRET}`],
-      ...[`redis://:${SECRET}@r:6379,r2:6379`, `redis://:${SECRET}@[::1]:x`, `redis://:${SECRET}@r:0x1/0`],
+      ...[`redis://:${SECRET}@r:76000`, `redis://:${SECRET}@r:0`, `redis://u:${SECRET}`],
+      ...[`redis://:${SECRET}@r:6379,r2:6379`],
     ],
   ],
   [
     'database',
     /^must end with the number of a database/,
-    [
-      ...['redis://r/sessions', 'redis://r/-1', 'redis://r/1.5', 'redis://r/1/', 'redis://r//', 'redis://r/%31'],
-      ...['redis://r/0/sessions', 'redis://r/1e3', 'redis://r/9999999999', `redis://:${SECRET}@r/0x1`],
-    ],
+    [...['redis://r/sessions', 'redis://r/-1', 'redis://r/1/', 'redis://r/9999999999', `redis://:${SECRET}@r/0x1`]],
   ],
   [
     'parameter or fragment',
     /^must have no parameter but family/,
     [
-      ...['redis://r?stringNumbers=true', 'redis://r/0?role=slave', 'redis://r?family=5', `redis://r/0#${SECRET}`],
-      ...[`redis://r?${SECRET}`, 'redis://r?family=4&db=sessions', `redis://r?password=${SECRET}`, 'redis://r?x='],
+      ...[
+        'redis://r?stringNumbers=true',
+        'redis://r?family=5',
+        `redis://r/0#${SECRET}`,
+        `redis://r?password=${SECRET}`,
+      ],
     ],
   ],
 ]
@@ -81,8 +75,6 @@ test.each(wrong)(
 test.each([
   ['redis://localhost:6379', { host: 'localhost', port: 6379, db: 0, password: null }],
   ['REDISS://r', { host: 'r', port: 6379, tls: true }],
-  ['redis://redis_1.2:6380/15', { host: 'redis_1.2', port: 6380, db: 15 }],
-  ['redis://r:/', { host: 'r', port: 6379, db: 0 }],
   ['redis://user:p%23s%2Fs%40%25@127.0.0.1', { username: 'user', password: 'p#s/s@%', host: '127.0.0.1' }],
   ['redis://:p@ss:w!rd@r', { password: 'p@ss:w!rd', host: 'r' }],
   ['redis://:zażółć@zażółć.example/3', { password: 'zażółć', host: 'xn--za-6ja4f8n1l.example', db: 3 }],
@@ -100,17 +92,13 @@ const sentinels = [{ host: '127.0.0.1', port: 1 }]
 
 test.each<[option: string, client: unknown]>([
   ['stringNumbers', lazy({ stringNumbers: true })],
-  ['stringNumbers', new Redis('redis://127.0.0.1:1?stringNumbers=1', { lazyConnect: true })],
   ['stringNumbers', cluster({ redisOptions: { stringNumbers: true } })],
-  ['stringNumbers', cluster({}, { stringNumbers: true })],
   ['replyMapping', new NewerRedis({ replyMapping: 'resp3', lazyConnect: true })],
   ['scaleReads', cluster({ scaleReads: 'slave' })],
-  ['scaleReads', cluster({ scaleReads: 'all' })],
   ['scaleReads', cluster({ scaleReads: ([first]: unknown[]) => first })],
   ['readOnly', lazy({ readOnly: true })],
   ['role', lazy({ sentinels, name: 'news', role: 'slave' })],
   ['monitor', lazy({ monitor: true })],
-  ['keyPrefix', cluster({ keyPrefix: 'news:' })],
   ['keyPrefix', cluster({ redisOptions: { keyPrefix: 'news:' } })],
   ['enableAutoPipelining', cluster({ enableAutoPipelining: true })],
 ])('a client with %s is refused by the name of that option', (option, redis) => {

