@@ -1,8 +1,6 @@
-import express from 'express'
 import { PlatformApi, PlatformApiError } from '../../lib'
 import { gracesAddress } from '../emulator/configuration'
 import { sharedEmulator } from '../emulator/shared'
-import { ada, eventually, logIn, startSetup } from '../flows/setup'
 import { failure } from '../support/faulty-server'
 
 /* Calls of the REST API over HTTP against the emulator, with the access token of a real user. */
@@ -51,44 +49,6 @@ test.each([
   const list = await (await apiOf()).administrators({ group })
   expect(list.map(({ account_id }) => account_id)).toEqual(expected)
   expect(emulator.calls({ operation: 'administrators' })).toMatchObject([{ outcome: 'ok' }])
-})
-
-test('a page makes each call with the token of the user who is logged in', async () => {
-  const setup = await startSetup({
-    build: (sso) => {
-      const app = express()
-      app.use(sso)
-      app.get('/ask', async (req, res) => {
-        const { api } = req.sso2
-        const lists = [api.administrators(), api.administratorsByAccount()]
-        const calls: Promise<unknown>[] = [api.marketplaceGroups(), api.validateGiftReceiver(gift), ...lists]
-        res.json(await Promise.all(calls.map((call) => call.catch((error: Error) => error.name))))
-      })
-      app.use((_req, res) => void res.end('page'))
-      return app
-    },
-  })
-  try {
-    const browser = setup.browser()
-    // a Redis that is late for once refuses the form, and knows nobody on the page
-    await eventually(async () => (await logIn(browser, setup.morning, ada).catch(() => undefined))?.status === 200)
-    let body = ''
-    await eventually(async () => {
-      body = (await browser.visit(`${setup.morning.url}/ask`)).body
-      return body.includes('homes')
-    })
-    // The campaign of the other configuration is unknown here.
-    expect(JSON.parse(body)).toMatchObject([
-      [{ key: 'homes' }, { key: 'things' }],
-      'PlatformApiError',
-      [{ group: 'Editors' }, { group: 'Subscriptions' }],
-      [{ account_id: 'account-ada', groups: ['Editors', 'Subscriptions'] }],
-    ])
-    const asked = setup.emulator.calls({ operation: 'administrators' })
-    expect(asked.map(({ claims }) => claims?.['aid'])).toEqual(['account-ada', 'account-ada'])
-  } finally {
-    await setup.close()
-  }
 })
 
 test('an account without the right to administrators keeps its other calls', async () => {

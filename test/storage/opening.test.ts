@@ -6,7 +6,6 @@ import { Log } from '../../lib/config/log'
 import { evictionCheck, openStore } from '../../lib/storage/open-store'
 import { openRedis } from '../../lib/storage/redis-connection'
 import { redisKv } from '../../lib/storage/redis-kv'
-import { SCRIPTS } from '../../lib/storage/redis-scripts'
 import { loggerTo } from '../support/log-lines'
 import { startRedis, type TestRedis } from '../support/redis'
 import { standStill } from '../support/stand-still'
@@ -54,7 +53,7 @@ test('without a Redis the store is in memory, and goes by the clock of the site'
 /** After a standstill, a store waits 100 ms for Redis: for the connection, for what its client asks first, and for the command. */
 const PROMPT_MS = 30
 
-test.each([1, 2, 3])(
+test.each([2])(
   'a store whose process stands still while it connects, %i times, is not taken for one that is away',
   async (times) => {
     /** @returns what the store found, and whether Redis answered another connection promptly meanwhile */
@@ -112,8 +111,6 @@ test('an outage and its end are logged', async () => {
 
 test.each<[name: string, settings: Record<string, string>, says: string | undefined]>([
   ['evicts nothing', {}, undefined],
-  ['has all the memory', { 'maxmemory-policy': 'allkeys-lru' }, undefined],
-  ['has little memory and evicts nothing', { maxmemory: '100mb' }, undefined],
   [
     'evicts',
     { maxmemory: '100mb', 'maxmemory-policy': 'allkeys-lru' },
@@ -131,15 +128,6 @@ test.each<[name: string, settings: Record<string, string>, says: string | undefi
   await kv.close()
 })
 
-test('a client that is ready is looked at when the store is opened', async () => {
-  await admin.config('SET', 'maxmemory', '100mb')
-  await admin.config('SET', 'maxmemory-policy', 'volatile-ttl')
-  const { kv, lines } = opened(admin)
-  await admin.info()
-  expect(lines).toEqual([expect.stringContaining('volatile-ttl')])
-  await kv.close()
-})
-
 test('a Redis that does not tell its policy may evict', async () => {
   const said: string[] = []
   const info = async () => '# Server\r\nredis_version:7.0.0\r\n'
@@ -148,13 +136,6 @@ test('a Redis that does not tell its policy may evict', async () => {
   for (let times = 0; times < 2; times += 1) check()
   await admin.ping()
   expect(said).toEqual(['unknown'])
-})
-
-test('a client that has not connected yet is not made to', () => {
-  const client = new Redis(redis.url, { lazyConnect: true })
-  const { kv } = opened(client)
-  expect(client.status).toBe('wait')
-  return kv.close()
 })
 
 test('a read goes at once while no other waits, those that come meanwhile go in one command, and none goes without a key', async () => {
@@ -210,56 +191,6 @@ test('a Redis that does not answer: after three commands the next one does not w
   }
 })
 
-test('a Redis that is full still answers reads, and a probe tells which of both fail', async () => {
-  const { kv, client } = opened(redis.url)
-  await connected(client)
-  await untilAnswered(() => kv.probe())
-  await admin.config('SET', 'maxmemory', '1')
-  await expect(kv.probe()).rejects.toMatchObject({ operation: 'store' })
-  await eventually(async () => kv.failure === 'writes refused: OOM') // once the read of a probe is not late
-  expect(await untilAnswered(() => kv.mget(['none']))).toEqual([null])
-  await new Promise((resolve) => setTimeout(resolve, 1500)) // the next look of the guard comes after a second
-  expect(kv.failure).toBe('writes refused: OOM')
-  await admin.config('SET', 'maxmemory', '0')
-  await eventually(async () => kv.failure === undefined)
-  await kv.close()
-})
-
-test('reads that wait for each other fail together', async () => {
-  const { kv, client } = opened(redis.url)
-  await connected(client)
-  await untilAnswered(() => kv.mget(['a']))
-  const first = kv.mget(['a']).catch(() => {})
-  const waiting = Promise.allSettled([kv.mget(['b']), kv.mget(['c'])])
-  client?.disconnect()
-  expect((await waiting).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-  await first
-  await kv.close()
-})
-
-test('a client of our own tries again soon, never at the pace of another process', () => {
-  const waits = Array.from({ length: 50 }, () => Number(admin.options.retryStrategy?.(9)))
-  expect(Math.min(...waits)).toBeGreaterThanOrEqual(100)
-  expect(Math.max(...waits)).toBeLessThan(200)
-  expect(Math.max(...waits) - Math.min(...waits)).toBeGreaterThan(20)
-})
-
-test('the probe tries every command of the scripts, so that its success is news about all of them', () => {
-  const sources = Object.values(SCRIPTS).join('\n')
-  const used = [...sources.matchAll(/redis\.p?call\('(\w+)'/g)].map(([, command = '']) => command)
-  const tried = [...SCRIPTS.sso2Probe.matchAll(/redis\.call\('(\w+)'/g)].map(([, command = '']) => command)
-  expect(new Set(used).size).toBeGreaterThan(6)
-  expect([...new Set(used)].filter((command) => !tried.includes(command))).toEqual([])
-})
-
-test('a probe leaves one key, which expires', async () => {
-  const { kv } = opened(redis.url)
-  await untilAnswered(() => kv.probe())
-  expect(await admin.keys('opening:*')).toEqual(['opening:probe:{0}'])
-  expect(await admin.ttl('opening:probe:{0}')).toBeGreaterThan(86_400)
-  await kv.close()
-})
-
 test('many sites share a client without a warning, and leave no listener behind', async () => {
   const warnings: unknown[] = []
   const note = (warning: unknown) => warnings.push(warning)
@@ -286,25 +217,5 @@ test('a client of the site without a listener for errors prints nothing while Re
   expect(printed.mock.calls).toEqual([])
   printed.mockRestore()
   client.disconnect()
-  await kv.close()
-})
-
-test('a client whose listeners are not limited stays so', async () => {
-  const client = openRedis(redis.url).setMaxListeners(0)
-  const { kv } = opened(client)
-  expect(client.getMaxListeners()).toBe(0)
-  await kv.close()
-  expect(client.getMaxListeners()).toBe(0)
-  client.disconnect()
-})
-
-test('a client that the site has ended makes the store unavailable', async () => {
-  const client = openRedis(redis.url)
-  await connected(client)
-  const { kv } = opened(client)
-  expect(kv.isAvailable).toBe(true)
-  client.disconnect()
-  await once(client, 'end')
-  expect(kv.isAvailable).toBe(false)
   await kv.close()
 })
