@@ -51,24 +51,6 @@ test('five failed calls in a row open it, at once', async () => {
   expect([probes, breaker.isAvailable]).toEqual([[300], false])
 })
 
-test('a success in between begins the count anew', () => {
-  const { breaker } = setup('fails')
-  fail(breaker, 4)
-  breaker.noteSuccess()
-  fail(breaker, 4)
-  expect(breaker.isAvailable).toBe(true)
-})
-
-test.each([5, 4])(
-  'after %i failed calls the first good probe closes it, and only an open one has recovered',
-  async (count) => {
-    const scene = setup('works')
-    fail(scene.breaker, count)
-    await pass(300)
-    expect([scene.breaker.isAvailable, scene.recoveries]).toEqual([true, count === 5 ? 1 : 0])
-  },
-)
-
 test('after one failed call it probes once a second until it is open, and then until a probe succeeds', async () => {
   const scene = setup('fails')
   const { breaker, probes } = scene
@@ -157,18 +139,6 @@ test.each<[asked: number | undefined, attempt: Attempt, ms: number]>([
     expect(probes).toHaveLength(1)
   },
 )
-
-test('a probe for later is sent then, and one a second at most', async () => {
-  const { breaker, probes } = setup('works')
-  breaker.startProbing(500)
-  breaker.startProbing(100) // one is planned already
-  await pass(500)
-  breaker.startProbing()
-  await pass(999)
-  expect(probes).toEqual([500])
-  await pass(1)
-  expect(probes).toEqual([500, 1500])
-})
 
 test.each<[name: string, before: (breaker: Breaker) => unknown]>([['while it is open', (breaker) => fail(breaker, 5)]])(
   'one that is closed %s probes no more',

@@ -1,9 +1,8 @@
 import http from 'node:http'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import { Sso2ResponseError, Sso2UnavailableError } from '../../lib/errors'
+import { Sso2ResponseError } from '../../lib/errors'
 import { type Call, readJson, retryAfterSeconds, sendCall } from '../../lib/remote/http'
-import { type Behaviour, failure, json, nobody, useFaultyServer } from '../support/faulty-server'
-import { eventually } from '../support/wait'
+import { type Behaviour, failure, json, useFaultyServer } from '../support/faulty-server'
 
 const server = useFaultyServer()
 afterEach(() => {
@@ -107,22 +106,6 @@ test('a call that is not answered is given up at its deadline, and one that its 
 
 /* Connections that fail. */
 
-test('a port without a listener got no request, and may be tried again', async () => {
-  const error = await failure(call({ url: nobody }))
-  expect(error).toBeInstanceOf(Sso2UnavailableError)
-  expect(error).toMatchObject({ message: 'asking: no answer (ECONNREFUSED)', retryable: true, timedOut: false })
-})
-
-test.each<[name: string, behave: Behaviour]>([
-  ['before the answer', (res) => res.destroy()],
-  ['in the middle of the body', (res) => res.writeHead(200).write('{', () => res.destroy())],
-])('a connection that is cut %s may have brought the request there', async (_name, behave) => {
-  server.become(behave)
-  const error = await failure(call())
-  expect(error).toMatchObject({ code: 'ERR_SSO2_UNAVAILABLE', retryable: false, timedOut: false })
-  expect(String(error)).toMatch(/asking: no answer \((UND_ERR_SOCKET|ECONNRESET)\)/)
-})
-
 test.each([
   ['ECONNREFUSED', true, { code: 'ECONNREFUSED' }],
   ['EAI_AGAIN', true, { code: 'EAI_AGAIN' }],
@@ -161,23 +144,6 @@ test('connections are kept for four seconds, and one that was given up is not', 
   const silent = ports.at(-1)
   await call()
   expect(ports.at(-1)).not.toBe(silent)
-})
-
-test('a connection that the server has closed meanwhile is not used again', async () => {
-  const asked = jest.spyOn(http, 'request')
-  server.become((res) => void res.end())
-  await call()
-  const [, options] = asked.mock.calls[0] ?? [] // the last call may be that of another suite of the process
-  const { agent } = options as { agent: http.Agent }
-  for (let times = 0; times < 2; times += 1) {
-    server.dropConnections()
-    // until the client has heard of each of them, also of those of other tests
-    await eventually(async () => Object.keys({ ...agent.sockets, ...agent.freeSockets }).length === 0)
-    asked.mockClear()
-    const outcome = await call().then(({ status }) => status, String)
-    const { reusedSocket }: Partial<http.ClientRequest> = asked.mock.results[0]?.value ?? {}
-    expect({ outcome, reusedSocket }).toEqual({ outcome: 200, reusedSocket: false })
-  }
 })
 
 /* What is read from an answer. */

@@ -7,7 +7,7 @@ import { type Behaviour, faultyServer, nobody } from '../support/faulty-server'
 import { send } from '../support/http'
 import { loggerTo } from '../support/log-lines'
 import { fakeClock } from './fake-clock'
-import { device, openInTest } from './sso-scene'
+import { openInTest } from './sso-scene'
 
 const siteUrl = 'http://morning.localhost:1'
 const landingUrl = `${siteUrl}/sso2/landing`
@@ -115,20 +115,6 @@ test('visitors are redirected again 1.2 s after Identify works again, and the op
   ])
 })
 
-test('a browser that returns late, sent before Identify broke, delays nothing', async () => {
-  const { front } = channel()
-  const before = now()
-  front.noteRedirect()
-  await clock.pass(1000)
-  breakIdentify()
-  for (let passed = 0; passed < 3500 && front.isAvailable; passed += 100) {
-    redirects(front, 10)
-    front.noteReturnFromIdentify(before) // one after the other
-    await clock.pass(100)
-  }
-  expect(front.isAvailable).toBe(false)
-})
-
 test('a browser that returns, sent after a probe had failed, shows that Identify works', async () => {
   const { front } = channel()
   breakIdentify()
@@ -149,48 +135,6 @@ test('a browser that does not return costs one probe of each kind', async () => 
   expect(counts()).toEqual([0, 0])
   await clock.pass(60_000)
   expect([front.isAvailable, counts()]).toEqual([true, [1, 1]])
-})
-
-test('a browser that returned to another process is known by the session that began there', async () => {
-  const { front } = channel()
-  for (let visitor = 0; visitor < 20; visitor += 1) {
-    const redirectedAt = now()
-    front.noteRedirect()
-    await clock.pass(300)
-    front.noteReturnFromIdentify(redirectedAt) // of the session: its landing page was at the other process
-    await clock.pass(1000)
-  }
-  await clock.pass(2000)
-  expect([counts(), lines]).toEqual([[0, 0], []])
-})
-
-test('a back channel that does not work gets no visitor, and one browser that is not back finds it out', async () => {
-  const { front, client } = channel()
-  emulator.faults.add({ operation: 'sessionstatus', kind: 'garbage' })
-  front.noteRedirect()
-  await client.sessionStatus({ sid: 's', lks: 'anon', ...device }).catch(() => {})
-  expect(await clock.until(() => !front.isAvailable, 3000)).toBeLessThanOrEqual(2200)
-  await clock.pass(2000)
-  expect(count('identify')).toBe(0)
-})
-
-test.each([503, 'hang'] as const)('an SSO system that is away (%p) is noticed by new visitors alone', async (how) => {
-  const { front } = channel(undefined, 2000)
-  for (const operation of ['identify', 'sessionstatus'] as const)
-    emulator.faults.add(how === 503 ? { operation, kind: 'status', code: 503 } : { operation, kind: 'hang' })
-  if (how === 'hang') clock.expectSilence()
-  expect(await untilSpared(front, 2)).toBeLessThanOrEqual(6000)
-  emulator.faults.clear()
-  expect(await clock.until(() => front.isAvailable, 5000)).toBeLessThanOrEqual(1200)
-})
-
-test('a closed health check probes no more', async () => {
-  const { front } = channel()
-  front.noteRedirect()
-  front.close()
-  redirects(front, 20)
-  await clock.pass(15_000)
-  expect(counts()).toEqual([0, 0])
 })
 
 /** A visitor who is not back, and as many looks as there are to be until none is sent. */
@@ -248,21 +192,6 @@ test('the whole SSO system is down → no browser passes', async () => {
   expect([front.isAvailable, front.mayRedirect]).toEqual([false, false])
 })
 
-test.each([
-  [2000, false],
-  [4000, true],
-])('Identify needs 2.5 s, timeoutMs is %i → available: %p', async (timeoutMs, isAvailable) => {
-  const { url: ssoUrl } = await server(async (res, seen) => {
-    await new Promise((resolve) => setTimeout(resolve, 2500))
-    await leading(302)(res, seen, 1)
-  })
-  clock.expectSilence()
-  const { front } = channel(ssoUrl, timeoutMs)
-  front.noteRedirect()
-  await clock.pass(8000)
-  expect(front.isAvailable).toBe(isAvailable)
-})
-
 /* What Identify has to do. */
 
 const isOther =
@@ -289,28 +218,6 @@ test.each<[name: string, line: RegExp, behave: Behaviour]>([
   const probe = seen.find(({ method }) => method === 'GET')
   expect(probe).toMatchObject({ url: expect.stringContaining('/identify?'), headers: { accept: 'text/html' } })
   expect(new URL(probe?.url ?? '', ssoUrl).searchParams.get('r')).toBe(`${siteUrl}/`)
-})
-
-/** The landing address to which the emulator would lead this very browser. */
-const goodLanding = async (path: string) => {
-  const { headers } = await send({ method: 'GET', url: new URL(`${emulator.url}/sso${path}`), headers: {} })
-  return headers.location ?? ''
-}
-const leading =
-  (status: number, change: (landing: string) => string = (landing) => landing): Behaviour =>
-  async (res, seen) =>
-    void to(change(await goodLanding(seen.url)), status)(res, seen, 1)
-
-test.each<[name: string, isGood: boolean, behave: Behaviour]>([
-  ['HTTP 299', false, leading(299)],
-  ['HTTP 399', true, leading(399)],
-  ['HTTP 400', false, leading(400)],
-  ['https to the same place', true, leading(302, (landing) => landing.replace(/^http:/, 'https:'))],
-])('an Identify that leads here with %s is good: %p', async (_name, isGood, behave) => {
-  const { url: ssoUrl } = await server(behave)
-  const { front } = channel(ssoUrl)
-  await lookedAt(front)
-  expect(front.isAvailable).toBe(isGood)
 })
 
 test('where the site has its landing page elsewhere, a good token is enough', async () => {

@@ -61,12 +61,6 @@ test('each call asks what the interface says, and the gift as JSON', async () =>
   ])
 })
 
-test('the scopes can be asked for, with and without a client', () => {
-  const scopes = Object.fromEntries(calls.map(([name, , scope]) => [name, scope]))
-  expect(PlatformApi.scopes).toEqual({ ...scopes, administratorsByAccount: '/external/admin/r' })
-  expect(api.scopes).toBe(PlatformApi.scopes)
-})
-
 test.each([502, 503, 504])('HTTP %i is asked once more', async (status) => {
   server.become((res, seen, count) => (count === 1 ? json(res, status, {}) : good(res, seen, count)))
   await api.marketplaceGroups()
@@ -270,15 +264,6 @@ describe('a source of tokens', () => {
     expect([told, server.seen.length]).toEqual([expected, tokens.length - 1])
   })
 
-  test('is told the refused token, and what it gives then is used', async () => {
-    server.become(onlyFor('second-token'))
-    const { told, client } = source('first-token', 'second-token')
-    expect(await client.marketplaceGroups()).toEqual([])
-    expect(told).toEqual([[], ['first-token']])
-    const sent = server.seen.map(({ headers }) => headers.authorization)
-    expect(sent).toEqual(['Bearer first-token', 'Bearer second-token'])
-  })
-
   test('is asked for another token once only; the second 401 stands', async () => {
     server.become(onlyFor('third-token'))
     const { told, client } = source('first-token', 'second-token', 'third-token')
@@ -286,11 +271,6 @@ describe('a source of tokens', () => {
     expect(error).toMatchObject({ name: 'PlatformApiError', code: 'ERR_SSO2_PLATFORM_API', httpStatus: 401 })
     expect(inspect(error, { depth: 20, showHidden: true })).not.toMatch(/first-token|second-token/)
     expect([told.length, server.seen.length]).toEqual([2, 2])
-  })
-
-  test('that fails, fails the call with its own error', async () => {
-    const reason = new Error('the vault is shut')
-    expect(await failure(apiWith(() => Promise.reject(reason)).marketplaceGroups())).toBe(reason)
   })
 
   test('that never answers ends at timeoutMs, nothing sent', async () => {

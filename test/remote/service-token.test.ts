@@ -74,15 +74,6 @@ test.each([
   },
 )
 
-test('a token endpoint that fails when a token is to be replaced leaves nothing behind', async () => {
-  await api.marketplaceGroups()
-  emulator.faults.add({ operation: 'marketplace', kind: 'status', code: 401, times: 1 })
-  emulator.faults.add({ operation: 'token', kind: 'down', times: 1 })
-  expect(await failure(api.marketplaceGroups())).toBeInstanceOf(Sso2UnavailableError)
-  expect(await api.marketplaceGroups()).toHaveLength(2)
-  expect(counts()).toEqual([3, 3])
-})
-
 test('a call does not wait for a slow token beyond its bound; the next one uses what came meanwhile', async () => {
   emulator.faults.add({ operation: 'token', kind: 'slow', ms: 500, times: 1 })
   expect(await failure(api.marketplaceGroups({ timeoutMs: 100 }))).toMatchObject({ timedOut: true })
@@ -139,12 +130,5 @@ describe('a token endpoint that answers as a test says', () => {
     const next = await Promise.all(Array.from({ length: 50 }, () => get('token-1')))
     expect(new Set(next.flat())).toEqual(new Set(['token-2', 2]))
     expect(await get('token-1')).toEqual(['token-2', 2])
-  })
-
-  test('a token that is refused and given once more is asked for once a call', async () => {
-    const get = sourceOf(() => ({ access_token: 'the-same' }))
-    expect(await get()).toEqual(['the-same', 1])
-    expect(await get('the-same')).toEqual(['the-same', 2])
-    expect(await get()).toEqual(['the-same', 2])
   })
 })

@@ -2,7 +2,7 @@ import { Sso2ResponseError } from '../../lib/errors'
 import type { Sso2Client } from '../../lib/remote/sso2'
 import { type Behaviour, failure, json, outcomeOf } from '../support/faulty-server'
 import { fakeClock } from './fake-clock'
-import { claimsOf, device, isWell, says, secret, useScenes } from './sso-scene'
+import { claimsOf, device, isWell, says, useScenes } from './sso-scene'
 
 /* What each operation sends, takes and throws, and what the client finds out by itself. */
 
@@ -93,14 +93,6 @@ test.each(rows)('$operation names itself and what was wrong with the answer', as
   }
 })
 
-test('an error that is signed with another secret of ours changes nothing, and is not asked about again', async () => {
-  const other = 'the secret that comes next'
-  const unknown = says({ err: 'session_not_found', sts: null }, other)
-  const { server, client, ask } = await setup(unknown, { clientSecret: [secret, other] })
-  expect(await ask()).toMatchObject({ err: 'session_not_found' })
-  expect([server.seen.length, client.secretInUse]).toEqual([1, 0])
-})
-
 /* Who watches. */
 
 /** What the watch was told. */
@@ -147,42 +139,4 @@ test.each([['with a session', { sts: 'anon' }, 'the probe was answered with a se
   },
 )
 
-test('a probe asks about a session that does not exist, as a status check does, and has the time of one', async () => {
-  const { told, watch } = watching()
-  const { server, client } = await setup(() => {}, { watch, timeoutMs: 500 })
-  const { pass, expectSilence } = fakeClock()
-  expectSilence()
-  client.probeInBackground()
-  await pass(400)
-  expect(told).toEqual([])
-  await pass(200)
-  expect(told).toEqual([['sessionstatus', saidBy('no answer within 500 ms')]])
-  expect(server.seen[0]).toMatchObject({ method: 'POST', url: '/sessionstatus' })
-  expect(claimsOf(server.seen[0]?.body ?? '')).toMatchObject({
-    sid: expect.stringMatching(/^[0-9a-f-]{36}$/),
-    lks: 'anon',
-    ipa: '127.0.0.1',
-    uas: 'express-sso2',
-  })
-})
-
 /* When it asks by itself. */
-
-test('a browser that is sent on has the SSO system asked where there are several secrets, and only there', async () => {
-  const { pass } = fakeClock()
-  const single = await setup(isWell)
-  const several = await setup(isWell, { clientSecret: [secret, 'the secret that comes next'] })
-  const one = await setup(isWell, { clientSecret: [secret] })
-  const asked = () => [single, several, one].map(({ server }) => server.seen.length)
-  const sendOn = () => {
-    for (const { client } of [single, several, one]) client.identifyUrl('https://news.example/')
-  }
-  sendOn()
-  await pass(900)
-  expect(asked()).toEqual([0, 1, 0])
-  sendOn()
-  await pass(50)
-  expect(asked()).toEqual([0, 1, 0])
-  await pass(200)
-  expect(asked()).toEqual([0, 2, 0])
-})

@@ -92,13 +92,6 @@ describe('a Cluster', () => {
     expect(recoveries).toBe(1)
   })
 
-  test('no master is available: the Cluster is not', async () => {
-    for (const key of [first, second]) await miss(guards, key, 3)
-    expect(guards.isAvailable).toBe(true)
-    await miss(guards, third, 3)
-    expect(guards.isAvailable).toBe(false)
-  })
-
   test('a master whose slots have moved to others is forgotten', async () => {
     await miss(guards, first, 1)
     const slots = cluster.slots.slice()

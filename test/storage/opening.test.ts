@@ -3,7 +3,7 @@ jest.unmock('../../lib/deadline')
 import { once } from 'node:events'
 import { type Cluster, Redis } from 'ioredis'
 import { Log } from '../../lib/config/log'
-import { evictionCheck, openStore } from '../../lib/storage/open-store'
+import { openStore } from '../../lib/storage/open-store'
 import { openRedis } from '../../lib/storage/redis-connection'
 import { redisKv } from '../../lib/storage/redis-kv'
 import { loggerTo } from '../support/log-lines'
@@ -126,16 +126,6 @@ test.each<[name: string, settings: Record<string, string>, says: string | undefi
   await client?.ping()
   expect(lines).toEqual(says === undefined ? [] : [says])
   await kv.close()
-})
-
-test('a Redis that does not tell its policy may evict', async () => {
-  const said: string[] = []
-  const info = async () => '# Server\r\nredis_version:7.0.0\r\n'
-  const hosted = Object.assign(Object.create(admin) as Redis, { info })
-  const check = evictionCheck(hosted, (text) => void said.push(text))
-  for (let times = 0; times < 2; times += 1) check()
-  await admin.ping()
-  expect(said).toEqual(['unknown'])
 })
 
 test('a read goes at once while no other waits, those that come meanwhile go in one command, and none goes without a key', async () => {

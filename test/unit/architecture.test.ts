@@ -43,11 +43,6 @@ const ranks: Readonly<Record<string, number>> = {
 const rank = (file: string) => ranks[folder(file)]
 const pure = files.filter((file) => (rank(file) ?? 9) <= 2)
 
-test('every file has a rank, or belongs to what stands beside the ranks', () => {
-  const beside = ['cli', 'emulator', 'examiner', 'testing']
-  expect(files.filter((file) => rank(file) === undefined && !beside.includes(folder(file)))).toEqual([])
-})
-
 test('imports point downwards only', () => {
   const isDown = ({ from, to }: Import) => {
     const [upper, lower] = [rank(from), rank(to)]

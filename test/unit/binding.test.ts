@@ -1,11 +1,4 @@
-import {
-  checkMarker,
-  isBindingValue,
-  issuedAtOf,
-  type MarkerState,
-  makeStamp,
-  redirectStart,
-} from '../../lib/decide/binding'
+import { checkMarker, issuedAtOf, type MarkerState, makeStamp, redirectStart } from '../../lib/decide/binding'
 import type { MacKeys, Purpose } from '../../lib/decide/signed-cookie'
 import { NOW } from './samples'
 
@@ -69,14 +62,4 @@ test.each<[what: string, parameter: string | undefined, age: number, state: Mark
   ['that is missing', undefined, 0, 'none'],
 ])('a marker %s counts as it should', (_what, parameter, age, state) => {
   expect(checkMarker(keys, parameter, AT + age)).toBe(state)
-})
-
-test.each([
-  [cookie, true],
-  [undefined, false],
-  ['', false],
-  [`${cookie}a`, false],
-  [`${cookie.slice(1)}=`, false],
-])("%j is a binding cookie's value: %s", (text, isOne) => {
-  expect(isBindingValue(text)).toBe(isOne)
 })

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { makeConfig } from '../../lib/config'
 import { optionSchemas } from '../../lib/config/schema'
-import { LOG_LINES, logText } from '../../lib/decide/log-lines'
+import { LOG_LINES } from '../../lib/decide/log-lines'
 import { Sso2Client, type Sso2ClientOptions } from '../../lib/remote/sso2'
 import type { Sso2Options } from '../../lib/web/sso2-options'
 import {
@@ -32,12 +32,6 @@ test('without any option every missing one is named at once, with its variable',
   // two secrets that are missing are not reported as equal
   for (const problem of problems) expect(problem.message).toMatch(/^is required/)
   expect(code).toBe('ERR_SSO2_CONFIG')
-})
-
-test('the old name of an option is reported with the new one', () => {
-  expect(problemsOf({ identifyUser: () => ({ accountId: '1' }) })).toEqual([
-    { option: 'identifyUser', message: 'is called loadUser' },
-  ])
 })
 
 test('uncaught, each problem is printed once, and programs read them all the same', () => {
@@ -91,15 +85,6 @@ test.each<[given: object, option: string, message: RegExp]>([
 test('routes that are off are not one path, and a path of one word may be in siteUrl', () => {
   expect(make({ routes: { logout: false, logoutAll: false } }).routes).toMatchObject({ logoutAll: false })
   expect(make({ siteUrl: 'https://www.example/news', routes: { landing: '/news' } }).siteUrl).toMatch(/news$/)
-})
-
-test('every unknown option is reported, along with all other problems', () => {
-  const unknown = { identfy: 1, session: { idle: 1, absolute: 1 }, brand: { colour: '#fff' } }
-  const others = { recheckSeconds: -1, texts: { login_titel: 'Log in' } }
-  const paths = ['brand.colour', 'identfy', 'recheckSeconds', 'session.absolute', 'session.idle', 'texts.login_titel']
-  expect(optionsOf({ ...unknown, ...others })).toEqual(paths)
-  const texts = problemsOf(others).find(({ option }) => option.startsWith('texts'))
-  expect(texts?.message).toBe('is no text of the built-in pages: the nearest code is login_title')
 })
 
 /** `Options` with every option present and undefined, nested ones too. Fails to compile where one refuses that. */
@@ -327,29 +312,6 @@ test.each<[option: string, value: unknown]>([
   const { problems, message } = errorOf({ ...required, [option]: value, graceSeconds: -1 })
   expect(problems.map((one) => one.option).sort()).toEqual(['graceSeconds', option].sort())
   expect(message).not.toContain('VALUE')
-})
-
-test.each([
-  [{ views: { login: 'VALUE', problem: {} } }, ['views.login', 'views.problem']],
-  [
-    { ticketExchange: { grantType: 1, clientAuth: 'VALUE' } },
-    ['ticketExchange.clientAuth', 'ticketExchange.grantType'],
-  ],
-])('%p is refused at its place', (options, places) => {
-  expect(optionsOf(options)).toEqual(places)
-  expect(JSON.stringify(problemsOf(options))).not.toContain('VALUE')
-})
-
-test('a logger may be an object of a class, and without one it is the console', () => {
-  class Own {
-    warn(): void {}
-    info(): void {}
-  }
-  expect(make({ logger: new Own() }).clientId).toBe('the-site')
-  const warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
-  make().log.warn('a', LOG_LINES.redirectLoop)
-  expect(warn.mock.calls).toEqual([[`express-sso2: ${logText(LOG_LINES.redirectLoop)}`]])
-  warn.mockRestore()
 })
 
 test('no line of the log holds a secret of the configuration', () => {

@@ -65,8 +65,3 @@ test('the button has the very colour that was given', () => {
   )
   expect(accentOf('#FA0', ['#ffffff'], TEXT_CONTRAST).brand).toBe('#ffaa00')
 })
-
-test('the text on a button is white as long as it can be read, and black after that', () => {
-  expect(accentOf('#767676', ['#ffffff'], TEXT_CONTRAST).onBrand).toBe('#ffffff')
-  expect(accentOf('#777777', ['#ffffff'], TEXT_CONTRAST).onBrand).toBe('#000000')
-})

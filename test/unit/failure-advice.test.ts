@@ -1,11 +1,6 @@
 import { failureAdvice, type Step, tokenAdvice } from '../../lib/decide/failure-advice'
-import { LOG_LINES, logText } from '../../lib/decide/log-lines'
-import {
-  hasCause,
-  type RedisFailure,
-  redisFailureAdvice,
-  redisFailureReason,
-} from '../../lib/decide/redis-failure-advice'
+import { logText } from '../../lib/decide/log-lines'
+import { hasCause, redisFailureAdvice, redisFailureReason } from '../../lib/decide/redis-failure-advice'
 import {
   PlatformApiError,
   Sso2ResponseError,
@@ -123,13 +118,6 @@ test('a hook of the site that throws is named with the place, whatever it throws
   expect(of('identify', new TypeError('no luck')).line.check).toBe('the stack below') // of no hook
 })
 
-test('two places that throw are two causes, and one that throws twice is one', () => {
-  const throwers = [() => new Error('a'), () => new Error('a')]
-  const causes = [0, 1, 0].map((index) => of('loadUser', throwers[index]?.(), true).cause)
-  expect(new Set(causes).size).toBe(2)
-  expect(causes[0]).toBe(causes[2])
-})
-
 const reply = (message: string, command?: string) =>
   Object.assign(new Error(message), {
     name: 'ReplyError',
@@ -232,29 +220,4 @@ test.each<[failure: Parameters<typeof redisFailureReason>[0], reason: string]>([
   [{ error: Object.assign(new Error('x'), { code: 'CERT_HAS_EXPIRED' }) }, 'CERT_HAS_EXPIRED'],
 ])('the reason of %p is "%s"', (failure, reason) => {
   expect(redisFailureReason(failure)).toBe(reason)
-})
-
-test('a failure of one master of a Cluster concerns its own users, and the line says so', () => {
-  const failed = (node?: string) => redisFailureAdvice({ error: new Error('no answer in time'), node }).users
-  expect(failed('10.0.0.1:6379')).toMatch(/logins get 503\. Only users with data on this master are affected$/)
-  expect(failed()).not.toMatch(/Only users/)
-})
-
-test('a line says what a refused write means for users, and names the node of a Cluster once', () => {
-  const textOf = (failure: RedisFailure) => logText(redisFailureAdvice(failure))
-  expect(textOf({ error: refused })).toMatch(/\. Users stay logged in for \{grace\}, but logins get 503/)
-  expect(textOf({ error: reply('OOM x', 'mget') })).toMatch(/\. Users get pages without login/)
-  const error = Object.assign(new Error('connect'), { code: 'ECONNREFUSED', address: '10.0.0.1', port: 6379 })
-  expect(textOf({ error, node: '10.0.0.1:6379' })).toContain('(ECONNREFUSED (10.0.0.1:6379))')
-})
-
-test('a line of the log has one full stop after what happened, and says what to check', () => {
-  const line = logText({ ...LOG_LINES.redisRefusesWrites, happened: 'It said: no.' })
-  expect(line).toMatch(/^It said: no\. Users stay/)
-  for (const { check } of Object.values(LOG_LINES)) expect(check).toMatch(/^(?:1\. )?\w.{5}/)
-})
-
-test('only a refused token of a status check keeps every user from the SSO system', () => {
-  const usersOf = (step: Step) => of(step, answered(400)).line.users
-  expect([usersOf('exchangeTicket'), usersOf('loadUser')]).not.toContain(usersOf('sessionstatus'))
 })

@@ -50,30 +50,6 @@ test('each cause is told once a minute, and how often it happened meanwhile', ()
   ])
 })
 
-test('a second outage within a minute after the all-clear is logged, each cause of it', () => {
-  const { lines, log } = setup()
-  const away = () => {
-    log.warn('sso:ECONNREFUSED', line('refused'))
-    log.warn('sso:503', line('failing'))
-  }
-  log.warn('store:x', line('another topic'))
-  away()
-  now += 100
-  log.warn('sso:503', line('failing'))
-  log.over('sso', 'answers again')
-  now += 100
-  away()
-  log.warn('store:x', line('another topic'))
-  expect(lines.map((line) => line.replace(/^(\w+) express-sso2:/, '$1'))).toEqual([
-    'warn another topic',
-    'warn refused',
-    'warn failing',
-    'info answers again',
-    'warn refused',
-    'warn failing (1 more like it since the last line)',
-  ])
-})
-
 test('a failure of a call that began before the all-clear is not logged after it', () => {
   const { lines, log } = setup()
   const fail = (beganAt: number) =>

@@ -70,16 +70,6 @@ test('a line stays one line', () => {
   expect(onOneLine('a\r\nb\u001b[31mc\u2028d\u0000e\u009bf')).toBe('a b [31mc d e f')
 })
 
-test('where one secret is a part of another nothing is left of the longer one', () => {
-  expect(maskSecrets('it was horse-battery', ['horse', 'horse-battery'])).toBe('it was ***')
-  expect(maskSecrets('it was (correct)', ['correct', '(correct)'])).toBe('it was ***')
-})
-
-test('the first eight characters of a secret count as the secret, and seven do not', () => {
-  expect(maskSecrets('Zk3v9-Qp1, Zk3v9-Q1, x-Zk3v9-Qp', ['Zk3v9-Qp'])).toBe('***1, Zk3v9-Q1, x-***')
-  expect(maskSecrets('Zk3v9-Q1, Zk3v9-Q', ['Zk3v9-Q'])).toBe('Zk3v9-Q1, ***')
-})
-
 const DEMO = 'localhost-3000-demo-secret-not-for-production'
 
 test.each<[secret: string, printed: string]>([
