@@ -1,4 +1,4 @@
-import { LOG_LINES, RECOVERIES } from '../lib/decide/log-lines'
+import { LOG_LINES, RECOVERIES } from '../lib/log/log-lines'
 import { isNode, type Node, nodesOf, readText, sources, treeOf } from './support/sources'
 
 /* Pages quote the texts of the package, and texts name headings of pages: both must exist. */

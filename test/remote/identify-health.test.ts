@@ -1,5 +1,5 @@
-import { Log } from '../../lib/config/log'
 import { demoOptions } from '../../lib/emulator'
+import { Log } from '../../lib/log/log'
 import { IdentifyHealth } from '../../lib/remote/identify-health'
 import { Sso2Client } from '../../lib/remote/sso2'
 import { sharedEmulator } from '../emulator/shared'

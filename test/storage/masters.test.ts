@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import calculateSlot from 'cluster-key-slot'
 import { type Cluster, Redis } from 'ioredis'
-import { type RedisFailure, redisFailureReason } from '../../lib/decide/redis-failure-advice'
+import { type RedisFailure, redisFailureReason } from '../../lib/log/redis-failure-advice'
 import type { Kv } from '../../lib/storage/kv'
 import { evictionCheck } from '../../lib/storage/open-store'
 import { RedisGuards } from '../../lib/storage/redis-guard'

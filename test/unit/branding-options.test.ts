@@ -12,10 +12,6 @@ function refused(options: object, environment?: NodeJS.ProcessEnv): string[] {
   return optionsOf(options, environment)
 }
 
-test('without options there is no brand, no link, no policy for views, and English', () => {
-  expect(make({})).toMatchObject({ brand: {}, links: {}, language: 'en', texts: EN, contentSecurityPolicy: false })
-})
-
 const places = ['/logo.svg', '/a/b?v=3#mark', 'https://cdn.example:8443/logo.svg?v=3']
 const noPlaces: Record<string, unknown[]> = {
   'no text': [42],
@@ -75,20 +71,6 @@ test.each<[options: object, places: string[]]>([
   [{ contentSecurityPolicy: "default-src 'self'\nVALUE: x" }, ['contentSecurityPolicy']],
 ])('%p is refused at its place', (options, names) => {
   expect(refused(options)).toEqual(names)
-})
-
-test('what is right is taken', () => {
-  const brand = {
-    name: 'Ærlig Avis – “nå”',
-    logoUrl: '/logo.svg',
-    color: '#C81',
-    stylesheetUrl: 'https://cdn.example/a.css',
-  }
-  const policy = (nonce: string) => `script-src 'nonce-${nonce}'`
-  const config = make({ brand, links: { help: '/help' }, language: 'nb', contentSecurityPolicy: policy })
-  expect(config).toMatchObject({ brand, links: { help: '/help' }, language: 'nb', contentSecurityPolicy: policy })
-  expect(make({ contentSecurityPolicy: "default-src 'self'" }).contentSecurityPolicy).toBe("default-src 'self'")
-  expect(make({ contentSecurityPolicy: false }).contentSecurityPolicy).toBe(false)
 })
 
 describe('texts', () => {

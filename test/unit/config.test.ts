@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { makeConfig } from '../../lib/config'
 import { optionSchemas } from '../../lib/config/schema'
-import { LOG_LINES } from '../../lib/decide/log-lines'
+import { LOG_LINES } from '../../lib/log/log-lines'
 import { Sso2Client, type Sso2ClientOptions } from '../../lib/remote/sso2'
 import type { Sso2Options } from '../../lib/web/sso2-options'
 import {

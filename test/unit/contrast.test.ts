@@ -1,9 +1,10 @@
-import fc from 'fast-check'
 import { accentOf, contrast, EDGE_CONTRAST, isColor, TEXT_CONTRAST } from '../../lib/decide/contrast'
 import { colorsOf, SCHEMES } from '../../lib/web/pages/style'
 
 const hex = (value: number) => `#${value.toString(16).padStart(6, '0')}`
-const color = fc.integer({ min: 0, max: 0xffffff }).map(hex)
+/** Colours from all over, and those at the edges. */
+const all = Array.from({ length: 300 }, (_, index) => hex((index * 7_919_123) % 0x1000000))
+const colors = ['#000000', '#ffffff', '#ffff00', '#757575', '#767676', '#777777', ...all]
 const schemes = Object.keys(SCHEMES) as (keyof typeof SCHEMES)[]
 
 test.each([
@@ -45,23 +46,16 @@ const pairs: [name: string, ground: string, least: number][] = [
 /** The pairs of a scheme that cannot be read. */
 const unreadable = (given: string) =>
   schemes.flatMap((scheme) => {
-    const colors = colorsOf(scheme, given)
-    const of = (name: string) => colors[name] ?? ''
+    const used = colorsOf(scheme, given)
+    const of = (name: string) => used[name] ?? ''
     return pairs.filter(([name, ground, least]) => contrast(of(name), of(ground)) < least)
   })
 
 test('whatever colour a site gives, all of every page can be read, light and dark', () => {
-  fc.assert(
-    fc.property(color, (given) => unreadable(given).length === 0),
-    { numRuns: 200, examples: [['#000000'], ['#ffffff'], ['#ffff00'], ['#757575'], ['#767676'], ['#777777']] },
-  )
+  expect(colors.filter((given) => unreadable(given).length > 0)).toEqual([])
 })
 
 test('the button has the very colour that was given', () => {
-  fc.assert(
-    fc.property(color, fc.constantFrom(...schemes), (given, scheme) => {
-      expect(colorsOf(scheme, given)['brand']).toBe(given)
-    }),
-  )
+  for (const scheme of schemes) expect(colors.map((given) => colorsOf(scheme, given)['brand'])).toEqual(colors)
   expect(accentOf('#FA0', ['#ffffff'], TEXT_CONTRAST).brand).toBe('#ffaa00')
 })

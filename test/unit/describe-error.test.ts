@@ -1,5 +1,5 @@
-import { describeError } from '../../lib/decide/describe-error'
-import { onOneLine } from '../../lib/decide/masking'
+import { describeError } from '../../lib/log/describe-error'
+import { onOneLine } from '../../lib/log/masking'
 
 function thrownHere(): Error {
   return new TypeError('no such user')

@@ -1,6 +1,3 @@
-import { failureAdvice, type Step, tokenAdvice } from '../../lib/decide/failure-advice'
-import { logText } from '../../lib/decide/log-lines'
-import { hasCause, redisFailureAdvice, redisFailureReason } from '../../lib/decide/redis-failure-advice'
 import {
   PlatformApiError,
   Sso2ResponseError,
@@ -8,6 +5,9 @@ import {
   TokenError,
   type TokenFault,
 } from '../../lib/errors'
+import { failureAdvice, type Step, tokenAdvice } from '../../lib/log/failure-advice'
+import { logText } from '../../lib/log/log-lines'
+import { hasCause, redisFailureAdvice, redisFailureReason } from '../../lib/log/redis-failure-advice'
 
 const of = (step: Step, error: unknown, isHookOfSite = false) => failureAdvice({ step, error, isHookOfSite })
 const answered = (status: number | undefined, why = 'the answer is odd') => new Sso2ResponseError('x', status, why)

@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream'
 import pino from 'pino'
 import winston from 'winston'
-import { Log, type Logger } from '../../lib/config/log'
-import { LOG_LINES, type LogLine } from '../../lib/decide/log-lines'
+import { Log, type Logger } from '../../lib/log/log'
+import { LOG_LINES, type LogLine } from '../../lib/log/log-lines'
 import { eventually } from '../support/wait'
 
 /** A line that says what happened, and the rest of it. */

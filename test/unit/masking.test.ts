@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { maskSecrets, onOneLine } from '../../lib/decide/masking'
+import { maskSecrets, onOneLine } from '../../lib/log/masking'
 
 const token = 'Zk3v9-Qp_7sLw0aXyB4tRn2cVd8mEuJh'
 const b64 = (text: string) => Buffer.from(text).toString('base64')

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { type MacKeys, SignedCookie, sign } from '../../lib/decide/signed-cookie'
 
 const keys: MacKeys = [Buffer.alloc(32, 1)]
@@ -34,10 +33,6 @@ test('what is signed but no JSON object is nothing', () => {
     const value = Buffer.from(json).toString('base64url')
     expect(cookieOf().read(`${value}.${sign(keys, 'logout', value)}`)).toBeUndefined()
   }
-})
-
-test('no text at all makes the reader throw', () => {
-  fc.assert(fc.property(fc.string(), (text) => expect(cookieOf().read(text)).toBeUndefined()))
 })
 
 test('while secrets are rotated an old cookie is read, and a new one has the first secret', () => {

@@ -1,5 +1,5 @@
 /** Texts of the log: what happened, what users see, what to check, and the heading of docs/troubleshooting.md that explains it. Pure. */
-import { MAX_RETURN_LENGTH } from './return-to'
+import { MAX_RETURN_LENGTH } from '../decide/return-to'
 
 /** Parts of a log line, each a sentence without its full stop. */
 interface LogTexts {

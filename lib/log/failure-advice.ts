@@ -7,19 +7,13 @@ import {
   TokenError,
   type TokenFault,
 } from '../errors'
+import type { Operation } from '../protocol/claims'
 import { connectionAdvice } from './connection-advice'
 import { describeError } from './describe-error'
 import { LOG_LINES, type LogLine } from './log-lines'
 
 /** A step that can fail: a hook, its default, or an operation of the SSO system. */
-export type Step =
-  | 'exchangeTicket'
-  | 'loadUser'
-  | 'identify'
-  | 'authenticate'
-  | 'sessionstatus'
-  | 'logout'
-  | 'logoutall'
+export type Step = 'exchangeTicket' | 'loadUser' | Operation
 
 /** Kind of a failure. `token`: the site refused the response. */
 type FailureKind =
@@ -51,48 +45,34 @@ export interface FailureAdvice {
   readonly frames: readonly string[]
 }
 
-const TOKEN_ENDPOINT = 'that tokenUrl (SSO2_TOKEN_URL) is the token endpoint of the authorization server'
-const TOKEN_CLIENT =
-  'that the authorization server accepts clientId (SSO2_CLIENT_ID), clientSecret (SSO2_CLIENT_SECRET) and ticketExchange'
-const USER_PATH = 'that userPath (SSO2_USER_PATH) below apiUrl (SSO2_API_URL) returns the user of an access token'
-const SSO_URL = 'that ssoUrl (SSO2_URL) is the base address of the SSO system'
-const CLIENT =
-  "clientId (SSO2_CLIENT_ID), clientSecret (SSO2_CLIENT_SECRET), organisationId (SSO2_ORGANISATION_ID), this machine's clock, and that the API client is enabled for SSO2 in the admin portal"
-const BUSY = 'how many calls your sites send. The package pauses them for a while'
-
-const works = (what: string) => `that ${what} works, and that this machine reaches it`
-const isSlow = (what: string) => `whether ${what} is slow, or a firewall drops the packets`
-
 type AdviceTexts = Readonly<Record<Exclude<FailureKind, 'token' | 'thrown'>, string>>
 
-const TOKEN_LOOKS: AdviceTexts = {
-  no_answer: works('the authorization server at tokenUrl (SSO2_TOKEN_URL)'),
-  slow: isSlow('the authorization server at tokenUrl (SSO2_TOKEN_URL)'),
-  failing: 'the authorization server at tokenUrl (SSO2_TOKEN_URL)',
-  too_many: BUSY,
-  nowhere: TOKEN_ENDPOINT,
-  refused: TOKEN_CLIENT,
-  unreadable: TOKEN_ENDPOINT,
-}
-const USER_LOOKS: AdviceTexts = {
-  no_answer: works('the REST API at apiUrl (SSO2_API_URL)'),
-  slow: isSlow('the REST API at apiUrl (SSO2_API_URL)'),
-  failing: 'the REST API at apiUrl (SSO2_API_URL)',
-  too_many: BUSY,
-  nowhere: USER_PATH,
-  refused:
-    'the scopes of the API client, and that apiUrl (SSO2_API_URL) accepts the access tokens of tokenUrl (SSO2_TOKEN_URL)',
-  unreadable: USER_PATH,
-}
-const SSO_LOOKS: AdviceTexts = {
-  no_answer: works('the SSO system at ssoUrl (SSO2_URL)'),
-  slow: isSlow('the SSO system at ssoUrl (SSO2_URL)'),
-  failing: 'the SSO system at ssoUrl (SSO2_URL)',
-  too_many: BUSY,
-  nowhere: SSO_URL,
-  refused: CLIENT,
-  unreadable: SSO_URL,
-}
+/** What to check about a system: the address that the site has of it, and what it must accept. */
+const looksAt = (system: string, address: string, accepted: string): AdviceTexts => ({
+  no_answer: `that ${system} works, and that this machine reaches it`,
+  slow: `whether ${system} is slow, or a firewall drops the packets`,
+  failing: system,
+  too_many: 'how many calls your sites send. The package pauses them for a while',
+  nowhere: address,
+  refused: accepted,
+  unreadable: address,
+})
+
+const TOKEN_LOOKS = looksAt(
+  'the authorization server at tokenUrl (SSO2_TOKEN_URL)',
+  'that tokenUrl (SSO2_TOKEN_URL) is the token endpoint of the authorization server',
+  'that the authorization server accepts clientId (SSO2_CLIENT_ID), clientSecret (SSO2_CLIENT_SECRET) and ticketExchange',
+)
+const USER_LOOKS = looksAt(
+  'the REST API at apiUrl (SSO2_API_URL)',
+  'that userPath (SSO2_USER_PATH) below apiUrl (SSO2_API_URL) returns the user of an access token',
+  'the scopes of the API client, and that apiUrl (SSO2_API_URL) accepts the access tokens of tokenUrl (SSO2_TOKEN_URL)',
+)
+const SSO_LOOKS = looksAt(
+  'the SSO system at ssoUrl (SSO2_URL)',
+  'that ssoUrl (SSO2_URL) is the base address of the SSO system',
+  "clientId (SSO2_CLIENT_ID), clientSecret (SSO2_CLIENT_SECRET), organisationId (SSO2_ORGANISATION_ID), this machine's clock, and that the API client is enabled for SSO2 in the admin portal",
+)
 
 /** Steps whose limit is the option `timeoutMs`. */
 const STEPS_WITH_OPTION: readonly Step[] = ['sessionstatus', 'identify']

@@ -3,10 +3,10 @@
  * After a recovery is logged, the next failure is logged at once.
  */
 
-import { describeError } from '../decide/describe-error'
-import { type FailedStep, failureAdvice } from '../decide/failure-advice'
-import { type LogLine, logText } from '../decide/log-lines'
-import { maskSecrets, onOneLine } from '../decide/masking'
+import { describeError } from './describe-error'
+import { type FailedStep, failureAdvice } from './failure-advice'
+import { type LogLine, logText } from './log-lines'
+import { maskSecrets, onOneLine } from './masking'
 
 /** Receives the log lines. Default: the console. pino and winston fit. */
 export interface Logger {
