@@ -1,7 +1,7 @@
 import http from 'node:http'
 import { type Behaviour, json, nobody } from '../support/faulty-server'
 import { fakeClock } from './fake-clock'
-import { isWell, onlyOf, says, useScenes } from './sso-scene'
+import { device, isWell, onlyOf, says, useScenes } from './sso-scene'
 
 /* What counts as an outage of the SSO system, and what ends one. */
 
@@ -71,6 +71,17 @@ test.each<[name: string, looks: number, answer: object, behave: Behaviour]>([
   await pass(1500)
   expect([client.isAvailable, server.seen.length]).toEqual([true, 16 + looks])
   expect(server.seen.filter(({ url }) => url === '/sessionstatus').length).toBe(looks)
+})
+
+test('Logout and Logout all that do not work stop nothing else, and cause one probe', async () => {
+  const { pass } = fakeClock()
+  const { server, client, times } = await setup((res, seen, count) =>
+    seen.url.startsWith('/logout') ? json(res, 503, {}, { 'retry-after': '30' }) : isWell(res, seen, count),
+  )
+  await times(4, () => client.logout({ sid: 's1', ...device }).catch(() => {}))
+  await times(4, () => client.logoutAll({ aid: 'account-ada', ...device }).catch(() => {}))
+  await pass(1500)
+  expect([client.isAvailable, server.seen.length]).toEqual([true, 9])
 })
 
 test.each<[name: string, behave: Behaviour, error: object, withinMs: number]>([

@@ -3,12 +3,14 @@ import { NotLoggedInError, Sso2ConfigError, Sso2ResponseError, Sso2UnavailableEr
 import { makeConfig } from '../../lib/config'
 import { demoOptions } from '../../lib/emulator'
 import { makeClient, makeTokenEndpoint, serviceApi } from '../../lib/remote/make-clients'
-import { readGrant, serviceToken, serviceTokenSource } from '../../lib/remote/ticket'
+import { readGrant, serviceToken, serviceTokenSource, ticketCall } from '../../lib/remote/ticket'
 import { sharedEmulator } from '../emulator/shared'
 import { failure, json, useFaultyServer } from '../support/faulty-server'
-import { openInTest } from './sso-scene'
+import { loggerTo } from '../support/log-lines'
+import { eventually } from '../support/wait'
+import { device, openInTest } from './sso-scene'
 
-/* `sso.api`: the calls of a site without a user, over HTTP against the emulator. */
+/* Clients that a site makes of its options: `sso.api`, whose calls need no user, and the secret and the log of all. */
 
 const TOKEN_LIFE = 300
 const MANY = 20
@@ -20,14 +22,17 @@ const { emulator } = sharedEmulator(demoOptions({ clients, limits: { accessToken
 const receiver = { campaign_code: 'POST-DAILY', delivery_address: { city: 'Demoville' } }
 const open = openInTest()
 
-/** The REST API of a site that holds no token yet. */
-function siteApi(options: object = {}) {
-  const site = { ...emulator.siteOptions('morning'), siteUrl, sessionSecret, ...options }
+/** The clients of a site that holds no token yet, and what its operator reads. */
+function clientsOf(options: object = {}) {
+  const lines: string[] = []
+  const site = { ...emulator.siteOptions('morning'), siteUrl, sessionSecret, logger: loggerTo(lines), ...options }
   const config = makeConfig(site, {}, emulator.clock)
   const client = makeClient(config)
   open.push(client)
-  return serviceApi(config, makeTokenEndpoint(config, client))
+  const endpoint = makeTokenEndpoint(config, client)
+  return { client, endpoint, lines, api: serviceApi(config, endpoint) }
 }
+const siteApi = (options?: object) => clientsOf(options).api
 let api: ReturnType<typeof siteApi>
 beforeEach(() => {
   api = siteApi()
@@ -98,6 +103,28 @@ test('without tokenUrl, the error names the option, and the call is not sent', a
   expect(error).toBeInstanceOf(Sso2ConfigError)
   expect(error).toMatchObject({ problems: [{ option: 'tokenUrl', variable: 'SSO2_TOKEN_URL' }] })
   expect(count('marketplace')).toBe(0)
+})
+
+const check = { sid: 'no-such-session', lks: 'anon', ...device } as const
+
+test('the authorization server is shown the secret that the SSO system takes', async () => {
+  const { client, endpoint, api: rotated } = clientsOf({ clientSecret: [`${clientSecret}-next`, clientSecret] })
+  const shown = () => new URLSearchParams(ticketCall(endpoint, 'a-ticket').body).get('client_secret')
+  expect([client.secretInUse, shown()]).toEqual([0, `${clientSecret}-next`])
+  expect(await client.sessionStatus(check)).toMatchObject({ err: 'session_not_found' })
+  expect([client.secretInUse, shown()]).toEqual([1, clientSecret])
+  expect(await rotated.marketplaceGroups()).toHaveLength(2)
+})
+
+test('a failure of the SSO system is told to the operator, and so is its end', async () => {
+  const { client, lines } = clientsOf()
+  emulator.faults.add({ operation: 'sessionstatus', kind: 'status', code: 500, times: 3 })
+  for (let times = 0; times < 2; times += 1) await failure(client.sessionStatus(check))
+  await eventually(async () => lines.length > 1)
+  expect(lines).toEqual([
+    expect.stringMatching(/Step sessionstatus failed: .*HTTP 500.*Check the SSO system at ssoUrl/),
+    'express-sso2: The SSO system responds again.',
+  ])
 })
 
 describe('a token endpoint that answers as a test says', () => {

@@ -123,20 +123,16 @@ test('a watch is told of each call that fails, of a refusal of our tokens, and o
   client.close()
 })
 
-test.each([['with a session', { sts: 'anon' }, 'the probe was answered with a session']])(
-  'a probe that is answered %s is no sign of life, and told',
-  async (_name, claims, said) => {
-    const { told, watch } = watching()
-    const { server, client } = await setup(says(claims), { watch })
-    const { pass, until } = fakeClock()
-    client.probeInBackground()
-    await until(() => !client.isAvailable, 2500)
-    expect(told).toEqual(Array.from({ length: 3 }, () => ['sessionstatus', saidBy(`sessionstatus: ${said}`)]))
-    told.length = 0
-    server.become(isWell)
-    await pass(1200)
-    expect([client.isAvailable, told, server.seen.length]).toEqual([true, ['back'], 1])
-  },
-)
-
-/* When it asks by itself. */
+test('a probe that is answered with a session is no sign of life, and told', async () => {
+  const { told, watch } = watching()
+  const { server, client } = await setup(says({ sts: 'anon' }), { watch })
+  const { pass, until } = fakeClock()
+  client.probeInBackground()
+  await until(() => !client.isAvailable, 2500)
+  const line = saidBy('sessionstatus: the probe was answered with a session')
+  expect(told).toEqual(Array.from({ length: 3 }, () => ['sessionstatus', line]))
+  told.length = 0
+  server.become(isWell)
+  await pass(1200)
+  expect([client.isAvailable, told, server.seen.length]).toEqual([true, ['back'], 1])
+})
