@@ -119,88 +119,39 @@ test('a hook of the site that throws is named with the place, whatever it throws
 })
 
 const reply = (message: string, command?: string) =>
-  Object.assign(new Error(message), {
-    name: 'ReplyError',
-    ...(command && { command: { name: command, args: ['SECRET'] } }),
-  })
+  Object.assign(new Error(message), { name: 'ReplyError', ...(command && { command: { name: command } }) })
+const withCode = (code: string, more: object = {}) => Object.assign(new Error('x'), { code, ...more })
+const notRedis = Object.assign(new Error('Protocol error, got "H" as reply type byte'), { name: 'ParserError' })
+const aborted = Object.assign(reply('EXECABORT Transaction discarded.'), { previousErrors: [reply('OOM x')] })
 
 test.each<[error: unknown, reason: string, look: RegExp]>([
-  [
-    Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED', address: '127.0.0.1', port: 1 }),
-    'ECONNREFUSED 127.0.0.1:1',
-    /redis \(REDIS_URL\)/,
-  ],
+  [withCode('ECONNREFUSED', { address: '127.0.0.1', port: 1 }), 'ECONNREFUSED 127.0.0.1:1', /redis \(REDIS_URL\)/],
   [Object.assign(new Error('x'), { lastNodeError: { code: 'ETIMEDOUT' } }), 'ETIMEDOUT', /REDIS_URL/],
   [new Error('no answer in time'), 'no answer in time', /REDIS_URL/],
-  [new Error('Connection is closed.'), 'no connection', /REDIS_URL/],
   [undefined, 'no connection', /REDIS_URL/],
-  [reply('WRONGPASS invalid username-password pair or user is disabled.'), 'commands refused: WRONGPASS', /password/],
-  [reply('NOAUTH Authentication required.'), 'commands refused: NOAUTH', /password/],
-  [reply("NOPERM User x has no permissions to run the 'evalsha' command"), 'commands refused: NOPERM', /permissions/],
-  [reply('READONLY You can not write against a read only replica.'), 'commands refused: READONLY', /replica/],
-  [reply('OOM command not allowed'), 'commands refused: OOM', /maxmemory/],
+  [{ code: 'ECONNRESET: SECRET' }, 'no connection', /REDIS_URL/],
+  [notRedis, 'PROTOCOL', /rediss:\/\//],
+  [withCode('ERR_SSL_WRONG_VERSION_NUMBER'), 'ERR_SSL_WRONG_VERSION_NUMBER', /scheme/],
+  [withCode('SELF_SIGNED_CERT_IN_CHAIN'), 'SELF_SIGNED_CERT_IN_CHAIN', /NODE_EXTRA_CA_CERTS/],
+  [withCode('CERT_HAS_EXPIRED'), 'CERT_HAS_EXPIRED', /expired/],
+  [reply('WRONGPASS invalid username-password pair.'), 'commands refused: WRONGPASS', /password/],
+  [reply('NOAUTH Authentication required.', 'mget'), 'reads refused: NOAUTH', /password/],
+  [reply("NOPERM User x may not run the 'evalsha' command"), 'commands refused: NOPERM', /permissions/],
+  [reply("NOPERM User x may not access the 'SECRET' key", 'mget'), 'reads refused: NOPERM', /session\.prefix/],
+  [reply("ERR The user executing the script can't run this command"), 'commands refused: NOPERM', /permissions/],
+  [reply('READONLY You can not write against a replica.'), 'commands refused: READONLY', /replica/],
+  [reply('OOM command not allowed', 'set'), 'writes refused: OOM', /maxmemory/],
+  [aborted, 'commands refused: OOM', /maxmemory/],
   [reply('MISCONF Redis is configured to save'), 'commands refused: MISCONF', /disk/],
   [reply('NOREPLICAS Not enough good replicas to write.'), 'commands refused: NOREPLICAS', /replicas/],
   [reply('CLUSTERDOWN Hash slot not served'), 'commands refused: CLUSTERDOWN', /slots have no master/],
-  [reply('LOADING Redis is loading the dataset in memory'), 'commands refused: LOADING', /still loading/],
-  [reply('oops'), 'commands refused', /REDIS_URL/],
-  [{ code: 'ECONNRESET: SECRET' }, 'no connection', /REDIS_URL/],
-  [
-    reply("ERR unknown command 'evalsha', with args beginning with: 'SECRET'", 'evalsha'),
-    'writes refused: ERR',
-    /know EVALSHA/,
-  ],
-  [reply('ERR Unknown Redis command called from script', 'eval'), 'writes refused: ERR', /docs\/deployment\.md lists/],
-  [
-    reply("ERR unknown command 'info', with args beginning with: ", 'info'),
-    'INFO refused: ERR',
-    /enableReadyCheck: false/,
-  ],
+  [reply('LOADING Redis is loading the dataset'), 'commands refused: LOADING', /still loading/],
+  [reply("ERR unknown command 'evalsha', 'SECRET'", 'evalsha'), 'writes refused: ERR', /know EVALSHA/],
+  [reply('ERR Unknown Redis command called', 'eval'), 'writes refused: ERR', /docs\/deployment\.md lists/],
+  [reply("ERR unknown command 'info'", 'info'), 'INFO refused: ERR', /enableReadyCheck: false/],
   [reply('ERR DB index is out of range', 'select'), 'SELECT refused: ERR', /database number/],
-  [
-    reply("NOPERM User x has no permissions to run the 'select' command", 'select'),
-    'SELECT refused: NOPERM',
-    /may run SELECT/,
-  ],
-  [
-    reply("NOPERM User x has no permissions to access the 'SECRET' key", 'mget'),
-    'reads refused: NOPERM',
-    /session\.prefix/,
-  ],
-  [
-    Object.assign(new Error('Protocol error, got "H" as reply type byte'), { name: 'ParserError' }),
-    'PROTOCOL',
-    /rediss:\/\//,
-  ],
-  [Object.assign(new Error('x'), { code: 'ERR_SSL_WRONG_VERSION_NUMBER' }), 'ERR_SSL_WRONG_VERSION_NUMBER', /scheme/],
-  [
-    Object.assign(new Error('x'), { code: 'SELF_SIGNED_CERT_IN_CHAIN' }),
-    'SELF_SIGNED_CERT_IN_CHAIN',
-    /NODE_EXTRA_CA_CERTS/,
-  ],
-  [
-    Object.assign(new Error('x'), { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' }),
-    'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-    /NODE_EXTRA_CA_CERTS/,
-  ],
-  [Object.assign(new Error('x'), { code: 'CERT_HAS_EXPIRED' }), 'CERT_HAS_EXPIRED', /expired/],
-  [
-    reply("ERR The user executing the script can't run this command or subcommand"),
-    'commands refused: NOPERM',
-    /permissions/,
-  ],
-  [
-    Object.assign(reply('EXECABORT Transaction discarded because of previous errors.'), {
-      previousErrors: [reply('OOM command not allowed')],
-    }),
-    'commands refused: OOM',
-    /maxmemory/,
-  ],
-  [
-    Object.assign(reply('EXECABORT Transaction discarded.'), { previousErrors: [] }),
-    'commands refused: EXECABORT',
-    /REDIS_URL/,
-  ],
+  [reply("NOPERM User x may not run the 'select' command", 'select'), 'SELECT refused: NOPERM', /may run SELECT/],
+  [reply('oops'), 'commands refused', /REDIS_URL/],
 ])('a Redis that fails with %p: the line says %s, and what to check', (error, reason, check) => {
   const line = logText(redisFailureAdvice({ error }))
   expect(line).toContain(`(${reason})`)
@@ -209,15 +160,10 @@ test.each<[error: unknown, reason: string, look: RegExp]>([
   expect(hasCause({ error })).toBe(reason !== 'no connection' && reason !== 'commands refused')
 })
 
-const refused = reply('OOM command not allowed', 'evalsha')
-test.each<[failure: Parameters<typeof redisFailureReason>[0], reason: string]>([
-  [{ error: refused }, 'writes refused: OOM'],
-  [{ error: reply('NOAUTH Authentication required.', 'mget') }, 'reads refused: NOAUTH'],
-  [{ error: refused, node: '10.0.0.1:6379' }, 'writes refused: OOM (10.0.0.1:6379)'],
-  [{ error: reply('oops', 'set') }, 'writes refused'],
-  [{ error: new Error('no answer in time'), node: '10.0.0.1:6379' }, 'no answer in time (10.0.0.1:6379)'],
-  [{ error: new Error('Connection is closed.') }, 'no connection'],
-  [{ error: Object.assign(new Error('x'), { code: 'CERT_HAS_EXPIRED' }) }, 'CERT_HAS_EXPIRED'],
-])('the reason of %p is "%s"', (failure, reason) => {
-  expect(redisFailureReason(failure)).toBe(reason)
+test('a failure of one master of a Cluster names it, and says that it concerns its own users', () => {
+  const failure = { error: reply('OOM command not allowed', 'evalsha'), node: '10.0.0.1:6379' }
+  expect(redisFailureReason(failure)).toBe('writes refused: OOM (10.0.0.1:6379)')
+  const { users } = redisFailureAdvice(failure)
+  expect(users).toMatch(/^Users stay logged in for \{grace\}, but logins get 503/)
+  expect(users).toMatch(/Only users with data on this master are affected$/)
 })
