@@ -128,6 +128,30 @@ test('a browser that returns, sent after a probe had failed, shows that Identify
   expect([front.isAvailable, counts()]).toEqual([true, before])
 })
 
+test('a browser that returns late, sent before Identify broke, delays nothing', async () => {
+  const { front } = channel()
+  const before = now()
+  front.noteRedirect()
+  await clock.pass(1000)
+  breakIdentify()
+  for (let passed = 0; passed < 3500 && front.isAvailable; passed += 100) {
+    redirects(front, 10)
+    front.noteReturnFromIdentify(before) // one after the other
+    await clock.pass(100)
+  }
+  expect(front.isAvailable).toBe(false)
+})
+
+test('32 visits that are not finished, over eight seconds, cost one probe, and no visitor waits', async () => {
+  const { front } = channel()
+  for (let visit = 0; visit < 32; visit += 1) {
+    front.noteRedirect()
+    await clock.pass(250)
+    expect(front.isAvailable).toBe(true)
+  }
+  expect(counts()).toEqual([1, 1])
+})
+
 test('a browser that does not return costs one probe of each kind', async () => {
   const { front } = channel()
   front.noteRedirect()
