@@ -30,7 +30,7 @@ export const onlyOf =
     (claimsOf(seen.body)['sid'] === sid ? behave : isWell)(res, seen, count)
 
 /** A client of an SSO system at this address. */
-export const clientOf = (ssoUrl: string, options: Partial<Sso2ClientOptions> = {}) =>
+const clientOf = (ssoUrl: string, options: Partial<Sso2ClientOptions> = {}) =>
   new Sso2Client({ ssoUrl, ...names, clientSecret: secret, timeoutMs: 500, ...options })
 
 async function scene(behave: Behaviour, options: Partial<Sso2ClientOptions>) {
