@@ -4,7 +4,6 @@
 
 export type { Agents } from './config/agents'
 export type { BrandOptions, LoginName, LoginPageLinks, ViewPolicy } from './config/branding'
-export type { Logger } from './config/log'
 export type { RedisClient } from './config/redis-client'
 export type { Language } from './config/texts'
 export type { TextCode } from './config/texts/en'
@@ -14,6 +13,7 @@ export type { LoginError, LoginNumbers, LoginResult } from './decide/login'
 export type { LogoutResult } from './decide/logout-mark'
 export type { User } from './decide/record'
 export * from './errors'
+export type { Logger } from './log/log'
 export {
   type AuthenticateClaims,
   type LogoutAllClaims,

@@ -1,8 +1,8 @@
 /** Requests the running site at `siteUrl`, and checks that the site and the doctor have the same configuration. */
 import type { Config } from '../config'
-import { connectionAdvice } from '../decide/connection-advice'
 import { DOCTOR_HEADER, makeDoctorSignature, type SiteReport, siteReport } from '../decide/doctor-protocol'
 import { Sso2UnavailableError } from '../errors'
+import { connectionAdvice } from '../log/connection-advice'
 import { type Answer, sendCall } from '../remote/http'
 import { about, addressOrigin, type Finding, ofFailedCall, STORE, unavailableAt } from './doctor-finding'
 import { FORGED_ADDRESS, proxyFinding } from './doctor-proxy'

@@ -1,8 +1,8 @@
 /** Options that become configuration, as a site writes them. The comments are written by `npm run docs`, from the schema. */
 
+import type { Logger } from '../log/log'
 import type { Agents } from './agents'
 import type { BrandingOptions } from './branding'
-import type { Logger } from './log'
 import type { RedisClient } from './redis-client'
 
 /** Options that become configuration, as a site writes them. */

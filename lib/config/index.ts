@@ -1,19 +1,19 @@
 /**
  * Turns options and environment into a frozen configuration. Reports all faults at once.
  * This folder decides nothing about a request (lib/decide) and sends nothing.
- * Options: schema.ts, branding.ts, unchanged-options.ts. Environment variables: load.ts. Texts of the pages: texts/index.ts. Log lines: log.ts.
+ * Options: schema.ts, branding.ts, unchanged-options.ts. Environment variables: load.ts. Texts of the pages: texts/index.ts. Log lines: lib/log.
  */
 import { hkdfSync } from 'node:crypto'
-import { graceText } from '../decide/log-lines'
 import type { ReturnPolicy } from '../decide/return-to'
 import type { MacKeys } from '../decide/signed-cookie'
 import { type ConfigProblem, Sso2ConfigError } from '../errors'
+import { Log } from '../log/log'
+import { graceText } from '../log/log-lines'
 import { withoutLastSlashes } from '../protocol/requests'
 import type { Agents } from './agents'
 import { textsIn } from './branding'
 import type { ConfigOptions } from './config-options'
 import { checkOptions, hintFor, type UnchangedOptions } from './load'
-import { Log } from './log'
 import type { CheckedOptions } from './schema'
 import type { AllTexts } from './texts/en'
 

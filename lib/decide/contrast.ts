@@ -48,7 +48,7 @@ function mixedColor(color: string, end: string, steps: number): string {
  * @param grounds all light or all dark
  * @returns `#rrggbb`. The contrast is insufficient only if black and white are insufficient too.
  */
-export function readableColor(color: string, grounds: readonly string[], least: number): string {
+function readableColor(color: string, grounds: readonly string[], least: number): string {
   const worst = (candidate: string) => Math.min(...grounds.map((ground) => contrast(candidate, ground)))
   const end = worst('#000000') > worst('#ffffff') ? '#000000' : '#ffffff'
   for (let steps = 0; steps < STEPS; steps += 1) {

@@ -3,9 +3,9 @@
  * redirect, a probe follows the same redirect. Interface: "Identify: browser redirect".
  */
 import type { Agents } from '../config/agents'
-import type { Log } from '../config/log'
-import { LOG_LINES, RECOVERIES } from '../decide/log-lines'
 import { Sso2ResponseError } from '../errors'
+import type { Log } from '../log/log'
+import { LOG_LINES, RECOVERIES } from '../log/log-lines'
 import type { EpochSeconds } from '../protocol/claims'
 import { Breaker } from './breaker'
 import { sendCall } from './http'

@@ -5,8 +5,8 @@
  * SSO system: sso2.ts. Tickets: ticket.ts. REST API: platform-api.ts. Circuit breaker: breaker.ts, identify-health.ts. HTTP: http.ts.
  */
 import type { Config } from '../config'
-import { LOG_LINES, RECOVERIES } from '../decide/log-lines'
 import { Sso2ConfigError } from '../errors'
+import { LOG_LINES, RECOVERIES } from '../log/log-lines'
 import { IdentifyHealth } from './identify-health'
 import { type PlatformApi, ServiceApi, scopes } from './platform-api'
 import { Sso2Client } from './sso2'

@@ -14,7 +14,7 @@ import {
   type SessionStatusClaims,
 } from '../protocol/claims'
 import { readJsonObject } from '../protocol/json'
-import { identifyUrl, type OperationClaims, operationUrl, requestClaims } from '../protocol/requests'
+import { identifyUrl, operationUrl, requestClaims } from '../protocol/requests'
 import { readSessionToken, type SentRequest, type SessionToken } from '../protocol/session-token'
 import { type Keys, makeKeys, ownValue, signToken, verifyToken } from '../protocol/token'
 import { type Attempt, Breaker } from './breaker'
@@ -76,6 +76,22 @@ function checkClientOptions(options: Sso2ClientOptions): Sso2ClientOptions {
   return { ...options, ssoUrl: data.ssoUrl }
 }
 
+/** A call of the SSO system. */
+interface SsoCall {
+  readonly operation: Exclude<Operation, 'identify'>
+  /** The operation's own claims. The response must be about their session or account. */
+  readonly claims: Omit<SentRequest, 'operation'>
+  /** A login may fail for what its user typed, and a Logout that does not work must not stop logins: a `user_call`. */
+  readonly attempt: Attempt
+  readonly timeoutMs: number
+}
+
+/** A verified token, and the index of the secret that signed it. */
+interface ReadToken {
+  readonly answer: SessionToken
+  readonly signedBy: number
+}
+
 const AUTHENTICATE_MS = 8000
 const LOGOUT_MS = 3000
 const DEFAULT_MS = 2000
@@ -131,23 +147,22 @@ export class Sso2Client {
   /** Returns the address of Identify for a browser redirect, valid for ten seconds. Interface: "Identify: browser redirect". @param returnTo address of the page to return to (`r`) */
   identifyUrl(returnTo: string): string {
     if (this.#keys.length > 1) this.probeInBackground() // only the browser sees a response of Identify, so a probe finds the secret
-    return identifyUrl(this.#options.ssoUrl, this.#sign<'identify'>({}), returnTo)
+    return identifyUrl(this.#options.ssoUrl, this.#sign({}), returnTo)
   }
 
   /** Logs a session in. Not repeated once the request may have been sent. Interface: "POST {sso_url}/authenticate". */
   authenticate(claims: AuthenticateClaims): Promise<SessionToken> {
-    return this.#ask('authenticate', claims, { operation: 'authenticate', sid: claims.sid }, AUTHENTICATE_MS)
+    return this.#ask({ operation: 'authenticate', claims, attempt: 'user_call', timeoutMs: AUTHENTICATE_MS })
   }
 
   /** Gets the status of a session. With `lks: 'anon'`, gets a ticket too. Interface: "POST {sso_url}/sessionstatus". */
   sessionStatus(claims: SessionStatusClaims): Promise<SessionToken> {
-    const request = { operation: 'sessionstatus', sid: claims.sid, lks: claims.lks } as const
-    return this.#ask('sessionstatus', claims, request, this.#timeoutMs)
+    return this.#ask({ operation: 'sessionstatus', claims, attempt: 'call', timeoutMs: this.#timeoutMs })
   }
 
   /** Ends a session. Afterwards the browser must be redirected to Identify for a new session. Interface: "POST {sso_url}/logout". */
   logout(claims: LogoutClaims): Promise<SessionToken> {
-    return this.#ask('logout', claims, { operation: 'logout', sid: claims.sid }, LOGOUT_MS)
+    return this.#ask({ operation: 'logout', claims, attempt: 'user_call', timeoutMs: LOGOUT_MS })
   }
 
   /**
@@ -155,7 +170,7 @@ export class Sso2Client {
    * retried. Interface: "POST {sso_url}/logoutall". @param claims account ID, and the device that asked for the logout
    */
   logoutAll(claims: LogoutAllClaims): Promise<SessionToken> {
-    return this.#ask('logoutall', claims, { operation: 'logoutall', aid: claims.aid }, LOGOUT_MS)
+    return this.#ask({ operation: 'logoutall', claims, attempt: 'user_call', timeoutMs: LOGOUT_MS })
   }
 
   /** Verifies and reads the `t` of a landing page. Does not measure the clock offset, because a browser may bring an old token. Interface: "Landing page". @throws {TokenError} with the reason */
@@ -197,34 +212,26 @@ export class Sso2Client {
     return Math.floor((this.#options.clock ?? Date).now() / 1000)
   }
 
-  #sign<O extends Operation>(claims: OperationClaims[O]): string {
+  #sign(claims: object): string {
     const { clientId, organisationId, ssoIdentifier = DEFAULT_SSO_IDENTIFIER } = this.#options
     const caller = { clientId, organisationId, ssoIdentifier }
-    return signToken(requestClaims<O>(caller, claims, this.#now()), this.#keys, this.#keyInUse)
+    return signToken(requestClaims(caller, claims, this.#now()), this.#keys, this.#keyInUse)
   }
 
-  async #ask<O extends Exclude<Operation, 'identify'>>(
-    operation: O,
-    claims: OperationClaims[O],
-    request: SentRequest,
-    timeoutMs: number,
-  ): Promise<SessionToken> {
-    if (!this.isAvailable) throw new Sso2UnavailableError(operation, true, 'the circuit breaker is open')
-    const call = () => this.#exchange(operation, claims, request, timeoutMs)
-    // a login may fail for what its user typed, and a Logout that does not work must not stop logins
-    const attempt = operation === 'sessionstatus' ? 'call' : 'user_call'
-    return this.#watched(operation, attempt, () => againIfNotSent(call))
+  async #ask(call: SsoCall): Promise<SessionToken> {
+    if (!this.isAvailable) throw new Sso2UnavailableError(call.operation, true, 'the circuit breaker is open')
+    return this.#watched(call, () => againIfNotSent(() => this.#exchange(call)))
   }
 
   /** Makes a call, and notes its outcome: for the circuit breaker, and for the watch. */
-  async #watched(operation: Operation, attempt: Attempt, call: () => Promise<SessionToken>): Promise<SessionToken> {
+  async #watched({ operation, attempt }: SsoCall, send: () => Promise<SessionToken>): Promise<SessionToken> {
     const beganAt = performance.now()
     const fail = (error: unknown) => {
       this.#options.watch?.failed(operation, error, beganAt)
       if (isFault(error)) this.#breaker.noteFailure(attempt, beganAt, error)
     }
     try {
-      const answer = await call()
+      const answer = await send()
       if (answer.err === 'invalid_token') fail(new Sso2ResponseError(operation, undefined, 'invalid_token'))
       else if (attempt !== 'user_call') this.#noteSuccess(beganAt)
       return answer
@@ -248,25 +255,20 @@ export class Sso2Client {
    * Repeats a call if the SSO system uses another secret of the site: it refuses the token in a response signed with that secret. So
    * the platform may change the secret at any moment. The SSO system did nothing with the token that it refused.
    */
-  async #exchange<O extends Operation>(
-    operation: O,
-    claims: OperationClaims[O],
-    request: SentRequest,
-    timeoutMs: number,
-  ): Promise<SessionToken> {
-    const end = performance.now() + timeoutMs
+  async #exchange(call: SsoCall): Promise<SessionToken> {
+    const end = performance.now() + call.timeoutMs
     const ours = this.#keyInUse
-    const { answer, signedBy } = this.#read(await this.#post(operation, claims, timeoutMs), request)
+    const { answer, signedBy } = await this.#send(call)
     if (answer.err !== 'invalid_token' || signedBy === ours) return answer
     this.#keyInUse = signedBy
-    const left = Math.max(1, Math.ceil(end - performance.now()))
-    return this.#read(await this.#post(operation, claims, left), request).answer
+    const timeoutMs = Math.max(1, Math.ceil(end - performance.now()))
+    return (await this.#send({ ...call, timeoutMs })).answer
   }
 
   /** Posts a new token for each try, because a token is valid for ten seconds only. */
-  async #post<O extends Operation>(operation: O, claims: OperationClaims[O], timeoutMs: number): Promise<unknown> {
+  async #send({ operation, claims, timeoutMs }: SsoCall): Promise<ReadToken> {
     const url = operationUrl(this.#options.ssoUrl, operation)
-    const body = JSON.stringify({ t: this.#sign<O>(claims) })
+    const body = JSON.stringify({ t: this.#sign(claims) })
     const headers = { 'content-type': 'application/json' }
     const { agent } = this.#options
     const answer = await sendCall({ operation, url, method: 'POST', headers, body, timeoutMs, agent })
@@ -276,10 +278,10 @@ export class Sso2Client {
     const token = json && ownValue(json, 't')
     if (token === undefined)
       throw new Sso2ResponseError(operation, answer.status, 'the body is not a JSON object with one token', pause)
-    return token
+    return this.#read(token, { ...claims, operation })
   }
 
-  #read(token: unknown, request: SentRequest): { readonly answer: SessionToken; readonly signedBy: number } {
+  #read(token: unknown, request: SentRequest): ReadToken {
     const { clientId, ssoIdentifier = DEFAULT_SSO_IDENTIFIER, clockToleranceSeconds = 5 } = this.#options
     const now = this.#now()
     const expected = { issuer: ssoIdentifier, audience: clientId, now, toleranceSeconds: clockToleranceSeconds }
@@ -298,9 +300,9 @@ export class Sso2Client {
   /** Asks about a session that does not exist. Only a working SSO system can respond with a signed token that there is none. */
   #askAboutNoSession(): Promise<SessionToken> {
     const claims = { sid: randomUUID(), ipa: '127.0.0.1', uas: 'express-sso2', lks: 'anon' } as const
-    const request = { operation: 'sessionstatus', sid: claims.sid, lks: claims.lks } as const
-    return this.#watched('sessionstatus', 'probe', async () => {
-      const answer = await this.#exchange('sessionstatus', claims, request, this.#timeoutMs)
+    const call: SsoCall = { operation: 'sessionstatus', claims, attempt: 'probe', timeoutMs: this.#timeoutMs }
+    return this.#watched(call, async () => {
+      const answer = await this.#exchange(call)
       if (answer.err === 'session_not_found') return answer
       const found = answer.err ?? 'a session'
       throw new Sso2ResponseError('sessionstatus', undefined, `the probe was answered with ${found}`)

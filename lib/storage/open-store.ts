@@ -1,8 +1,8 @@
 /** Opens the store of a site, and logs its failures. */
 import type { Cluster, Redis } from 'ioredis'
 import type { Config } from '../config'
-import { LOG_LINES } from '../decide/log-lines'
-import { redisFailureAdvice, redisFailureReason, redisRecovery } from '../decide/redis-failure-advice'
+import { LOG_LINES } from '../log/log-lines'
+import { redisFailureAdvice, redisFailureReason, redisRecovery } from '../log/redis-failure-advice'
 import type { Kv } from './kv'
 import { MemoryKv } from './memory-kv'
 import { openRedis } from './redis-connection'

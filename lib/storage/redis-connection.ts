@@ -1,6 +1,6 @@
 /** Opens connections to Redis, and keeps commands in the configured database. */
 import type { Cluster, Redis } from 'ioredis'
-import { redisRefusalCode } from '../decide/redis-failure-advice'
+import { redisRefusalCode } from '../log/redis-failure-advice'
 
 const CONNECT_MS = 2000
 /** Maximum time for which an ending process waits for a Redis that does not answer. */

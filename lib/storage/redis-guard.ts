@@ -5,7 +5,7 @@
 import calculateSlot from 'cluster-key-slot'
 import type { Cluster, Redis } from 'ioredis'
 import { withDeadline } from '../deadline'
-import { hasCause, isRedisRefusal, NO_ANSWER, type RedisFailure } from '../decide/redis-failure-advice'
+import { hasCause, isRedisRefusal, NO_ANSWER, type RedisFailure } from '../log/redis-failure-advice'
 import { storeUnavailable } from './site-store'
 
 const COMMAND_MS = 300

@@ -1,7 +1,7 @@
 /** Keeps the store in Redis. Every command passes the guard of its server. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Cluster, Redis } from 'ioredis'
-import { redisFailureReason } from '../decide/redis-failure-advice'
+import { redisFailureReason } from '../log/redis-failure-advice'
 import type { Kv } from './kv'
 import { inDatabase } from './redis-connection'
 import { type GuardListener, RedisGuards } from './redis-guard'

@@ -46,7 +46,7 @@ redis.call('zrangebyscore', KEYS[2], 1, 1)
 return redis.call('zrem', KEYS[2], '1')`
 
 /** Sources by command name. */
-export const SCRIPTS = { sso2Write: WRITE, sso2End: END, sso2Lock: LOCK, sso2Probe: PROBE } as const
+const SCRIPTS = { sso2Write: WRITE, sso2End: END, sso2Lock: LOCK, sso2Probe: PROBE } as const
 
 interface Replies {
   sso2Write: number

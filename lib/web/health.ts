@@ -1,6 +1,6 @@
 /** `sso.health()`: the known state of the systems that a site depends on. */
 import { type Health, healthOf } from '../decide/health'
-import { NO_ANSWER } from '../decide/redis-failure-advice'
+import { NO_ANSWER } from '../log/redis-failure-advice'
 import { unlessUnavailable } from '../storage/site-store'
 import type { Site } from './site'
 

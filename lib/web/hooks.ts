@@ -3,9 +3,9 @@ import diagnostics from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import createDebug from 'debug'
 import type { Request } from 'express'
-import type { Log } from '../config/log'
-import { LOG_LINES } from '../decide/log-lines'
 import { Sso2UnavailableError } from '../errors'
+import type { Log } from '../log/log'
+import { LOG_LINES } from '../log/log-lines'
 
 /** Time limit of ticket exchange and `loadUser` together, or of one view, in milliseconds. */
 export const HOOKS_MS = 8000

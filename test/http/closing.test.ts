@@ -3,9 +3,9 @@ import { EventEmitter } from 'node:events'
 import type { ClientRequest } from 'node:http'
 import type { Response } from 'express'
 import { RunningOperations } from '../../lib/web/site'
-import { type Program, start } from '../support/process'
 import { Browser } from '../support/agent'
 import { freePort } from '../support/ports'
+import { type Program, start } from '../support/process'
 import {
   ada,
   eventually,

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { LOG_LINES } from '../../lib/decide/log-lines'
 import { createEmulator, demoOptions } from '../../lib/emulator'
+import { LOG_LINES } from '../../lib/log/log-lines'
 import { allPages } from '../../tools/docs/pages'
 import { anchorsOf, type Block, blocksOf, headingsOf, proseOf } from '../support/markdown'
 import { compilerMessages, makeWorkshop } from '../support/project'

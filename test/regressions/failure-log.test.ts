@@ -45,7 +45,7 @@ async function openDoor(door: (typeof doors)[number], at: RunningSite): Promise<
   return () => browser.fetchJson(`${at.url}/`)
 }
 
-/** Each line is in test/decide/failure-advice.test.ts. */
+/** Each line is in test/unit/failure-advice.test.ts. */
 const ticketFaults: [operation: 'token' | 'me', fault: object, line: RegExp][] = [
   [
     'token',

@@ -139,7 +139,7 @@ describe('a cookie or record that this process cannot read', () => {
     await expectOver(setup, browser)
   })
 
-  /** Each unreadable record is in test/decide/record.test.ts. */
+  /** Each unreadable record is in test/unit/record.test.ts. */
   const edits: [string, (text: string) => string][] = [
     ['of an unknown version', (text) => JSON.stringify({ ...JSON.parse(text), v: 99 })],
     ['that is an empty text', () => ''],

@@ -51,24 +51,6 @@ test('five failed calls in a row open it, at once', async () => {
   expect([probes, breaker.isAvailable]).toEqual([[300], false])
 })
 
-test('a success in between begins the count anew', () => {
-  const { breaker } = setup('fails')
-  fail(breaker, 4)
-  breaker.noteSuccess()
-  fail(breaker, 4)
-  expect(breaker.isAvailable).toBe(true)
-})
-
-test.each([5, 4])(
-  'after %i failed calls the first good probe closes it, and only an open one has recovered',
-  async (count) => {
-    const scene = setup('works')
-    fail(scene.breaker, count)
-    await pass(300)
-    expect([scene.breaker.isAvailable, scene.recoveries]).toEqual([true, count === 5 ? 1 : 0])
-  },
-)
-
 test('after one failed call it probes once a second until it is open, and then until a probe succeeds', async () => {
   const scene = setup('fails')
   const { breaker, probes } = scene
@@ -158,42 +140,9 @@ test.each<[asked: number | undefined, attempt: Attempt, ms: number]>([
   },
 )
 
-test.each([-3_600_000, 3_600_000])("a system's clock that is set by %i ms changes nothing", async (step) => {
+test('one that is closed while it is open probes no more', async () => {
   const { breaker, probes } = setup('fails')
   fail(breaker, 5)
-  await pass(301)
-  jest.setSystemTime(Date.now() + step)
-  await pass(999)
-  expect([probes, breaker.isAvailable]).toEqual([[300, 1300], false])
-})
-
-test('the probes of several processes are not all made at the same moment', async () => {
-  jest.spyOn(Math, 'random').mockReturnValue(0.8)
-  const { breaker, probes } = setup('fails')
-  fail(breaker, 1)
-  await pass(3000)
-  expect(probes).toEqual([380, 1460, 2540])
-})
-
-test('a probe for later is sent then, and one a second at most', async () => {
-  const { breaker, probes } = setup('works')
-  breaker.startProbing(500)
-  breaker.startProbing(100) // one is planned already
-  await pass(500)
-  breaker.startProbing()
-  await pass(999)
-  expect(probes).toEqual([500])
-  await pass(1)
-  expect(probes).toEqual([500, 1500])
-})
-
-test.each<[name: string, before: (breaker: Breaker) => unknown]>([
-  ['before the first call', () => {}],
-  ['while it probes', (breaker) => fail(breaker, 1)],
-  ['while it is open', (breaker) => fail(breaker, 5)],
-])('one that is closed %s probes no more', async (_name, before) => {
-  const { breaker, probes } = setup('fails')
-  before(breaker)
   await pass(100)
   breaker.close()
   breaker.startProbing()

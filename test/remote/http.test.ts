@@ -1,9 +1,8 @@
 import http from 'node:http'
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
-import { Sso2ResponseError, Sso2UnavailableError } from '../../lib/errors'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { Sso2ResponseError } from '../../lib/errors'
 import { type Call, readJson, retryAfterSeconds, sendCall } from '../../lib/remote/http'
-import { eventually } from '../support/wait'
-import { type Behaviour, failure, json, nobody, outcomeOf, useFaultyServer } from './faulty-server'
+import { type Behaviour, failure, json, useFaultyServer } from '../support/faulty-server'
 
 const server = useFaultyServer()
 afterEach(() => {
@@ -31,28 +30,16 @@ test('a call sends what it is given, asks for JSON where nothing else is said, a
   ])
 })
 
-test('the connection of a response that is refused unread is closed', async () => {
-  const closed = new Promise<void>((resolve) => {
-    server.become((res) => void res.on('close', resolve).writeHead(302).write('the rest never comes'))
-  })
-  expect(await failure(call())).toBeInstanceOf(Sso2ResponseError)
-  await closed
-})
-
 test.each<[encoding: string, encode: (text: string) => Buffer | string]>([
   ['gzip', gzipSync],
-  ['X-GZIP', gzipSync],
-  ['deflate', deflateSync],
   ['br', brotliCompressSync],
-  ['identity', String],
-  ['constructor', String],
   ['__proto__', String],
 ])('a body in the encoding %s is read', async (encoding, encode) => {
   server.become((res) => res.writeHead(200, { 'content-encoding': encoding }).end(encode('{}')))
   expect((await call()).text).toBe('{}')
 })
 
-test.each([300, 302, 304, 399])('HTTP %i is refused, and an answer only where it was asked for', async (status) => {
+test.each([300, 399])('HTTP %i is refused, and an answer only where it was asked for', async (status) => {
   server.become((res) => res.writeHead(status, { location: '/elsewhere' }).end())
   const error = await failure(call())
   expect(error).toBeInstanceOf(Sso2ResponseError)
@@ -107,140 +94,23 @@ test.each([
   }
 })
 
-/* The deadline, by a clock that stands still in between as a process does. */
-
-/** Steps of the clock that timers do not see until they are over. */
-function fakeClock() {
-  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'clearImmediate', 'Date'] })
-  const real = performance.now.bind(performance)
-  const start = real()
-  let stood = 0
-  jest.spyOn(performance, 'now').mockImplementation(() => Math.round(real() - start) + stood)
-  return {
-    standStill: (ms: number) => {
-      stood += ms
-    },
-    pass: (ms: number) => jest.advanceTimersByTimeAsync(ms),
-  }
-}
-
-const turns = async (count: number) => {
-  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve))
-}
-const arrived = async () => {
-  while (server.seen.length === 0) await turns(1)
-}
-
-/** A call that waits for an answer, with a clock of its own. */
-async function waiting(options: Partial<Call> = {}) {
-  let answer = () => {}
-  server.become((res) => {
-    answer = () => void res.end('late')
-  })
-  const clock = fakeClock()
-  const ended = call({ timeoutMs: 1000, ...options }).then(
-    ({ text }) => text,
-    (error: unknown) => error,
-  )
-  const outcome = outcomeOf(ended)
-  await arrived()
-  const outcomeNow = async () => {
-    await turns(10)
-    return outcome()
-  }
-  return { ...clock, answer: () => answer(), outcomeNow, ended }
-}
-
-const tooLate = expect.objectContaining({
-  code: 'ERR_SSO2_UNAVAILABLE',
-  message: 'asking: no answer within 1000 ms',
-  retryable: false,
-  timedOut: true,
-})
-
-test.each([0, 49])('a call that is not answered is given up at its deadline, %i ms of delay or not', async (delay) => {
-  const { standStill, pass, outcomeNow } = await waiting()
-  await pass(999)
-  expect(await outcomeNow()).toBeUndefined()
-  standStill(delay)
-  await pass(1)
-  expect(await outcomeNow()).toEqual(tooLate)
-})
-
-test('a process that stood still reads for a tenth of a second before it gives up', async () => {
-  const { standStill, pass, outcomeNow } = await waiting()
-  standStill(50)
-  await pass(1099)
-  expect(await outcomeNow()).toBeUndefined()
-  await pass(1)
-  expect(await outcomeNow()).toEqual(tooLate)
-})
-
-test('what was answered while the process stood still is taken', async () => {
-  const { standStill, pass, answer, ended } = await waiting()
-  standStill(5000)
-  await pass(1000)
-  answer()
-  expect(await ended).toBe('late')
-  expect(jest.getTimerCount()).toBe(0)
-})
-
-test('one that goes on standing still has more time to read, and not for ever', async () => {
-  const { standStill, pass, outcomeNow } = await waiting()
-  standStill(50)
-  await pass(1000)
-  for (let step = 0; step < 24; step += 1) {
-    standStill(50)
-    await pass(20)
-  }
-  expect(await outcomeNow()).toBeUndefined()
-  standStill(50)
-  await pass(20)
-  expect(await outcomeNow()).toEqual(tooLate)
-})
-
-test('a call that its caller gives up ends with the reason of the caller', async () => {
+test('a call that is not answered is given up at its deadline, and one that its caller gives up with his reason', async () => {
+  server.become(() => {})
+  const tooLate = { message: 'asking: no answer within 100 ms', retryable: false, timedOut: true }
+  expect(await failure(call({ timeoutMs: 100, signal: new AbortController().signal }))).toMatchObject(tooLate)
   const controller = new AbortController()
-  const { ended } = await waiting({ signal: controller.signal })
   const reason = new Error('no more')
-  controller.abort(reason)
-  expect(await ended).toBe(reason)
-  expect(jest.getTimerCount()).toBe(0)
-})
-
-test('one that its caller might have given up has its deadline all the same', async () => {
-  const { pass, outcomeNow } = await waiting({ signal: new AbortController().signal })
-  await pass(1000)
-  expect(await outcomeNow()).toEqual(tooLate)
+  server.become(() => controller.abort(reason))
+  expect(await failure(call({ signal: controller.signal }))).toBe(reason)
 })
 
 /* Connections that fail. */
 
-test('a port without a listener got no request, and may be tried again', async () => {
-  const error = await failure(call({ url: nobody }))
-  expect(error).toBeInstanceOf(Sso2UnavailableError)
-  expect(error).toMatchObject({ message: 'asking: no answer (ECONNREFUSED)', retryable: true, timedOut: false })
-})
-
-test.each<[name: string, behave: Behaviour]>([
-  ['before the answer', (res) => res.destroy()],
-  ['in the middle of the body', (res) => res.writeHead(200).write('{', () => res.destroy())],
-])('a connection that is cut %s may have brought the request there', async (_name, behave) => {
-  server.become(behave)
-  const error = await failure(call())
-  expect(error).toMatchObject({ code: 'ERR_SSO2_UNAVAILABLE', retryable: false, timedOut: false })
-  expect(String(error)).toMatch(/asking: no answer \((UND_ERR_SOCKET|ECONNRESET)\)/)
-})
-
 test.each([
   ['ECONNREFUSED', true, { code: 'ECONNREFUSED' }],
-  ['ENOTFOUND', true, { code: 'ENOTFOUND' }],
   ['EAI_AGAIN', true, { code: 'EAI_AGAIN' }],
-  ['EHOSTUNREACH', true, { code: 'EHOSTUNREACH' }],
-  ['ENETUNREACH', true, { code: 'ENETUNREACH' }],
   ['EPIPE', false, { code: 'EPIPE' }],
   ['CERT_HAS_EXPIRED', false, { code: 'CERT_HAS_EXPIRED' }],
-  ['no connection', false, new Error('https://user:password@host')],
   ['no connection', false, 'https://user:password@host'],
 ])('of a connection that fails, no more is told than %s; to be asked again: %p, %#', async (said, retryable, error) => {
   const createConnection = (_options: object, done: (error: unknown) => void) => done(error)
@@ -276,23 +146,6 @@ test('connections are kept for four seconds, and one that was given up is not', 
   expect(ports.at(-1)).not.toBe(silent)
 })
 
-test('a connection that the server has closed meanwhile is not used again', async () => {
-  const asked = jest.spyOn(http, 'request')
-  server.become((res) => void res.end())
-  await call()
-  const [, options] = asked.mock.calls[0] ?? [] // the last call may be that of another suite of the process
-  const { agent } = options as { agent: http.Agent }
-  for (let times = 0; times < 5; times += 1) {
-    server.dropConnections()
-    // until the client has heard of each of them, also of those of other tests
-    await eventually(async () => Object.keys({ ...agent.sockets, ...agent.freeSockets }).length === 0)
-    asked.mockClear()
-    const outcome = await call().then(({ status }) => status, String)
-    const { reusedSocket }: Partial<http.ClientRequest> = asked.mock.results[0]?.value ?? {}
-    expect({ outcome, reusedSocket }).toEqual({ outcome: 200, reusedSocket: false })
-  }
-})
-
 /* What is read from an answer. */
 
 const answer = (text: string, headers: Record<string, string> = {}) => ({
@@ -303,11 +156,8 @@ const answer = (text: string, headers: Record<string, string> = {}) => ({
 
 test.each([
   ['0', 0],
-  ['7', 7],
   ['120', 120],
   ['Fri, 15 Jan 2027 08:00:30 GMT', 30],
-  ['Fri, 15 Jan 2027 08:00:30 +0000', 30],
-  ['2027-01-15T08:00:30Z', 30],
   ['Fri, 15 Jan 2027 07:00:00 GMT', 0],
   ['soon', undefined],
   [undefined, undefined],

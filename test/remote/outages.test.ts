@@ -1,9 +1,7 @@
 import http from 'node:http'
-import { startFront } from '../support/front'
-import { eventually } from '../support/wait'
+import { type Behaviour, json, nobody } from '../support/faulty-server'
 import { fakeClock } from './fake-clock'
-import { type Behaviour, json, nobody } from './faulty-server'
-import { claimsOf, clientOf, device, isWell, onlyOf, says, useScenes } from './sso-scene'
+import { device, isWell, onlyOf, says, useScenes } from './sso-scene'
 
 /* What counts as an outage of the SSO system, and what ends one. */
 
@@ -12,15 +10,10 @@ const setup = useScenes()
 const foreign = 'another secret than that of the site: 0123456789'
 const outages: [name: string, behave: Behaviour][] = [
   ['a page in place of a response', (res) => res.writeHead(200, { 'content-type': 'text/html' }).end('<p>Back soon.')],
-  ['an empty response', (res) => res.writeHead(200).end()],
-  ['HTTP 404', (res) => res.writeHead(404).end('<p>Not here.')],
-  ['a redirect', (res) => res.writeHead(302, { location: 'https://example.com/' }).end()],
   ['HTTP 429', (res) => json(res, 429, {})],
   ['HTTP 503', (res) => json(res, 503, {})],
   ['a token of another signer', says({}, foreign)],
-  ['a token that is none', (res) => json(res, 200, { t: 'maintenance' })],
   ['a response about another session', says({ sid: 's2' })],
-  ['a response that no interface knows', says({ sts: 'sleeping' })],
   ['a refusal of our tokens', says({ err: 'invalid_token', sts: null })],
 ]
 
@@ -61,43 +54,14 @@ test.each<[name: string, behave: Behaviour]>([
   expect(client.isAvailable).toBe(true)
 })
 
-test.each<[name: string, behave: Behaviour]>([
-  ['a session that it does not know', isWell],
-  ['a session', says({})],
-])('%s, however often, is none', async (_name, behave) => {
-  fakeClock()
-  const { client, ask, times } = await setup(behave)
-  await times(8, ask)
-  expect(client.isAvailable).toBe(true)
-})
-
-test('a failure of the site itself is none', async () => {
-  let isBroken = false
-  const clock = {
-    now() {
-      if (isBroken) throw new TypeError('no time')
-      return Date.now()
-    },
-  }
-  const { client, ask, times } = await setup(isWell, { clock })
-  isBroken = true
-  await times(6, ask)
-  expect(client.isAvailable).toBe(true)
-  expect(await ask()).toBeInstanceOf(TypeError)
-})
-
 /* Logins: the response to one may be about what the user typed. */
 
 const unreadable = { code: 'ERR_SSO2_RESPONSE', operation: 'authenticate' }
 test.each<[name: string, looks: number, answer: object, behave: Behaviour]>([
   ['a wrong password', 0, { err: 'invalid_credentials' }, says({ err: 'invalid_credentials', raa: 3 })],
   ['a token error that a user name has caused', 1, { err: 'invalid_token' }, says({ err: 'invalid_token', sts: null })],
-  ['too many attempts', 1, { ...unreadable, httpStatus: 429 }, (res) => json(res, 429, {})],
-  ['a form that it does not take', 1, { ...unreadable, httpStatus: 400 }, (res) => json(res, 400, {})],
-  ['a form that is too long for it', 1, unreadable, (res) => res.writeHead(413).end('<p>Too much.')],
   ['a form that it fails on', 1, { ...unreadable, httpStatus: 500 }, (res) => json(res, 500, {})],
   ['a form that it answers with what is no token', 1, unreadable, (res) => res.end('<p>Sorry.')],
-  ['a token of another signer', 1, { code: 'ERR_SSO2_TOKEN', reason: 'signature' }, says({}, foreign)],
 ])('[F15] a login does not open the circuit for all: %s causes %i probes', async (_name, looks, answer, behave) => {
   const { pass } = fakeClock()
   const { server, client, logIn, times } = await setup(onlyOf('s1', behave))
@@ -114,19 +78,10 @@ test('Logout and Logout all that do not work stop nothing else, and cause one pr
   const { server, client, times } = await setup((res, seen, count) =>
     seen.url.startsWith('/logout') ? json(res, 503, {}, { 'retry-after': '30' }) : isWell(res, seen, count),
   )
-  await times(8, () => client.logout({ sid: 's1', ...device }).catch(() => {}))
-  await times(8, () => client.logoutAll({ aid: 'account-ada', ...device }).catch(() => {}))
-  expect([client.isAvailable, server.seen.length]).toEqual([true, 16])
+  await times(4, () => client.logout({ sid: 's1', ...device }).catch(() => {}))
+  await times(4, () => client.logoutAll({ aid: 'account-ada', ...device }).catch(() => {}))
   await pass(1500)
-  expect([client.isAvailable, server.seen.length]).toEqual([true, 17])
-})
-
-test('a login that is answered well is no reason to look', async () => {
-  const { pass } = fakeClock()
-  const { server, logIn } = await setup(says({ sts: 'loggedin', at: 'a-ticket' }))
-  expect(await logIn()).toMatchObject({ sts: 'loggedin', at: 'a-ticket' })
-  await pass(2000)
-  expect(server.seen.length).toBe(1)
+  expect([client.isAvailable, server.seen.length]).toEqual([true, 9])
 })
 
 test.each<[name: string, behave: Behaviour, error: object, withinMs: number]>([
@@ -141,27 +96,9 @@ test.each<[name: string, behave: Behaviour, error: object, withinMs: number]>([
   expect(await logIn()).toMatchObject({ code: 'ERR_SSO2_UNAVAILABLE', operation: 'authenticate', retryable: true })
 })
 
-test('a login that is answered after timeoutMs, while status checks are not, does not close the circuit', async () => {
-  const { until, settle, expectSilence } = fakeClock()
-  expectSilence()
-  let answer = () => {}
-  const { client, ask, logIn } = await setup((res, seen, count) => {
-    if (seen.url !== '/authenticate') return
-    answer = () => says({ sts: 'loggedin', at: 'a-ticket' })(res, seen, count)
-  })
-  const login = logIn()
-  void ask()
-  await until(() => !client.isAvailable, 5000)
-  answer()
-  expect(await login).toMatchObject({ sts: 'loggedin' })
-  await settle()
-  expect(client.isAvailable).toBe(false)
-})
-
 test.each<[delayMs: number, minutes: number, isTold: boolean]>([
   [130, 3, true],
   [130, 1, false],
-  [5, 3, false],
 ])('Session Status takes %i of 200 ms for %i minutes → the watch is told that it is slow: %p', async (...row) => {
   const [delayMs, minutes, isTold] = row
   const told: number[][] = []
@@ -194,27 +131,6 @@ test('a login that never left is sent once more', async () => {
   expect(client.isAvailable).toBe(true)
 })
 
-test('a probe that is answered by another system does not end it', async () => {
-  const { pass, until } = fakeClock()
-  const { server, client, ask, times } = await setup((res) => json(res, 503, {}))
-  await times(5, ask)
-  await pass(50)
-  server.become(says({}))
-  await until(() => server.seen.length === 1, 1200)
-  expect(await ask()).toMatchObject({ code: 'ERR_SSO2_UNAVAILABLE' })
-  expect(client.isAvailable).toBe(false)
-  expect(JSON.stringify(claimsOf(server.seen[0]?.body ?? ''))).not.toContain('"s1"')
-})
-
-test('a probe that ends it succeeds, also where no watch is told', async () => {
-  fakeClock() // or a probe in the background begins while a busy machine makes the calls, and fails for this one too
-  const { server, client, ask, times } = await setup((res) => json(res, 503, {}))
-  await times(5, ask)
-  server.become(isWell)
-  await client.probe()
-  expect(client.isAvailable).toBe(true)
-})
-
 test('the time that a 429 asks for is kept to, and the probes keep to it too', async () => {
   const { until } = fakeClock()
   const { server, client, ask, times } = await setup((res) => json(res, 429, {}, { 'retry-after': '7' }))
@@ -223,31 +139,3 @@ test('the time that a 429 asks for is kept to, and the probes keep to it too', a
   server.become(isWell)
   expect(await until(() => client.isAvailable, 7500)).toBeGreaterThanOrEqual(6900)
 })
-
-test('kept connections that have gone silent are replaced, however many there are', async () => {
-  const { server, client, ask } = await setup(isWell)
-  client.close()
-  const front = await startFront(Number(new URL(server.url).port))
-  const connections = new Set<unknown>()
-  server.become((res, seen, count) => {
-    connections.add(res.socket)
-    res.setHeader('keep-alive', 'timeout=60')
-    isWell(res, seen, count)
-  })
-  const through = clientOf(`http://127.0.0.1:${front.port}`, { timeoutMs: 2000 }) // or 40 late answers open its circuit
-  const check = () => through.sessionStatus({ sid: 's1', lks: 'anon', ...device })
-  // on a busy machine some may be answered too late all the same, which is not what is asked here
-  await Promise.all(Array.from({ length: 40 }, () => check().catch(() => {})))
-  expect(connections.size).toBeGreaterThan(5)
-  front.silence()
-  const isHealed = () =>
-    check().then(
-      () => true,
-      () => false,
-    )
-  // at least 4 s: no connection is idle for longer. One after the other, 40 of them would take more than half a minute
-  await eventually(isHealed, 15)
-  through.close()
-  await front.down()
-  expect(await ask()).toBeDefined()
-}, 30_000)

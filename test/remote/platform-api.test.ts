@@ -1,209 +1,299 @@
 import { inspect } from 'node:util'
-import { PlatformApi } from '../../lib'
-import { type Behaviour, failure, halfAnswer, json, useFaultyServer } from './faulty-server'
+import { AccessTokenExpiredError, type AccessTokenSource, PlatformApi, Sso2UnavailableError } from '../../lib'
+import { type Behaviour, failure, halfAnswer, json, outcomeOf, useFaultyServer } from '../support/faulty-server'
+import { fakeClock } from './fake-clock'
 
 const accessToken = 'secret/token-of-the-test'
-const receiver = { campaign_code: 'c', delivery_address: { city: 'Lund' } }
+const address = { city: 'Lund' }
+const receiver = { campaign_code: 'c', delivery_address: address }
 const server = useFaultyServer()
 let api: PlatformApi
 
 beforeAll(() => {
   api = new PlatformApi({ apiUrl: server.url, accessToken })
 })
+beforeEach(() => jest.spyOn(Math, 'random').mockReturnValue(0))
+afterEach(() => {
+  jest.useRealTimers()
+  jest.restoreAllMocks()
+})
 
 const good: Behaviour = (res, { method }) =>
   json(res, 200, method === 'POST' ? { item: { receiver_eligible: true } } : { items: [] })
-/** What errors name: a call that is made of another is called by the other's name. */
-const operationOf = (name: string) => (name.startsWith('administrators') ? 'administrators' : name)
-const calls: [string, (options?: object) => Promise<unknown>, string][] = [
+const apiWith = (source: AccessTokenSource) => new PlatformApi({ apiUrl: server.url, accessToken: source })
+const calls: [name: string, call: (options?: object) => Promise<unknown>, scope: string][] = [
   ['marketplaceGroups', (o) => api.marketplaceGroups(o), '/external/marketing/r'],
   ['validateGiftReceiver', (o) => api.validateGiftReceiver(receiver, o), '/external/me/order/r'],
-  ['administrators', (o) => api.administrators({}, o), '/external/admin/r'],
-  ['administrators of a group', (o) => api.administrators({ group: 'a&b=c' }, o), '/external/admin/r'],
-  ['administratorsByAccount', (o) => api.administratorsByAccount(o), '/external/admin/r'],
+  ['administrators', (o) => api.administrators({ group: 'a&b=c' }, o), '/external/admin/r'],
 ]
 
-describe.each(calls)('%s', (name, call, scope) => {
-  const operation = operationOf(name)
-  test.each([400, 401, 403, 429, 500])('HTTP %i is an error with status, scope, body and no token', async (status) => {
-    server.become((res) => json(res, status, { said: accessToken }))
+describe.each(calls)('%s', (operation, call, scope) => {
+  test('a refusal is an error with status, scope, body and no token', async () => {
+    server.become((res) => json(res, 403, { said: accessToken }))
     const error = await failure(call())
-    expect(error).toMatchObject({
-      name: 'PlatformApiError',
-      operation,
-      httpStatus: status,
-      scope,
-      body: { said: '***' },
-    })
+    const fields = { name: 'PlatformApiError', operation, httpStatus: 403, scope, body: { said: '***' } }
+    expect(error).toMatchObject(fields)
     expect(inspect(error, { depth: null })).not.toContain(accessToken)
     expect(server.seen).toHaveLength(1)
   })
 
-  test.each([502, 503, 504])('HTTP %i is asked once more', async (status) => {
-    server.become((res, seen, count) => (count === 1 ? json(res, status, {}) : good(res, seen, count)))
-    await call()
-    expect(server.seen).toHaveLength(2)
-    server.become((res) => json(res, status, {}))
-    expect(await failure(call())).toMatchObject({ httpStatus: status, scope })
-    expect(server.seen).toHaveLength(2)
-  })
-
-  test.each<[string, Behaviour]>([
-    ['no JSON', (res) => res.end('<html>')],
-    ['nothing', (res) => res.writeHead(204).end()],
-    ['too much', (res) => res.end(`{"items":[],"item":{"receiver_eligible":true},"x":"${'x'.repeat(600_000)}"}`)],
-    ['a redirect', (res) => res.writeHead(302, { location: '/elsewhere' }).end()],
-  ])('an answer with %s is refused and not asked again', async (_what, behave) => {
-    server.become(behave)
-    expect(await failure(call())).toMatchObject({ name: 'Sso2ResponseError' })
-    expect(server.seen).toHaveLength(1)
-  })
-
-  test('half a body and then a cut is asked once more', async () => {
-    server.become(halfAnswer)
-    expect(await failure(call())).toMatchObject({ name: 'Sso2UnavailableError', timedOut: false })
-    expect(server.seen).toHaveLength(2)
-  })
-
-  test('a slow answer ends at timeoutMs', async () => {
-    server.become(() => {})
-    expect(await failure(call({ timeoutMs: 300 }))).toMatchObject({ name: 'Sso2UnavailableError', timedOut: true })
-    expect(server.seen).toHaveLength(1)
-  })
-
-  /** An abort while the call is under way is in platform-rules.test.ts. */
-  test('an abort before the call rejects with its reason', async () => {
-    const reason = new Error('enough')
-    server.become(() => {})
-    expect(await failure(call({ signal: AbortSignal.abort(reason) }))).toBe(reason)
-    expect(server.seen).toHaveLength(0)
-  })
-
-  test.each([
-    ...[0, -1, Number.NaN, 600_001, '5'].map((timeoutMs) => ({ timeoutMs })),
-    { signal: {} },
-    { signal: null },
-  ])('bad options %p are a TypeError before anything is sent', async (options) => {
-    server.become(good)
-    const error = await failure(call(options))
-    expect(error).toMatchObject({
-      name: 'TypeError',
-      message: expect.stringContaining(`${operation}: ${Object.keys(options)[0]} must be`),
-    })
-    expect(server.seen).toHaveLength(0)
-  })
+  test.each([{ timeoutMs: 0 }, { timeoutMs: 600_001 }, { timeoutMs: '5' }, { signal: null }])(
+    'bad options %p are a TypeError before anything is sent',
+    async (options) => {
+      server.become(good)
+      const message = expect.stringContaining(`${operation}: ${Object.keys(options)[0]} must be`)
+      expect(await failure(call(options))).toMatchObject({ name: 'TypeError', message })
+      expect(server.seen).toHaveLength(0)
+    },
+  )
 })
 
 test('each call asks what the interface says, and the gift as JSON', async () => {
   server.become(good)
   for (const [, call] of calls) await call()
+  await api.administratorsByAccount()
   const asked = server.seen.map(({ method, url, headers, body }) => [method, url, headers['content-type'], body])
   expect(asked).toEqual([
     ['GET', '/external/api/v2/marketing/marketplace/groups', undefined, ''],
     ['POST', '/external/api/v1/me/order/validate_gift_receiver', 'application/json', JSON.stringify(receiver)],
-    ['GET', '/external/api/v1/admin', undefined, ''],
     ['GET', '/external/api/v1/admin?group=a%26b%3Dc', undefined, ''],
     ['GET', '/external/api/v1/admin', undefined, ''],
   ])
 })
 
-test('the scopes can be asked for, with and without a client', () => {
-  const scopes = Object.fromEntries(calls.map(([name, , scope]) => [name, scope]))
-  delete scopes['administrators of a group']
-  expect(PlatformApi.scopes).toEqual(scopes)
-  expect(api.scopes).toBe(PlatformApi.scopes)
+test.each([502, 503, 504])('HTTP %i is asked once more', async (status) => {
+  server.become((res, seen, count) => (count === 1 ? json(res, status, {}) : good(res, seen, count)))
+  await api.marketplaceGroups()
+  expect(server.seen).toHaveLength(2)
+  server.become((res) => json(res, status, {}))
+  expect(await failure(api.marketplaceGroups())).toMatchObject({ httpStatus: status })
+  expect(server.seen).toHaveLength(2)
 })
 
-test.each<[form: string, value: () => string, requests: number, status?: number]>([
-  ['seconds', () => '0', 2],
-  ['seconds, and another status', () => '0', 1, 403],
-  ['a date without a zone that has passed', () => 'Sun Nov  6 08:49:37 1994', 2],
-  ['a date that begins with its year', () => '1994-11-06T08:49:37Z', 2],
-  ['a date that has passed', () => new Date(Date.now() - 5000).toUTCString(), 2],
-  ['many seconds', () => '60', 1],
-  ['a date far away', () => new Date(Date.now() + 60_000).toUTCString(), 1],
-  ['garbage', () => 'soon', 1],
+test.each<[what: string, behave: Behaviour]>([
+  ['no JSON', (res) => res.end('<html>')],
+  ['nothing', (res) => res.writeHead(204).end()],
+  ['JSON of another shape', (res) => json(res, 200, [])],
+  ['too much', (res) => res.end(`{"items":[],"x":"${'x'.repeat(600_000)}"}`)],
+  ['a redirect', (res) => res.writeHead(302, { location: '/elsewhere' }).end()],
+])('an answer with %s is refused and not asked again', async (_what, behave) => {
+  server.become(behave)
+  expect(await failure(api.marketplaceGroups())).toMatchObject({ name: 'Sso2ResponseError' })
+  expect(server.seen).toHaveLength(1)
+})
+
+test('half a body and then a cut is asked once more', async () => {
+  server.become(halfAnswer)
+  expect(await failure(api.marketplaceGroups())).toMatchObject({ name: 'Sso2UnavailableError', timedOut: false })
+  expect(server.seen).toHaveLength(2)
+})
+
+test('a slow answer ends at timeoutMs', async () => {
+  server.become(() => {})
+  const fields = { name: 'Sso2UnavailableError', timedOut: true }
+  expect(await failure(api.marketplaceGroups({ timeoutMs: 100 }))).toMatchObject(fields)
+  expect(server.seen).toHaveLength(1)
+})
+
+test.each<[form: string, value: string, requests: number, status?: number]>([
+  ['seconds', '0', 2],
+  ['seconds, and another status', '0', 1, 403],
+  ['a date that has passed', 'Sun, 06 Nov 1994 08:49:37 GMT', 2],
+  ['many seconds', '60', 1],
+  ['garbage', 'soon', 1],
 ])('a 429 with Retry-After as %s', async (_form, value, requests, status = 429) => {
-  server.become((res) => json(res, status, {}, { 'retry-after': value() }))
+  server.become((res) => json(res, status, {}, { 'retry-after': value }))
   expect(await failure(api.marketplaceGroups())).toMatchObject({ httpStatus: status })
   expect(server.seen).toHaveLength(requests)
 })
 
-test('a token that the answer repeats in Base64 is masked too, with and without its padding', async () => {
-  const base64 = Buffer.from('a-token-of-the-test').toString('base64')
-  expect(base64).toMatch(/=$/)
-  const said = { padded: base64, bare: `<${base64.replace(/=+$/, '')}>` }
-  server.become((res) => json(res, 403, said))
-  const client = new PlatformApi({ apiUrl: server.url, accessToken: 'a-token-of-the-test' })
-  expect(await failure(client.marketplaceGroups())).toMatchObject({
-    body: { padded: expect.stringMatching(/^\*\*\*=*$/), bare: '<***>' },
-  })
-})
-
-test('a token that the answer repeats with escapes is masked too', async () => {
-  server.become((res) => res.writeHead(403).end(`{"said":"${accessToken.replace('/', '\\/')}"}`))
-  expect(inspect(await failure(api.marketplaceGroups()), { depth: null })).not.toContain(accessToken)
-})
-
 test.each([
-  [{ apiUrl: 'api.example', accessToken }, 'apiUrl'],
-  [{ apiUrl: '/api', accessToken }, 'apiUrl'],
-  [{ apiUrl: 'http://', accessToken }, 'apiUrl'],
-  [{ apiUrl: 'ftp://127.0.0.1', accessToken }, 'apiUrl'],
-  [{ apiUrl: 'blob:http://127.0.0.1/api', accessToken }, 'apiUrl'],
-  [{ apiUrl: new URL('http://127.0.0.1'), accessToken }, 'apiUrl'],
-  [{ apiUrl: 'http://127.0.0.1', accessToken: '' }, 'accessToken'],
-  [{ apiUrl: 'http://127.0.0.1', accessToken: 'a\r\nb' }, 'accessToken'],
-  [{ apiUrl: 'http://127.0.0.1', accessToken: 5 }, 'accessToken'],
-])('the constructor refuses %p and names %s', (options, named) => {
-  const make = () => new PlatformApi(options as never)
-  expect(make).toThrow(TypeError)
-  expect(make).toThrow(`PlatformApi: ${named} must be`)
+  ['beyond the bound of the call', '1', 900],
+  ['of more than two seconds, however long the call may take,', '3', 20_000],
+])('a wait %s is not begun', async (_what, seconds, timeoutMs) => {
+  server.become((res) => json(res, 429, {}, { 'retry-after': seconds }))
+  expect(await failure(api.marketplaceGroups({ timeoutMs }))).toMatchObject({ httpStatus: 429 })
+  expect(server.seen).toHaveLength(1)
 })
 
-test('a list of some hundred kilobytes is read', async () => {
-  const entry = { group: 'g'.repeat(300), created: '', account_id: 'a', contact_email: '', name: '' }
-  server.become((res) => json(res, 200, { items: Array.from({ length: 1000 }, () => entry) }))
-  expect(await api.administrators()).toHaveLength(1000)
+test.each<[what: string, body: string, said: unknown]>([
+  ['in Base64', JSON.stringify({ said: Buffer.from(accessToken).toString('base64') }), { said: '***' }],
+  ['with escapes', `{"said":"${accessToken.replace('/', '\\/')}"}`, { said: '***' }],
+  ['in a page, of which the beginning is kept', `<p>${accessToken}${'x'.repeat(900)}`, /^<p>\*\*\*x{1,500}$/],
+])('a token that the answer repeats %s is masked', async (_what, body, said) => {
+  server.become((res) => res.writeHead(403).end(body))
+  const expected = said instanceof RegExp ? expect.stringMatching(said) : said
+  expect(await failure(api.marketplaceGroups())).toMatchObject({ body: expected })
 })
 
 test.each<[what: string, status: number, body: unknown, reason: string | undefined, message: string]>([
-  [
-    'of the interface',
-    400,
-    { error: { code: 'unknown_campaign', message: 'x' } },
-    'unknown_campaign',
-    'HTTP 400 (unknown_campaign)',
-  ],
+  ['of the interface', 400, { error: { code: 'unknown', message: 'x' } }, 'unknown', 'HTTP 400 (unknown)'],
   ['as a text', 400, { error: 'bad_request' }, 'bad_request', 'HTTP 400 (bad_request)'],
-  ['at the top', 409, { code: 'conflict' }, 'conflict', 'HTTP 409 (conflict)'],
   ['that is prose', 400, { error: 'No such campaign.' }, undefined, 'HTTP 400'],
-  ['missing', 404, {}, undefined, 'HTTP 404'],
-  [
-    'and the scope at 403',
-    403,
-    { error: { code: 'scope_missing' } },
-    'scope_missing',
-    'HTTP 403 (scope_missing); the call needs the scope /external/marketing/r',
-  ],
-])('a refusal names the reason of the platform, %s', async (_what, status, body, reason, message) => {
-  server.become((res) => json(res, status, body))
+  ['and the scope at 403', 403, { code: 'no' }, 'no', 'HTTP 403 (no); the call needs the scope /external/marketing/r'],
+])('a refusal names the reason of the platform, %s', async (_what, httpStatus, body, reason, said) => {
+  server.become((res) => json(res, httpStatus, body))
   const error = await failure(api.marketplaceGroups())
-  expect(error).toMatchObject({
-    httpStatus: status,
-    reason,
-    message: `marketplaceGroups: the REST API answered ${message}`,
-  })
-  expect(error).not.toHaveProperty('status')
-  expect(error).not.toHaveProperty('statusCode')
+  expect(error).toMatchObject({ httpStatus, reason, message: `marketplaceGroups: the REST API answered ${said}` })
+  for (const name of ['status', 'statusCode']) expect(error).not.toHaveProperty(name)
 })
 
 test('a field named __proto__ is left out of what the REST API sends, at every depth', async () => {
   server.become((res) => res.end('{"item":{"a":1,"__proto__":{"isAdmin":true}},"__\\u0070roto__":{"isAdmin":true}}'))
   const body = await api.get('/me')
   expect([Reflect.ownKeys(body), Reflect.ownKeys(body['item'] as object)]).toEqual([['item'], ['a']])
-  expect(Object.assign({}, body, body['item'])).not.toHaveProperty('isAdmin')
   server.become((res) => res.writeHead(400).end('{"error":{"__proto__":{"code":"x"}}}'))
   const { body: refusal } = (await failure(api.get('/me'))) as { body: { error: object } }
   expect(Reflect.ownKeys(refusal.error)).toEqual([])
+})
+
+test.each([
+  [{ apiUrl: 'api.example', accessToken }, 'apiUrl'],
+  [{ apiUrl: 'ftp://127.0.0.1', accessToken }, 'apiUrl'],
+  [{ apiUrl: new URL('http://127.0.0.1'), accessToken }, 'apiUrl'],
+  [{ apiUrl: 'http://127.0.0.1', accessToken: 'a\r\nb' }, 'accessToken'],
+  [{ apiUrl: 'http://127.0.0.1', accessToken: 5 }, 'accessToken'],
+])('the constructor refuses %p and names %s', (options, named) => {
+  expect(() => new PlatformApi(options as never)).toThrow(new RegExp(`^PlatformApi: ${named} must be`))
+})
+
+/** Arguments that are refused, each with what the error must name. */
+const badReceivers: [receiver: unknown, named: string][] = [
+  [undefined, 'argument'],
+  [{ delivery_address: address }, 'campaign_code'],
+  [{ ...receiver, campaign_code: '' }, 'campaign_code'],
+  [{ ...receiver, delivery_address: 'Lund' }, 'delivery_address'],
+  [{ ...receiver, campaignCode: 'DAILY' }, 'campaignCode'],
+  [{ ...receiver, delivery_address: { ...address, zip: '22100' } }, 'zip'],
+  [{ campaign_code: '', delivery_address: { city: 7 } }, '; delivery_address.city: '],
+]
+const badFilters: [filter: unknown, named: string][] = [
+  [null, 'argument'],
+  [{ group: '' }, 'group'],
+  [{ group: '\ud800' }, 'group: must be well-formed Unicode'],
+  [{ groups: 'Editors' }, 'groups'],
+]
+/** With some of these paths the token would go to another host. */
+const badPaths = [undefined, '', 'me', '?a=b', ':81/me', '/me\r\nx: y', '/mé', '@other.example/', '.other.example/']
+
+test.each<[operation: string, argument: unknown, named: string, call: (argument: never) => Promise<unknown>]>([
+  ...badReceivers.map(
+    (row) => ['validateGiftReceiver', ...row, (one: never) => api.validateGiftReceiver(one)] as const,
+  ),
+  ...badFilters.map((row) => ['administrators', ...row, (one: never) => api.administrators(one)] as const),
+  ...badPaths.map((path) => ['get', path, 'path must begin', (one: never) => api.get(one)] as const),
+  ['marketplaceGroups', 5, 'options must be', (one: never) => api.marketplaceGroups(one)],
+] as never)('%s(%j) is a TypeError that names %p, and nothing is sent', async (operation, argument, named, call) => {
+  server.become(good)
+  const error = await failure(call(argument as never))
+  expect(error).toMatchObject({ name: 'TypeError', message: expect.stringContaining(named) })
+  expect(error).toMatchObject({ message: expect.stringMatching(new RegExp(`^${operation}: `)) })
+  expect(server.seen).toHaveLength(0)
+})
+
+test.each(['/me', '//other.example/me', '/@other.example/'])('get(%p) stays at its host', async (path) => {
+  server.become((res) => json(res, 200, { fine: true }))
+  expect(await api.get(path)).toEqual({ fine: true })
+  expect(server.seen).toMatchObject([{ url: path, headers: { authorization: `Bearer ${accessToken}` } }])
+})
+
+describe('an abort', () => {
+  const reason = new Error('enough')
+
+  test('before the call rejects with its reason, and nothing is sent', async () => {
+    server.become(good)
+    expect(await failure(api.marketplaceGroups({ signal: AbortSignal.abort(reason) }))).toBe(reason)
+    expect(server.seen).toHaveLength(0)
+  })
+
+  test.each<[when: string, behave: Behaviour]>([
+    ['the wait after a 429', (res) => json(res, 429, {}, { 'retry-after': '2' })],
+    ['the wait after a cut connection', (res) => res.destroy()],
+    ['an answer that does not come', () => {}],
+  ])('during %s rejects at once with its reason and sends no further request', async (_when, behave) => {
+    jest.spyOn(Math, 'random').mockReturnValue(1)
+    const control = new AbortController()
+    server.become((res, seen, count) => {
+      behave(res, seen, count)
+      setTimeout(() => control.abort(reason), 25)
+    })
+    const begin = performance.now()
+    expect(await failure(api.marketplaceGroups({ signal: control.signal }))).toBe(reason)
+    expect(performance.now() - begin).toBeLessThan(1500)
+    expect(server.seen).toHaveLength(1)
+  })
+
+  test('while the token is fetched rejects with its reason, and sends nothing', async () => {
+    server.become(good)
+    const control = new AbortController()
+    const call = failure(apiWith(() => new Promise(() => {})).marketplaceGroups({ signal: control.signal }))
+    setImmediate(() => control.abort(reason))
+    expect(await call).toBe(reason)
+    expect(server.seen).toHaveLength(0)
+  })
+})
+
+describe('a source of tokens', () => {
+  /** Answers 401 to every token but the good one, and repeats what it was sent. */
+  const onlyFor =
+    (token: string): Behaviour =>
+    (res, seen, count) =>
+      seen.headers.authorization === `Bearer ${token}`
+        ? good(res, seen, count)
+        : json(res, 401, { said: seen.headers.authorization })
+
+  /** A source that gives one token after the other, and what it was told. */
+  function source(...tokens: (string | undefined)[]) {
+    const told: unknown[][] = []
+    const client = apiWith(async (...args) => {
+      told.push(args)
+      return tokens[told.length - 1]
+    })
+    return { told, client }
+  }
+
+  test.each<[when: string, tokens: (string | undefined)[], error: object, told: unknown[][]]>([
+    ['at first', [undefined], { code: 'ERR_SSO2_ACCESS_TOKEN', operation: 'marketplaceGroups' }, [[]]],
+    ['after a 401', ['first-token', undefined], { body: { said: 'Bearer ***' } }, [[], ['first-token']]],
+  ])('that gives none %s is an expired token', async (_when, tokens, fields, expected) => {
+    server.become(onlyFor('another-token'))
+    const { told, client } = source(...tokens)
+    const error = await failure(client.marketplaceGroups())
+    expect(error).toBeInstanceOf(AccessTokenExpiredError)
+    expect(error).toMatchObject({ httpStatus: 401, ...fields })
+    expect([told, server.seen.length]).toEqual([expected, tokens.length - 1])
+  })
+
+  test('is asked for another token once only; the second 401 stands', async () => {
+    server.become(onlyFor('third-token'))
+    const { told, client } = source('first-token', 'second-token', 'third-token')
+    const error = await failure(client.marketplaceGroups())
+    expect(error).toMatchObject({ name: 'PlatformApiError', code: 'ERR_SSO2_PLATFORM_API', httpStatus: 401 })
+    expect(inspect(error, { depth: 20, showHidden: true })).not.toMatch(/first-token|second-token/)
+    expect([told.length, server.seen.length]).toEqual([2, 2])
+  })
+
+  test('that never answers ends at timeoutMs, nothing sent', async () => {
+    server.become(good)
+    const error = await failure(apiWith(() => new Promise(() => {})).marketplaceGroups({ timeoutMs: 60 }))
+    expect(error).toBeInstanceOf(Sso2UnavailableError)
+    const message = 'marketplaceGroups: no access token in time'
+    expect(error).toMatchObject({ timedOut: true, retryable: false, message })
+    expect(server.seen).toHaveLength(0)
+  })
+
+  test('counts within the bound of the call', async () => {
+    const { pass, expectSilence } = fakeClock()
+    expectSilence()
+    server.become(() => {})
+    const slow = apiWith(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 1500))
+      return 'first-token'
+    })
+    const outcome = outcomeOf(slow.marketplaceGroups({ timeoutMs: 3000 }))
+    await pass(2950)
+    expect([outcome(), server.seen.length]).toEqual([undefined, 1])
+    await pass(100)
+    expect(outcome()).toMatchObject({ timedOut: true })
+  })
 })

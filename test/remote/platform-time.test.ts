@@ -2,23 +2,12 @@ import fc from 'fast-check'
 import { createdAt } from '../../lib'
 
 test.each([
-  ['a time', '2024-05-06T07:08:09', 'UTC', '2024-05-06T07:08:09.000Z'],
   ['a time in summer', '2024-05-06T07:08:09', 'Europe/Stockholm', '2024-05-06T05:08:09.000Z'],
   ['a time in winter', '2024-01-06T07:08:09', 'Europe/Stockholm', '2024-01-06T06:08:09.000Z'],
-  ['a half hour', '2024-01-01T00:00:00', 'Asia/Kolkata', '2023-12-31T18:30:00.000Z'],
   ['a leap day', '2024-02-29T23:59:59', 'America/New_York', '2024-03-01T04:59:59.000Z'],
-  ['the day before', '2024-01-01T00:30:00', 'Pacific/Auckland', '2023-12-31T11:30:00.000Z'],
-  ['a distant year', '1900-01-01T00:00:00', 'UTC', '1900-01-01T00:00:00.000Z'],
-  ['before summer time', '2024-03-31T01:59:59', 'Europe/Stockholm', '2024-03-31T00:59:59.000Z'],
   ['the hour that is skipped', '2024-03-31T02:30:00', 'Europe/Stockholm', '2024-03-31T01:30:00.000Z'],
-  ['the hour that is skipped', '2024-03-10T02:30:00', 'America/New_York', '2024-03-10T07:30:00.000Z'],
-  ['after summer time begins', '2024-03-31T03:00:00', 'Europe/Stockholm', '2024-03-31T01:00:00.000Z'],
-  ['noon of that day', '2024-03-31T12:00:00', 'Europe/Stockholm', '2024-03-31T10:00:00.000Z'],
-  ['before winter time', '2024-10-27T01:59:59', 'Europe/Stockholm', '2024-10-26T23:59:59.000Z'],
   ['the hour that comes twice', '2024-10-27T02:30:00', 'Europe/Stockholm', '2024-10-27T00:30:00.000Z'],
-  ['the hour that comes twice', '2024-11-03T01:30:00', 'America/New_York', '2024-11-03T05:30:00.000Z'],
   ['after winter time begins', '2024-10-27T03:00:00', 'Europe/Stockholm', '2024-10-27T02:00:00.000Z'],
-  ['noon of that day', '2024-10-27T12:00:00', 'Europe/Stockholm', '2024-10-27T11:00:00.000Z'],
 ])('%s: %s on a clock in %s is %s', (_what, created, zone, expected) => {
   expect(createdAt(created, zone).toISOString()).toBe(expected)
 })
@@ -44,17 +33,11 @@ function onClock(moment: number, timeZone: string): string {
 }
 
 test.each([
-  ['2024-05-06 07:08:09', 'UTC', /created must be a time/],
   ['2024-05-06T07:08:09Z', 'UTC', /created must be a time/],
   ['2024-02-30T00:00:00', 'UTC', /created must be a time/],
   ['2024-05-06T24:00:00', 'UTC', /created must be a time/],
-  ['', 'UTC', /created must be a time/],
-  ['2024-05-06T07:08', 'UTC', /created must be a time/],
-  ['+010000-05-06T07:08:09', 'UTC', /created must be a time/],
   ['0001-01-01T00:00:00', 'UTC', /created must be a time/],
   [undefined, 'UTC', /created must be a time/],
-  [['2024-05-06T07:08:09'], 'UTC', /created must be a time/],
-  ['2024-05-06T07:08:09', '', /timeZone must be a zone/],
   ['2024-05-06T07:08:09', 'Mars/Olympus', /timeZone must be a zone/],
   ['2024-05-06T07:08:09', undefined, /timeZone must be a zone/],
 ])('%j in %j is refused', (created, zone, message) => {

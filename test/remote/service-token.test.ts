@@ -1,49 +1,61 @@
 import { inspect } from 'node:util'
-import { NotLoggedInError, Sso2ConfigError, Sso2ResponseError, Sso2UnavailableError, sso2 } from '../../lib'
-import { readGrant, serviceToken, serviceTokenSource } from '../../lib/remote/ticket'
-import { type Setup, sessionSecret, startSetup } from '../support/setup'
-import { failure, json, useFaultyServer } from './faulty-server'
+import { NotLoggedInError, Sso2ConfigError, Sso2ResponseError, Sso2UnavailableError } from '../../lib'
+import { makeConfig } from '../../lib/config'
+import { demoOptions } from '../../lib/emulator'
+import { makeClient, makeTokenEndpoint, serviceApi } from '../../lib/remote/make-clients'
+import { readGrant, serviceToken, serviceTokenSource, ticketCall } from '../../lib/remote/ticket'
+import { sharedEmulator } from '../emulator/shared'
+import { failure, json, useFaultyServer } from '../support/faulty-server'
+import { loggerTo } from '../support/log-lines'
+import { eventually } from '../support/wait'
+import { device, openInTest } from './sso-scene'
 
-/* `sso.api`: the calls of a site without a user, over HTTP against the emulator. */
+/* Clients that a site makes of its options: `sso.api`, whose calls need no user, and the secret and the log of all. */
 
 const TOKEN_LIFE = 300
+const MANY = 20
+const clientSecret = 'client-secret-of-the-morning-paper-0123456789'
+const siteUrl = 'http://morning.localhost:1'
+const sessionSecret = 'the-secret-of-the-sessions-of-the-site-0123456789'
+const clients = [{ clientId: 'morning', clientSecret, name: 'Morning', landingPage: `${siteUrl}/sso2/landing` }]
+const { emulator } = sharedEmulator(demoOptions({ clients, limits: { accessTokenSeconds: TOKEN_LIFE } }))
 const receiver = { campaign_code: 'POST-DAILY', delivery_address: { city: 'Demoville' } }
-let setup: Setup
+const open = openInTest()
 
-/** A site that holds no token yet. */
-beforeEach(async () => {
-  setup = await startSetup({ emulator: { limits: { accessTokenSeconds: TOKEN_LIFE } } })
+/** The clients of a site that holds no token yet, and what its operator reads. */
+function clientsOf(options: object = {}) {
+  const lines: string[] = []
+  const site = { ...emulator.siteOptions('morning'), siteUrl, sessionSecret, logger: loggerTo(lines), ...options }
+  const config = makeConfig(site, {}, emulator.clock)
+  const client = makeClient(config)
+  open.push(client)
+  const endpoint = makeTokenEndpoint(config, client)
+  return { client, endpoint, lines, api: serviceApi(config, endpoint) }
+}
+const siteApi = (options?: object) => clientsOf(options).api
+let api: ReturnType<typeof siteApi>
+beforeEach(() => {
+  api = siteApi()
 })
-afterEach(() => setup.close())
 
-const groups = (options?: { timeoutMs: number }) => setup.morning.sso.api.marketplaceGroups(options)
+const count = (operation: string) => emulator.calls({ operation }).length
+const counts = () => [count('token'), count('marketplace')]
 /** A busy machine needs more than the usual three seconds for so many at once. */
-const fifty = () => Promise.allSettled(Array.from({ length: 50 }, () => groups({ timeoutMs: 20_000 })))
-const counts = () => [setup.countCalls('token'), setup.countCalls('marketplace')]
+const many = () => Promise.allSettled(Array.from({ length: MANY }, () => api.marketplaceGroups({ timeoutMs: 20_000 })))
 
-test('50 parallel calls share one token of the client itself, with the one scope that they need', async () => {
-  const results = await fifty()
+test('parallel calls share one token of the client itself, kept until 30 seconds before it ends', async () => {
+  const results = await many()
   expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['fulfilled']))
-  expect(counts()).toEqual([1, 50])
-  expect(setup.emulator.calls({ operation: 'token' })).toMatchObject([
+  expect(counts()).toEqual([1, MANY])
+  expect(emulator.calls({ operation: 'token' })).toMatchObject([
     { clientId: 'morning', sid: null, claims: { grant_type: 'client_credentials' }, outcome: 'ok' },
   ])
-})
-
-test('each site has a token of its own', async () => {
-  await Promise.all([groups(), setup.evening.sso.api.marketplaceGroups()])
-  const clients = setup.emulator.calls({ operation: 'token' }).map(({ clientId }) => clientId)
-  expect(clients.sort()).toEqual(['evening', 'morning'])
-})
-
-test('a token is kept until 30 seconds before it ends, and then replaced by one request for all', async () => {
-  await groups()
-  setup.emulator.clock.advance(TOKEN_LIFE - 30 - 5)
-  await groups()
-  expect(counts()).toEqual([1, 2])
-  setup.emulator.clock.advance(6)
-  await fifty()
-  expect(counts()).toEqual([2, 52])
+  emulator.clock.advance(TOKEN_LIFE - 30 - 5)
+  await many()
+  expect(counts()).toEqual([1, 2 * MANY])
+  emulator.clock.advance(6)
+  await many()
+  expect(counts()).toEqual([2, 3 * MANY])
 })
 
 test.each([
@@ -51,60 +63,68 @@ test.each([
   ['answering 503', { kind: 'status', code: 503 }, Sso2UnavailableError],
   ['answering 400', { kind: 'status', code: 400 }, Sso2ResponseError],
   ['answering garbage', { kind: 'garbage' }, Sso2ResponseError],
-  ['losing its answer', { kind: 'drop_after_commit' }, Sso2UnavailableError],
-] as const)('the token endpoint %s: one request for 50 calls, and the next one tries again', async (_, fault, type) => {
-  setup.emulator.faults.add({ operation: 'token', ...fault, times: 1 })
-  for (const result of await fifty()) {
-    const error = result.status === 'rejected' ? result.reason : undefined
-    expect(error).toBeInstanceOf(type)
-    expect(error).toMatchObject({ operation: 'token' })
-    expect(inspect(error, { depth: 20, showHidden: true })).not.toContain('client-secret-of-the-morning')
-  }
-  expect(counts()).toEqual([1, 0])
-  expect(await groups()).toHaveLength(2)
-  expect(counts()).toEqual([2, 1])
-})
-
-test('a token endpoint that fails when a token is to be replaced leaves nothing behind', async () => {
-  await groups()
-  setup.emulator.faults.add({ operation: 'marketplace', kind: 'status', code: 401, times: 1 })
-  setup.emulator.faults.add({ operation: 'token', kind: 'down', times: 1 })
-  expect(await failure(groups())).toBeInstanceOf(Sso2UnavailableError)
-  expect(await groups()).toHaveLength(2)
-  expect(counts()).toEqual([3, 3])
-})
+] as const)(
+  'the token endpoint %s: one request for all calls, and the next one tries again',
+  async (_, fault, type) => {
+    emulator.faults.add({ operation: 'token', ...fault, times: 1 })
+    for (const result of await many()) {
+      const error = result.status === 'rejected' ? result.reason : undefined
+      expect(error).toBeInstanceOf(type)
+      expect(error).toMatchObject({ operation: 'token' })
+      expect(inspect(error, { depth: 20, showHidden: true })).not.toContain(clientSecret)
+    }
+    expect(counts()).toEqual([1, 0])
+    expect(await api.marketplaceGroups()).toHaveLength(2)
+    expect(counts()).toEqual([2, 1])
+  },
+)
 
 test('a call does not wait for a slow token beyond its bound; the next one uses what came meanwhile', async () => {
-  setup.emulator.faults.add({ operation: 'token', kind: 'slow', ms: 1500, times: 1 })
-  const error = await failure(groups({ timeoutMs: 100 }))
-  expect(error).toBeInstanceOf(Sso2UnavailableError)
-  expect(error).toMatchObject({ timedOut: true })
-  expect(setup.countCalls('marketplace')).toBe(0)
-  expect(await groups()).toHaveLength(2)
+  emulator.faults.add({ operation: 'token', kind: 'slow', ms: 500, times: 1 })
+  expect(await failure(api.marketplaceGroups({ timeoutMs: 100 }))).toMatchObject({ timedOut: true })
+  expect(count('marketplace')).toBe(0)
+  expect(await api.marketplaceGroups()).toHaveLength(2)
   expect(counts()).toEqual([1, 1])
 })
 
 test.each([
-  ['administrators', () => setup.morning.sso.api.administrators()],
-  ['administratorsByAccount', () => setup.morning.sso.api.administratorsByAccount()],
-  ['validateGiftReceiver', () => setup.morning.sso.api.validateGiftReceiver(receiver)],
+  ['administrators', () => api.administrators()],
+  ['administratorsByAccount', () => api.administratorsByAccount()],
+  ['validateGiftReceiver', () => api.validateGiftReceiver(receiver)],
 ])('sso.api.%s: the call needs a user → NotLoggedInError names req.sso2.api, nothing is sent', async (name, call) => {
   const error = await failure(call())
   expect(error).toBeInstanceOf(NotLoggedInError)
   expect(error).toMatchObject({ message: expect.stringMatching(new RegExp(`^${name}: .*req\\.sso2\\.api`)) })
-  expect(counts()).toEqual([0, 0])
-  expect(setup.countCalls('administrators') + setup.countCalls('gift')).toBe(0)
+  expect(emulator.calls({})).toEqual([])
 })
 
 test('without tokenUrl, the error names the option, and the call is not sent', async () => {
-  const { emulator } = setup
-  const site = { ...emulator.siteOptions('morning'), tokenUrl: undefined, exchangeTicket: async () => 'token' }
-  const sso = sso2({ ...site, siteUrl: 'http://localhost:3000', sessionSecret, clock: emulator.clock })
-  const error = await failure(sso.api.marketplaceGroups())
-  await sso.close()
+  const error = await failure(siteApi({ tokenUrl: undefined, exchangeTicket: async () => 'token' }).marketplaceGroups())
   expect(error).toBeInstanceOf(Sso2ConfigError)
   expect(error).toMatchObject({ problems: [{ option: 'tokenUrl', variable: 'SSO2_TOKEN_URL' }] })
-  expect(setup.countCalls('marketplace')).toBe(0)
+  expect(count('marketplace')).toBe(0)
+})
+
+const check = { sid: 'no-such-session', lks: 'anon', ...device } as const
+
+test('the authorization server is shown the secret that the SSO system takes', async () => {
+  const { client, endpoint, api: rotated } = clientsOf({ clientSecret: [`${clientSecret}-next`, clientSecret] })
+  const shown = () => new URLSearchParams(ticketCall(endpoint, 'a-ticket').body).get('client_secret')
+  expect([client.secretInUse, shown()]).toEqual([0, `${clientSecret}-next`])
+  expect(await client.sessionStatus(check)).toMatchObject({ err: 'session_not_found' })
+  expect([client.secretInUse, shown()]).toEqual([1, clientSecret])
+  expect(await rotated.marketplaceGroups()).toHaveLength(2)
+})
+
+test('a failure of the SSO system is told to the operator, and so is its end', async () => {
+  const { client, lines } = clientsOf()
+  emulator.faults.add({ operation: 'sessionstatus', kind: 'status', code: 500, times: 3 })
+  for (let times = 0; times < 2; times += 1) await failure(client.sessionStatus(check))
+  await eventually(async () => lines.length > 1)
+  expect(lines).toEqual([
+    expect.stringMatching(/Step sessionstatus failed: .*HTTP 500.*Check the SSO system at ssoUrl/),
+    'express-sso2: The SSO system responds again.',
+  ])
 })
 
 describe('a token endpoint that answers as a test says', () => {
@@ -113,7 +133,7 @@ describe('a token endpoint that answers as a test says', () => {
 
   /** Gets a token, and tells how many have been fetched by then. */
   function sourceOf(answer: (count: number) => object) {
-    server.become((res, _seen, count) => json(res, 200, answer(count)))
+    server.become((res, _seen, times) => json(res, 200, answer(times)))
     const endpoint = { tokenUrl: server.url, clientId: 'c', clientSecret: () => 's', ticketExchange: {} }
     const source = serviceTokenSource(
       async () => readGrant(await serviceToken(endpoint, '/external/marketing/r'), now),
@@ -122,32 +142,20 @@ describe('a token endpoint that answers as a test says', () => {
     return async (refused?: string) => [await source(refused), server.seen.length]
   }
 
-  test.each([
-    ['none', {}, 270],
-    ['600 seconds', { expires_in: 600 }, 570],
-  ])('%s: it is kept until 30 seconds before the end, of 300 seconds where nothing is said', async (...row) => {
-    const [, life, kept] = row
-    const get = sourceOf((count) => ({ access_token: `token-${count}`, ...life }))
+  test('a token whose life is not told is kept for 270 seconds', async () => {
+    const get = sourceOf((times) => ({ access_token: `token-${times}` }))
     expect(await get()).toEqual(['token-1', 1])
-    now += kept - 1
+    now += 269
     expect(await get()).toEqual(['token-1', 1])
     now += 1
     expect(await get()).toEqual(['token-2', 2])
   })
 
   test('refusals of one token at the very same time, and one that comes late, lead to one new token', async () => {
-    const get = sourceOf((count) => ({ access_token: `token-${count}` }))
+    const get = sourceOf((times) => ({ access_token: `token-${times}` }))
     expect(await get()).toEqual(['token-1', 1])
     const next = await Promise.all(Array.from({ length: 50 }, () => get('token-1')))
     expect(new Set(next.flat())).toEqual(new Set(['token-2', 2]))
     expect(await get('token-1')).toEqual(['token-2', 2])
-    expect(await get()).toEqual(['token-2', 2])
-  })
-
-  test('a token that is refused and given once more is asked for once a call', async () => {
-    const get = sourceOf(() => ({ access_token: 'the-same' }))
-    expect(await get()).toEqual(['the-same', 1])
-    expect(await get('the-same')).toEqual(['the-same', 2])
-    expect(await get()).toEqual(['the-same', 2])
   })
 })

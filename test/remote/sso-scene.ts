@@ -1,6 +1,6 @@
 import { Sso2Client, type Sso2ClientOptions } from '../../lib/remote/sso2'
+import { type Behaviour, faultyServer, json } from '../support/faulty-server'
 import { readJwt, signJwt } from '../support/oracle'
-import { type Behaviour, faultyServer, json } from './faulty-server'
 
 /* An SSO system that answers as a test says, and a client of it. */
 
@@ -30,7 +30,7 @@ export const onlyOf =
     (claimsOf(seen.body)['sid'] === sid ? behave : isWell)(res, seen, count)
 
 /** A client of an SSO system at this address. */
-export const clientOf = (ssoUrl: string, options: Partial<Sso2ClientOptions> = {}) =>
+const clientOf = (ssoUrl: string, options: Partial<Sso2ClientOptions> = {}) =>
   new Sso2Client({ ssoUrl, ...names, clientSecret: secret, timeoutMs: 500, ...options })
 
 async function scene(behave: Behaviour, options: Partial<Sso2ClientOptions>) {

@@ -1,8 +1,8 @@
 import { Sso2ResponseError } from '../../lib/errors'
 import type { Sso2Client } from '../../lib/remote/sso2'
+import { type Behaviour, failure, json, outcomeOf } from '../support/faulty-server'
 import { fakeClock } from './fake-clock'
-import { type Behaviour, failure, json, outcomeOf } from './faulty-server'
-import { claimsOf, device, isWell, says, secret, tokenWith, useScenes } from './sso-scene'
+import { claimsOf, device, isWell, says, useScenes } from './sso-scene'
 
 /* What each operation sends, takes and throws, and what the client finds out by itself. */
 
@@ -93,19 +93,6 @@ test.each(rows)('$operation names itself and what was wrong with the answer', as
   }
 })
 
-test('a good token in an answer that says that the SSO system failed is not taken', async () => {
-  const { ask } = await setup((res) => json(res, 503, { t: tokenWith({ sid }) }))
-  expect(await ask()).toMatchObject({ code: 'ERR_SSO2_RESPONSE', httpStatus: 503 })
-})
-
-test('an error that is signed with another secret of ours changes nothing, and is not asked about again', async () => {
-  const other = 'the secret that comes next'
-  const unknown = says({ err: 'session_not_found', sts: null }, other)
-  const { server, client, ask } = await setup(unknown, { clientSecret: [secret, other] })
-  expect(await ask()).toMatchObject({ err: 'session_not_found' })
-  expect([server.seen.length, client.secretInUse]).toEqual([1, 0])
-})
-
 /* Who watches. */
 
 /** What the watch was told. */
@@ -136,83 +123,16 @@ test('a watch is told of each call that fails, of a refusal of our tokens, and o
   client.close()
 })
 
-test.each([
-  ['with a session', { sts: 'anon' }, 'the probe was answered with a session'],
-  ['with another error', { err: 'next_login', sts: null }, 'the probe was answered with unknown_error'],
-])('a probe that is answered %s is no sign of life, and told', async (_name, claims, said) => {
+test('a probe that is answered with a session is no sign of life, and told', async () => {
   const { told, watch } = watching()
-  const { server, client } = await setup(says(claims), { watch })
+  const { server, client } = await setup(says({ sts: 'anon' }), { watch })
   const { pass, until } = fakeClock()
   client.probeInBackground()
   await until(() => !client.isAvailable, 2500)
-  expect(told).toEqual(Array.from({ length: 3 }, () => ['sessionstatus', saidBy(`sessionstatus: ${said}`)]))
+  const line = saidBy('sessionstatus: the probe was answered with a session')
+  expect(told).toEqual(Array.from({ length: 3 }, () => ['sessionstatus', line]))
   told.length = 0
   server.become(isWell)
   await pass(1200)
   expect([client.isAvailable, told, server.seen.length]).toEqual([true, ['back'], 1])
-})
-
-test('a probe asks about a session that does not exist, as a status check does, and has the time of one', async () => {
-  const { told, watch } = watching()
-  const { server, client } = await setup(() => {}, { watch, timeoutMs: 500 })
-  const { pass, expectSilence } = fakeClock()
-  expectSilence()
-  client.probeInBackground()
-  await pass(400)
-  expect(told).toEqual([])
-  await pass(200)
-  expect(told).toEqual([['sessionstatus', saidBy('no answer within 500 ms')]])
-  expect(server.seen[0]).toMatchObject({ method: 'POST', url: '/sessionstatus' })
-  expect(claimsOf(server.seen[0]?.body ?? '')).toMatchObject({
-    sid: expect.stringMatching(/^[0-9a-f-]{36}$/),
-    lks: 'anon',
-    ipa: '127.0.0.1',
-    uas: 'express-sso2',
-  })
-})
-
-/* When it asks by itself. */
-
-test('a caller that wants to know has it asked, once a second at most, and not again without a reason', async () => {
-  const { server, client } = await setup(isWell)
-  const { pass } = fakeClock()
-  for (let times = 0; times < 9; times += 1) client.probeInBackground()
-  await pass(500)
-  expect(server.seen.length).toBe(1)
-  client.probeInBackground()
-  await pass(400)
-  expect(server.seen.length).toBe(1)
-  await pass(250)
-  expect(server.seen.length).toBe(2)
-  await pass(60_000)
-  expect(server.seen.length).toBe(2)
-})
-
-test('a browser that is sent on has the SSO system asked where there are several secrets, and only there', async () => {
-  const { pass } = fakeClock()
-  const single = await setup(isWell)
-  const several = await setup(isWell, { clientSecret: [secret, 'the secret that comes next'] })
-  const one = await setup(isWell, { clientSecret: [secret] })
-  const asked = () => [single, several, one].map(({ server }) => server.seen.length)
-  const sendOn = () => {
-    for (const { client } of [single, several, one]) client.identifyUrl('https://news.example/')
-  }
-  sendOn()
-  await pass(900)
-  expect(asked()).toEqual([0, 1, 0])
-  sendOn()
-  await pass(50)
-  expect(asked()).toEqual([0, 1, 0])
-  await pass(200)
-  expect(asked()).toEqual([0, 2, 0])
-})
-
-test('a client that is closed sends nothing more', async () => {
-  const { server, client, ask, times } = await setup((res) => res.end())
-  const { pass } = fakeClock()
-  await times(5, ask)
-  client.close()
-  await pass(20_000)
-  expect(server.seen.length).toBe(5)
-  expect(jest.getTimerCount()).toBe(0)
 })

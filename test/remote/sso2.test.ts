@@ -1,7 +1,7 @@
 import { TokenError } from '../../lib/errors'
 import { Sso2Client, type Sso2ClientOptions } from '../../lib/remote/sso2'
+import { failure, json, useFaultyServer } from '../support/faulty-server'
 import { readJwt } from '../support/oracle'
-import { failure, json, useFaultyServer } from './faulty-server'
 import { device, secret, tokenWith } from './sso-scene'
 
 const NOW = 1_800_000_000
@@ -35,13 +35,6 @@ test.each([
   client.close()
 })
 
-test('a token that is refused for another reason tells no age', async () => {
-  const client = new Sso2Client({ ...options, clientId: 'another-site' })
-  const error = await refusalIn(client, DAY)
-  expect([error.reason, error.offsetSeconds]).toEqual(['audience', undefined])
-  client.close()
-})
-
 test('only answers of the back channel say how far the clocks are apart', async () => {
   const client = new Sso2Client({ ...options, ssoUrl: server.url })
   client.readLanding(tokenOfAge(3))
@@ -58,28 +51,16 @@ test('only answers of the back channel say how far the clocks are apart', async 
 
 test.each<[option: string, value: Partial<Sso2ClientOptions>]>([
   ['ssoUrl', { ssoUrl: 'http://sso.example/base' }],
-  ['ssoUrl', { ssoUrl: 'http://10.0.0.1' }],
-  ['ssoUrl', { ssoUrl: 'http://127.0.0.1.example' }],
   ['ssoUrl', { ssoUrl: 'https://user:VALUE@sso.example' }],
-  ['ssoUrl', { ssoUrl: 'VALUE' }],
   ['organisationId', { organisationId: 'sso-service' }],
   ['organisationId', { organisationId: 'the-site' }],
-  ['organisationId', { organisationId: 'other', ssoIdentifier: 'other' }],
   ['clientId', { clientId: 'sso-service' }],
 ])('a client with a wrong %s is refused: %j', (option, wrong) => {
   expect(() => new Sso2Client({ ...options, ...wrong })).toThrow(TypeError)
   expect(() => new Sso2Client({ ...options, ...wrong })).toThrow(new RegExp(`^Sso2Client: ${option}: (?!.*VALUE)`))
 })
 
-test('a client tells of everything that is wrong with its options at once, by its place', () => {
-  const wrong = { clientId: '', clientSecret: [secret, ''] }
-  expect(() => new Sso2Client({ ...options, ...wrong })).toThrow(
-    /^Sso2Client: clientId: [^;]+; clientSecret\.1: [^;]+$/,
-  )
-  expect(() => new Sso2Client({ ...options, ssoUrl: 'sso' })).toThrow('https://sso.example')
-})
-
-const own = ['http://localhost:3000', 'http://sso.localhost', 'http://127.0.0.1:9/sso', 'http://[::1]:3000']
+const own = ['http://sso.localhost', 'http://127.0.0.1:9/sso']
 test.each(own)('a client takes the address %s of this machine', (ssoUrl) => {
   const client = new Sso2Client({ ...options, ssoUrl })
   const { claims } = readJwt(new URL(client.identifyUrl('https://news.example/')).searchParams.get('t') ?? '')

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { formExchange, readGrant } from '../../lib/remote/ticket'
-import { type Behaviour, failure, halfAnswer, json, useFaultyServer } from './faulty-server'
+import { type Behaviour, failure, json, useFaultyServer } from '../support/faulty-server'
 
 const server = useFaultyServer()
 const exchange = async (ticketExchange: object, ticket = 'T', more: object = {}) => {
@@ -20,7 +20,7 @@ test.each([
 const unavailable = { name: 'Sso2UnavailableError', retryable: false }
 const noToken = { name: 'Sso2ResponseError' }
 
-test.each([400, 401, 500, 503])('a ticket is never sent twice: HTTP %i', async (status) => {
+test.each([400, 503])('a ticket is never sent twice: HTTP %i', async (status) => {
   server.become((res) => json(res, status, {}))
   const said = status < 500 ? `refused (HTTP ${status})` : `answered HTTP ${status}`
   const error = status < 500 ? { name: 'Sso2ResponseError', httpStatus: status } : { ...unavailable, timedOut: false }
@@ -28,10 +28,7 @@ test.each([400, 401, 500, 503])('a ticket is never sent twice: HTTP %i', async (
   expect(server.seen).toHaveLength(1)
 })
 
-const reasons = [
-  ...['invalid_request', 'invalid_client', 'invalid_grant', 'unauthorized_client', 'unsupported_grant_type'],
-  'invalid_scope',
-]
+const reasons = ['invalid_request', 'invalid_client', 'invalid_grant']
 test.each<[object, string]>([
   ...reasons.map((error): [object, string] => [{ error }, `: ${error}`]),
   [{ error: 'T is no ticket' }, ''],
@@ -45,10 +42,7 @@ test.each<[object, string]>([
 
 test.each<[what: string, behave: Behaviour, fields: object]>([
   ['a cut connection', (res) => res.destroy(), unavailable],
-  ['half a body and then a cut', halfAnswer, unavailable],
-  ['no HTTP at all', (res) => res.socket?.end('this is no HTTP\r\n\r\n'), unavailable],
   ['a page', (res) => res.end('<html>'), noToken],
-  ['nothing', (res) => res.end(), noToken],
   ['a redirect', (res) => res.writeHead(307, { location: '/elsewhere' }).end(), noToken],
   ['more than a token can be', (res) => json(res, 200, { access_token: 'a'.repeat(70_000) }), noToken],
 ])('a ticket is never sent twice: %s', async (_what, behave, fields) => {
@@ -71,36 +65,25 @@ test.each([
   ['a-token', undefined],
   [{ access_token: 'a-token', expires_in: 60 }, 1060],
   [{ access_token: 'a-token', expires_in: '60' }, 1060],
-  [{ access_token: 'a-token', expires_in: 0 }, 1000],
   [{ accessToken: 'a-token', expiresAt: 7 }, 7],
-  [{ accessToken: 'a-token', expiresAt: 0 }, 0],
-  [{ accessToken: 'a-token' }, undefined],
-  [{ access_token: 'a-token' }, undefined],
 ])('%p is an access token', (value, expiresAt) => {
   const grant = readGrant(value, 1000)
   expect([grant.token(), grant.expiresAt]).toEqual(['a-token', expiresAt])
 })
 
-test.each([1790.9, 1790, '1790', '1790.5'])('an end of life of %p is told in whole seconds', (expiresAt) => {
-  expect(readGrant({ accessToken: 't', expiresAt }, 1000).expiresAt).toBe(1790)
-})
+test.each([' ', 'soon', null, {}, Number.NaN, -1, 2 ** 53])(
+  'a token whose end of life is %p is a token all the same, its end unknown',
+  (value) => {
+    for (const own of [
+      { accessToken: 't', expiresAt: value },
+      { access_token: 't', expires_in: value },
+    ]) {
+      const grant = readGrant(own, 1000)
+      expect([grant.token(), grant.expiresAt]).toEqual(['t', undefined])
+    }
+  },
+)
 
-const noNumbers = ['', ' ', 'soon', null, true, {}, [7], new Date(0), undefined]
-const absurd = [...noNumbers, Number.NaN, Number.POSITIVE_INFINITY, -1, -0.5, 2 ** 53, 1e300]
-test.each(absurd)('a token whose end of life is %p is a token all the same, its end unknown', (value) => {
-  for (const own of [
-    { accessToken: 't', expiresAt: value },
-    { access_token: 't', expires_in: value },
-  ]) {
-    const grant = readGrant(own, 1000)
-    expect([grant.token(), grant.expiresAt]).toEqual(['t', undefined])
-  }
-})
-
-test('a life that goes beyond what can be counted has no known end', () => {
-  expect(readGrant({ access_token: 't', expires_in: Number.MAX_SAFE_INTEGER }, 1000).expiresAt).toBeUndefined()
-})
-
-test.each([[''], [null], [{}], [{ access_token: 1 }], ['a b'], ['a\r\nb'], [[]]])('%p is none', (value) => {
+test.each([[''], [null], [{ access_token: 1 }], ['a\r\nb']])('%p is none', (value) => {
   expect(() => readGrant(value, 1000)).toThrow('token: the answer has no access token')
 })

@@ -1,4 +1,4 @@
-/* Values of `r` and `return_to`. All branches of the check are in test/decide/return-to.test.ts: here is one of each kind. */
+/* Values of `r` and `return_to`. All branches of the check are in test/unit/return-to.test.ts: here is one of each kind. */
 
 const slashes = [
   '//',

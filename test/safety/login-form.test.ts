@@ -29,7 +29,7 @@ const form = { 'content-type': 'application/x-www-form-urlencoded' }
 describe('[F1] only same-origin POSTs are taken:', () => {
   const own = () => setup.morning.url
   const evil = () => 'https://evil.example'
-  /** Each combination is in test/decide/navigation.test.ts. */
+  /** Each combination is in test/unit/navigation.test.ts. */
   test.each<[site: string | undefined, what: string, isTaken: boolean, origin: () => string | undefined]>([
     ['same-origin', 'another Origin', true, evil],
     ['same-site', 'the Origin of the sister site', false, () => setup.evening.url],

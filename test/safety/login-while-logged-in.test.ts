@@ -39,7 +39,7 @@ beforeEach(async () => {
   if (attempts.length > 0) await setup.redis.del(attempts)
 })
 
-/** Each code is in test/protocol/session-token.test.ts. With a ticket beside the error, the response is refused. */
+/** Each code is in test/unit/session-token.test.ts. With a ticket beside the error, the response is refused. */
 test.each([
   [{ err: 'invalid_credentials', raa: 3 }, 401, { error: 'invalid_credentials', remainingAttempts: 2 }],
   [{ err: 'account_frozen' }, 401, { error: 'account_frozen' }],

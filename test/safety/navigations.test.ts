@@ -1,7 +1,7 @@
 import { present, useSetup } from '../support/setup'
 import { anonymousCookies, ask, documentHeaders } from './address-support'
 
-/* Which requests are sent to Identify. All shapes of a request are in test/decide/navigation.test.ts. */
+/* Which requests are sent to Identify. All shapes of a request are in test/unit/navigation.test.ts. */
 
 const setup = useSetup()
 const site = () => setup.morning.url

@@ -49,7 +49,7 @@ plain.push(
   '/sso',
 )
 
-/** Each spelling of an address is in test/config.test.ts. */
+/** Each spelling of an address is in test/unit/config.test.ts. */
 test.each(['ssoUrl', 'apiUrl', 'tokenUrl', 'siteUrl'])('[O1] %s is encrypted, or of this machine', async (option) => {
   const namedBy = async (url: string, nodeEnv: string) => {
     const problems = await problemsOf({ [option]: url }, nodeEnv)

@@ -125,7 +125,7 @@ describe('[S15] where the store holds something else', () => {
   }
 
   const ofExpress = '{"cookie":{"originalMaxAge":null,"path":"/"},"user":"ada"}'
-  /** Each way that a record can be unreadable is in test/decide/record.test.ts. */
+  /** Each way that a record can be unreadable is in test/unit/record.test.ts. */
   test.each<[what: string, spoil: (key: string, good: string) => Promise<unknown>]>([
     ['a word', (key) => redis.set(key, 'garbage', 'EX', 100)],
     ['a version after the next', (key, good) => redis.set(key, good.replace(/"v":\d+/, '"v":3'), 'EX', 100)],

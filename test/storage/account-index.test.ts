@@ -36,16 +36,6 @@ describe.each(stores)('in %s', (_name, open) => {
     expect([listed.length, listed[0], listed.at(-1)]).toEqual([MAX_SESSIONS, session(1), session(2000)])
   })
 
-  test('a new login that is older than all others is not its own victim', async () => {
-    const index = `${site.prefix}acct:{${ACCOUNT}}`
-    for (let at = 0; at < MAX_SESSIONS; at += 1) await store.kv().addMember(index, `s:${at}`, 1000, 60)
-    expect(await site.accounts.add(ACCOUNT, session(1), 1)).toEqual([])
-  })
-
-  test('without a logout there is no mark', async () => {
-    expect(await site.accounts.marks('s', ACCOUNT)).toEqual({ isSessionOut: false, all: undefined })
-  })
-
   test('a logout marks its SSO session, and no other', async () => {
     await site.accounts.markSession('s')
     expect(await site.accounts.marks('s', ACCOUNT)).toEqual({ isSessionOut: true, all: undefined })
@@ -62,8 +52,4 @@ describe.each(stores)('in %s', (_name, open) => {
     expect(await all(otherProcess)).toEqual({ told: 7000, isOwnClock: false })
     expect(await otherProcess.accounts.marks('s', accountName('grace'))).toMatchObject({ all: undefined })
   })
-})
-
-test('the name of an account does not show it', () => {
-  expect(accountName('ada@example.org')).toMatch(/^[\w-]{16}$/)
 })

@@ -33,7 +33,7 @@ describe.each(stores)('in %s', (_name, open) => {
   describe('a login', () => {
     test('of equal credentials runs once for all submits of all processes, and all get its result', async () => {
       await beginSession()
-      const { state, run } = login(300)
+      const { state, run } = login(200)
       const processes = [site, other(), other()]
       const outcomes = await atOnce(12, (index) =>
         (processes[index % 3] as TestSite).locks.once(key, 'digest', run, isFinal),
@@ -106,10 +106,10 @@ describe.each(stores)('in %s', (_name, open) => {
           commands += 1
         })
       const processes = [siteOver(count(), [KEY], site.prefix), siteOver(count(), [KEY], site.prefix)]
-      const { state, run } = login(2000)
+      const { state, run } = login(1000)
       await atOnce(600, (index) => (processes[index % 2] as TestSite).locks.once(key, 'digest', run, isFinal))
       expect(state.runs).toBe(1)
-      expect(commands).toBeLessThan(30)
+      expect(commands).toBeLessThan(20)
     })
   })
 

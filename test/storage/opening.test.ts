@@ -2,11 +2,10 @@ jest.unmock('../../lib/deadline')
 
 import { once } from 'node:events'
 import { type Cluster, Redis } from 'ioredis'
-import { Log } from '../../lib/config/log'
-import { evictionCheck, openStore } from '../../lib/storage/open-store'
+import { Log } from '../../lib/log/log'
+import { openStore } from '../../lib/storage/open-store'
 import { openRedis } from '../../lib/storage/redis-connection'
 import { redisKv } from '../../lib/storage/redis-kv'
-import { SCRIPTS } from '../../lib/storage/redis-scripts'
 import { loggerTo } from '../support/log-lines'
 import { startRedis, type TestRedis } from '../support/redis'
 import { standStill } from '../support/stand-still'
@@ -54,33 +53,30 @@ test('without a Redis the store is in memory, and goes by the clock of the site'
 /** After a standstill, a store waits 100 ms for Redis: for the connection, for what its client asks first, and for the command. */
 const PROMPT_MS = 30
 
-test.each([1, 2, 3])(
-  'a store whose process stands still while it connects, %i times, is not taken for one that is away',
-  async (times) => {
-    /** @returns what the store found, and whether Redis answered another connection promptly meanwhile */
-    const connectStandingStill = async () => {
-      const { kv, lines } = opened(redis.url)
-      const found = kv.mget(['a']).catch(() => 'away')
-      for (let time = 0; time < times; time += 1) {
-        standStill(400)
-        await new Promise((resolve) => setImmediate(resolve))
-      }
-      const begun = performance.now()
-      for (let ping = 0; ping < 3; ping += 1) await admin.ping()
-      const isPrompt = performance.now() - begun < PROMPT_MS
-      const seen = { found: await found, isAvailable: kv.isAvailable, lines }
-      await kv.close()
-      return { seen, isPrompt }
+test('a store whose process stands still twice while it connects is not taken for one that is away', async () => {
+  /** @returns what the store found, and whether Redis answered another connection promptly meanwhile */
+  const connectStandingStill = async () => {
+    const { kv, lines } = opened(redis.url)
+    const found = kv.mget(['a']).catch(() => 'away')
+    for (let time = 0; time < 2; time += 1) {
+      standStill(400)
+      await new Promise((resolve) => setImmediate(resolve))
     }
-    const expected = { found: [null], isAvailable: true, lines: [] }
-    const isAsExpected = (seen: object) => JSON.stringify(seen) === JSON.stringify(expected)
-    let last = await connectStandingStill()
-    // a store whose Redis is late as well may take it for one that is away
-    for (let tries = 1; tries < 10 && !last.isPrompt && !isAsExpected(last.seen); tries += 1)
-      last = await connectStandingStill()
-    expect(last.seen).toEqual(expected)
-  },
-)
+    const begun = performance.now()
+    for (let ping = 0; ping < 3; ping += 1) await admin.ping()
+    const isPrompt = performance.now() - begun < PROMPT_MS
+    const seen = { found: await found, isAvailable: kv.isAvailable, lines }
+    await kv.close()
+    return { seen, isPrompt }
+  }
+  const expected = { found: [null], isAvailable: true, lines: [] }
+  const isAsExpected = (seen: object) => JSON.stringify(seen) === JSON.stringify(expected)
+  let last = await connectStandingStill()
+  // a store whose Redis is late as well may take it for one that is away
+  for (let tries = 1; tries < 10 && !last.isPrompt && !isAsExpected(last.seen); tries += 1)
+    last = await connectStandingStill()
+  expect(last.seen).toEqual(expected)
+})
 
 test('a client of our own ends with the store, and one of the site stays', async () => {
   const own = opened(redis.url)
@@ -96,24 +92,8 @@ test('a client of our own ends with the store, and one of the site stays', async
   expect(admin.status).toBe('ready')
 })
 
-test('an outage and its end are logged', async () => {
-  const { kv, client, lines } = opened(redis.url)
-  await connected(client)
-  await client?.ping()
-  client?.emit('error', Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }))
-  expect(lines).toEqual([expect.stringMatching(/^express-sso2: Redis does not work \(ECONNREFUSED\)/)])
-  expect(kv.failure).toBe('ECONNREFUSED')
-  client?.emit('ready')
-  await eventually(async () => lines.length > 1)
-  expect(lines.slice(1)).toEqual(['express-sso2: Redis responds again.'])
-  expect(kv.failure).toBeUndefined()
-  await kv.close()
-})
-
 test.each<[name: string, settings: Record<string, string>, says: string | undefined]>([
   ['evicts nothing', {}, undefined],
-  ['has all the memory', { 'maxmemory-policy': 'allkeys-lru' }, undefined],
-  ['has little memory and evicts nothing', { maxmemory: '100mb' }, undefined],
   [
     'evicts',
     { maxmemory: '100mb', 'maxmemory-policy': 'allkeys-lru' },
@@ -129,32 +109,6 @@ test.each<[name: string, settings: Record<string, string>, says: string | undefi
   await client?.ping()
   expect(lines).toEqual(says === undefined ? [] : [says])
   await kv.close()
-})
-
-test('a client that is ready is looked at when the store is opened', async () => {
-  await admin.config('SET', 'maxmemory', '100mb')
-  await admin.config('SET', 'maxmemory-policy', 'volatile-ttl')
-  const { kv, lines } = opened(admin)
-  await admin.info()
-  expect(lines).toEqual([expect.stringContaining('volatile-ttl')])
-  await kv.close()
-})
-
-test('a Redis that does not tell its policy may evict', async () => {
-  const said: string[] = []
-  const info = async () => '# Server\r\nredis_version:7.0.0\r\n'
-  const hosted = Object.assign(Object.create(admin) as Redis, { info })
-  const check = evictionCheck(hosted, (text) => void said.push(text))
-  for (let times = 0; times < 2; times += 1) check()
-  await admin.ping()
-  expect(said).toEqual(['unknown'])
-})
-
-test('a client that has not connected yet is not made to', () => {
-  const client = new Redis(redis.url, { lazyConnect: true })
-  const { kv } = opened(client)
-  expect(client.status).toBe('wait')
-  return kv.close()
 })
 
 test('a read goes at once while no other waits, those that come meanwhile go in one command, and none goes without a key', async () => {
@@ -192,74 +146,6 @@ test('a user of Redis may be limited to the keys of its site', async () => {
   await kv.close()
 })
 
-test('a Redis that does not answer: after three commands the next one does not wait', async () => {
-  const { kv, client, lines } = opened(redis.url)
-  await connected(client)
-  await untilAnswered(() => kv.probe())
-  lines.length = 0 // of a busy machine
-  redis.hang()
-  try {
-    for (let time = 0; time < 3; time += 1) await expect(kv.mget(['a'])).rejects.toMatchObject({ operation: 'store' })
-    const turn = new Promise((resolve) => setImmediate(resolve, 'waits'))
-    expect(kv.isAvailable).toBe(false)
-    await expect(Promise.race([kv.mget(['a']), turn])).rejects.toMatchObject({ operation: 'store' })
-    expect(lines).toEqual([expect.stringContaining('(no answer in time)')])
-  } finally {
-    redis.resume()
-    await kv.close()
-  }
-})
-
-test('a Redis that is full still answers reads, and a probe tells which of both fail', async () => {
-  const { kv, client } = opened(redis.url)
-  await connected(client)
-  await untilAnswered(() => kv.probe())
-  await admin.config('SET', 'maxmemory', '1')
-  await expect(kv.probe()).rejects.toMatchObject({ operation: 'store' })
-  await eventually(async () => kv.failure === 'writes refused: OOM') // once the read of a probe is not late
-  expect(await untilAnswered(() => kv.mget(['none']))).toEqual([null])
-  await new Promise((resolve) => setTimeout(resolve, 1500)) // the next look of the guard comes after a second
-  expect(kv.failure).toBe('writes refused: OOM')
-  await admin.config('SET', 'maxmemory', '0')
-  await eventually(async () => kv.failure === undefined)
-  await kv.close()
-})
-
-test('reads that wait for each other fail together', async () => {
-  const { kv, client } = opened(redis.url)
-  await connected(client)
-  await untilAnswered(() => kv.mget(['a']))
-  const first = kv.mget(['a']).catch(() => {})
-  const waiting = Promise.allSettled([kv.mget(['b']), kv.mget(['c'])])
-  client?.disconnect()
-  expect((await waiting).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-  await first
-  await kv.close()
-})
-
-test('a client of our own tries again soon, never at the pace of another process', () => {
-  const waits = Array.from({ length: 50 }, () => Number(admin.options.retryStrategy?.(9)))
-  expect(Math.min(...waits)).toBeGreaterThanOrEqual(100)
-  expect(Math.max(...waits)).toBeLessThan(200)
-  expect(Math.max(...waits) - Math.min(...waits)).toBeGreaterThan(20)
-})
-
-test('the probe tries every command of the scripts, so that its success is news about all of them', () => {
-  const sources = Object.values(SCRIPTS).join('\n')
-  const used = [...sources.matchAll(/redis\.p?call\('(\w+)'/g)].map(([, command = '']) => command)
-  const tried = [...SCRIPTS.sso2Probe.matchAll(/redis\.call\('(\w+)'/g)].map(([, command = '']) => command)
-  expect(new Set(used).size).toBeGreaterThan(6)
-  expect([...new Set(used)].filter((command) => !tried.includes(command))).toEqual([])
-})
-
-test('a probe leaves one key, which expires', async () => {
-  const { kv } = opened(redis.url)
-  await untilAnswered(() => kv.probe())
-  expect(await admin.keys('opening:*')).toEqual(['opening:probe:{0}'])
-  expect(await admin.ttl('opening:probe:{0}')).toBeGreaterThan(86_400)
-  await kv.close()
-})
-
 test('many sites share a client without a warning, and leave no listener behind', async () => {
   const warnings: unknown[] = []
   const note = (warning: unknown) => warnings.push(warning)
@@ -286,25 +172,5 @@ test('a client of the site without a listener for errors prints nothing while Re
   expect(printed.mock.calls).toEqual([])
   printed.mockRestore()
   client.disconnect()
-  await kv.close()
-})
-
-test('a client whose listeners are not limited stays so', async () => {
-  const client = openRedis(redis.url).setMaxListeners(0)
-  const { kv } = opened(client)
-  expect(client.getMaxListeners()).toBe(0)
-  await kv.close()
-  expect(client.getMaxListeners()).toBe(0)
-  client.disconnect()
-})
-
-test('a client that the site has ended makes the store unavailable', async () => {
-  const client = openRedis(redis.url)
-  await connected(client)
-  const { kv } = opened(client)
-  expect(kv.isAvailable).toBe(true)
-  client.disconnect()
-  await once(client, 'end')
-  expect(kv.isAvailable).toBe(false)
   await kv.close()
 })

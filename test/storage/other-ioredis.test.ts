@@ -5,9 +5,9 @@ import type { Sso2Options } from '../../lib'
 import { redisFindings } from '../../lib/cli/doctor-redis'
 import { startSite } from '../regressions/support'
 import type { VisitedPage } from '../support/agent'
+import { startCluster } from '../support/cluster'
 import { ada, logIn, redisUrl, view } from '../support/setup'
 import { eventually } from '../support/wait'
-import { startCluster } from './servers'
 
 /* A site installs the newest ioredis for its own client, which is another one than this package brings. */
 

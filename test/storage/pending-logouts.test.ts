@@ -37,12 +37,6 @@ describe.each(stores)('in %s', (_name, open) => {
     expect([await dueAt(NOW + 1119), await dueAt(NOW + 1120)]).toEqual([[], [ID]])
   })
 
-  test('the logouts that are due first come first, and no more than are asked for', async () => {
-    for (const [index, since] of [NOW + 2, NOW, NOW + 1].entries())
-      await site.pendingLogouts.add({ ...logout, sid: `s${index}`, since })
-    expect(await site.pendingLogouts.due(NOW + 99, 2)).toEqual([shortHash('s1'), shortHash('s2')])
-  })
-
   test('a logout of all of the same SSO session stays one, and a logout of one becomes one of all', async () => {
     await site.pendingLogouts.add(logout)
     await site.pendingLogouts.add({ ...logout, scope: 'account' })

@@ -10,13 +10,6 @@ test('the key of a session is the whole hash of its ID, and a short hash its fir
 
 const [key, old] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
 
-test.each(['', 'a', '{"sid":"s1","token":"\u00e5\u{1f600}"}', 'x'.repeat(10_000)])(
-  'the text %#: comes back from its seal',
-  (text) => {
-    expect(unseal(seal(text, [key]), [key])).toBe(text)
-  },
-)
-
 test('a seal shows nothing of its text, and is another each time', () => {
   const [one, two] = [seal('the-access-token', [key]), seal('the-access-token', [key])]
   expect(one).not.toBe(two)
@@ -37,17 +30,6 @@ test('any one bit changed breaks the seal', () => {
   }
 })
 
-test('a seal that is cut short does not open, not even where a part of its tag is left', () => {
-  const bytes = Buffer.from(seal('', [key]), 'base64url')
-  for (let length = 0; length < bytes.length; length += 1)
-    expect(unseal(bytes.subarray(0, length).toString('base64url'), [key])).toBeUndefined()
-})
-
 test.each(['', 'a', 'garbage', 'A'.repeat(37), '\u0000', '{}'])('the text %j is no seal', (text) => {
   expect(unseal(text, [key])).toBeUndefined()
-})
-
-test('without a key nothing is sealed and nothing opened', () => {
-  expect(() => seal('text', [])).toThrow(new TypeError('seal: no key'))
-  expect(unseal(seal('text', [key]), [])).toBeUndefined()
 })

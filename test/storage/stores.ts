@@ -9,7 +9,7 @@ import { PendingLogouts } from '../../lib/storage/pending-logouts'
 import { Records } from '../../lib/storage/records'
 import { openRedis } from '../../lib/storage/redis-connection'
 import { redisKv } from '../../lib/storage/redis-kv'
-import { startCluster } from './servers'
+import { startCluster } from '../support/cluster'
 
 /** When these tests begin, in seconds since 1970. */
 export const NOW = 1_800_000_000
@@ -50,12 +50,14 @@ const openCluster = async (): Promise<OpenedStore> => {
   return { kv, close }
 }
 
-/** Every store that the package has. Each is held to the same contract. */
-export const stores: [name: string, open: () => Promise<OpenedStore>][] = [
+type Store = [name: string, open: () => Promise<OpenedStore>]
+/** The stores of most tests. */
+export const stores: Store[] = [
   ['memory', openMemory],
   ['Redis', openOneRedis],
-  ['a Cluster', openCluster],
 ]
+/** Every store that the package has. Each is held to the same contract. */
+export const allStores: Store[] = [...stores, ['a Cluster', openCluster]]
 
 /** A store for the tests of a `describe`. */
 export function useStore(open: () => Promise<OpenedStore>) {

@@ -13,9 +13,6 @@ export const sources: ReadonlyMap<string, string> = new Map(
     .sort(([one], [other]) => (one < other ? -1 : 1)),
 )
 
-export const withoutComments = (source: string) =>
-  source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(?<!:)\/\/.*$/gm, '')
-
 /** A node of a syntax tree. */
 export type Node = Readonly<Record<string, unknown>>
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null
@@ -27,12 +24,4 @@ export function* nodesOf(value: unknown): Generator<Node> {
   if (!isNode(value)) return
   yield value
   for (const child of Object.values(value)) yield* nodesOf(child)
-}
-
-/** The text of a part of a source. */
-export function textAt(source: string, span: unknown): string {
-  const { start, end } = span as { start: number; end: number }
-  return Buffer.from(source)
-    .subarray(start - 1, end - 1)
-    .toString()
 }

@@ -5,6 +5,6 @@ const { globalSetup, globalTeardown, ...config } = require('../../jest.config.js
 module.exports = {
   ...config,
   rootDir: path.join(__dirname, '../..'),
-  testMatch: ['<rootDir>/test/{decide,protocol}/**/*.test.ts', '<rootDir>/test/{config,log}.test.ts'],
+  testMatch: ['<rootDir>/test/unit/*.test.ts'],
   maxWorkers: 2,
 }

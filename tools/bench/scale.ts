@@ -1,5 +1,5 @@
 import { type Cluster, Redis } from 'ioredis'
-import { startCluster } from '../../test/storage/servers'
+import { startCluster } from '../../test/support/cluster'
 import { startRedis } from '../../test/support/redis'
 import { number, ratio, show, spread, table } from '../figures'
 import { cookieOf, filler, fillPlain, realLogin } from './fill'

@@ -15,8 +15,8 @@ const { root } = require('../start.js')
 
 /** What is changed, and the suites that are to notice. */
 const folders = {
-  decide: { mutate: 'lib/decide/**/*.ts', suites: ['decide'] },
-  protocol: { mutate: 'lib/protocol/**/*.ts', suites: ['protocol', 'safety'] },
+  decide: { mutate: 'lib/decide/**/*.ts', suites: ['unit'] },
+  protocol: { mutate: 'lib/protocol/**/*.ts', suites: ['unit', 'safety'] },
   storage: { mutate: 'lib/storage/**/*.ts', suites: ['storage'] },
   flows: { mutate: 'lib/web/flows/**/*.ts', suites: ['web', 'flows', 'regressions', 'safety'] },
 }

@@ -2,7 +2,7 @@
 const path = require('node:path')
 const config = require('../../jest.config.js')
 
-const roots = (process.env.MUTATION_SUITES ?? 'decide').split(',').map((name) => `<rootDir>/test/${name}`)
+const roots = (process.env.MUTATION_SUITES ?? 'unit').split(',').map((name) => `<rootDir>/test/${name}`)
 const { reporters, testSequencer, ...rest } = config
 module.exports = {
   ...rest,

@@ -35,9 +35,9 @@ const files = {
     ['a landing undoes a logout', 'isTokenVoidedBy', { returns: 'false' }, 'regressions/logout-again'],
   ],
   'decide/status-check.ts': [
-    ['an end of the SSO session is not believed', 'decideStatus', { drop: 'terminated' }, 'decide/status-check'],
+    ['an end of the SSO session is not believed', 'decideStatus', { drop: 'terminated' }, 'unit/status-check'],
   ],
-  'decide/masking.ts': [
+  'log/masking.ts': [
     ['secrets are not masked in log lines', 'maskSecrets', { returns: 'text' }, 'regressions/failure-log', 'O6'],
   ],
   'decide/device.ts': [

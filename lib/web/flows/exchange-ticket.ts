@@ -2,9 +2,10 @@
  * Exchanges a ticket for an access token and a user, and logs the user in. Landing, login and status check all use this code. Ticket, token,
  * user and session ID stay in local variables, so that parallel logins cannot mix them up. Interface: "SSO2", point 3. Threat L9.
  */
-import { RECOVERIES } from '../../decide/log-lines'
+
 import { isLoggedIn, type User } from '../../decide/record'
 import { Sso2ResponseError } from '../../errors'
+import { RECOVERIES } from '../../log/log-lines'
 import type { EpochMs } from '../../protocol/claims'
 import { isObject, parseForeignJson } from '../../protocol/json'
 import type { SessionToken } from '../../protocol/session-token'

@@ -1,8 +1,8 @@
 /** Redirects to Identify, and binds the redirect to the browser, as `state` does in OAuth. Interface: "Identify: browser redirect". */
 import { randomBytes } from 'node:crypto'
 import { makeStamp } from '../../decide/binding'
-import { LOG_LINES } from '../../decide/log-lines'
 import { withFlowParameter } from '../../decide/return-to'
+import { LOG_LINES } from '../../log/log-lines'
 import type { Context } from '../context'
 import { publish } from '../hooks'
 import { pathAndQueryOf, queryParameters } from '../http/request-facts'

@@ -1,9 +1,9 @@
 /** Finds out who visits a page: the record, a status check, or a redirect to Identify. Every page goes this way. */
 
 import { type DegradedReason, type Identity, show } from '../../decide/identity'
-import { LOG_LINES } from '../../decide/log-lines'
 import { isVoidedBy, TOLD_SECONDS } from '../../decide/logout-mark'
 import { isLoggedIn, isOver, isStale, mayAskForAccess } from '../../decide/record'
+import { LOG_LINES } from '../../log/log-lines'
 import { unlessUnavailable } from '../../storage/site-store'
 import type { Context } from '../context'
 import { publish } from '../hooks'

@@ -6,7 +6,6 @@
 import { isIP } from 'node:net'
 import type { Request } from 'express'
 import type { Config } from '../../config'
-import { LOG_LINES } from '../../decide/log-lines'
 import {
   acceptsPage,
   isAnnouncedCrawler,
@@ -17,6 +16,7 @@ import {
   readerOf,
 } from '../../decide/navigation'
 import { MAX_CARRIED_LENGTH, validateReturnTo, withoutFlowParameter } from '../../decide/return-to'
+import { LOG_LINES } from '../../log/log-lines'
 import type { Device } from '../../protocol/claims'
 
 const MAX_USER_AGENT = 512

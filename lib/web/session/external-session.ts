@@ -1,9 +1,9 @@
 /** The session of a site with its own express-session. The site stores the data. The login record is stored under a hash of the session ID. */
 import type { Request } from 'express'
-import type { Log } from '../../config/log'
-import { LOG_LINES } from '../../decide/log-lines'
 import { type Entry, isLoggedIn } from '../../decide/record'
 import { Sso2SetupError } from '../../errors'
+import type { Log } from '../../log/log'
+import { LOG_LINES } from '../../log/log-lines'
 import { accountName } from '../../storage/account-index'
 import type { Records } from '../../storage/records'
 import { sessionKey, shortHash, unlessUnavailable } from '../../storage/site-store'

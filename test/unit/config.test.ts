@@ -1,0 +1,379 @@
+import { inspect } from 'node:util'
+import { makeConfig } from '../../lib/config'
+import { optionSchemas } from '../../lib/config/schema'
+import { LOG_LINES } from '../../lib/log/log-lines'
+import { Sso2Client, type Sso2ClientOptions } from '../../lib/remote/sso2'
+import type { Sso2Options } from '../../lib/web/sso2-options'
+import {
+  clientSecret,
+  clock,
+  errorOf,
+  make,
+  optionsOf,
+  problemsOf,
+  required,
+  sessionSecret,
+} from '../support/configuration'
+import { loggerTo } from '../support/log-lines'
+
+test('without any option every missing one is named at once, with its variable', () => {
+  const { problems, message, code } = errorOf({})
+  expect(problems.map(({ option, variable }) => `${option} ${variable}`).sort()).toEqual([
+    'apiUrl SSO2_API_URL',
+    'clientId SSO2_CLIENT_ID',
+    'clientSecret SSO2_CLIENT_SECRET',
+    'organisationId SSO2_ORGANISATION_ID',
+    'sessionSecret SSO2_SESSION_SECRET',
+    'siteUrl SSO2_SITE_URL',
+    'ssoUrl SSO2_URL',
+    'tokenUrl SSO2_TOKEN_URL',
+  ])
+  for (const { option, variable } of problems) expect(message).toContain(`${option} (${variable})`)
+  // two secrets that are missing are not reported as equal
+  for (const problem of problems) expect(problem.message).toMatch(/^is required/)
+  expect(code).toBe('ERR_SSO2_CONFIG')
+})
+
+test('uncaught, each problem is printed once, and programs read them all the same', () => {
+  const text = inspect(errorOf({}))
+  expect(text.match(/Base address of the SSO system/g)).toHaveLength(1)
+  expect(text.match(/SSO2_SESSION_SECRET/g)).toHaveLength(1)
+  expect(text).toContain("code: 'ERR_SSO2_CONFIG'")
+  const error = errorOf({})
+  expect([error.problems.length, Object.keys(error)]).toEqual([8, ['name', 'code']])
+})
+
+test('where no variable is set at all the error says so, and how a file of them is read', () => {
+  const hint = /^no SSO2_ variable is set: .*node --env-file=\.env .*has them$/m
+  expect(errorOf({}, { PATH: '/bin', REDIS_URL: 'redis://localhost:6379', SSO2_URL: '' }).message).toMatch(hint)
+  expect(errorOf({}, { SSO2_URL: 'https://sso.example' }).message).not.toMatch(hint)
+  // the site is configured in code: the environment is not to blame
+  expect(errorOf({ ...required, ssoUrl: 'nowhere' }).message).not.toMatch(hint)
+  expect(errorOf({ ...required, siteUrl: undefined }).message).not.toMatch(hint)
+  expect(errorOf({ identify: 'on-demand', siteUrl: undefined }).message).not.toMatch(hint)
+})
+
+test('a missing option is named with what it is for; a wrong one with what it must be', () => {
+  const messages = new Map(errorOf({ clientId: 'two words' }).problems.map(({ option, message }) => [option, message]))
+  const wanted = 'is required: an address such as https://sso.example. Base address of the SSO system'
+  expect(messages.get('ssoUrl')).toBe(wanted)
+  expect(messages.get('clientSecret')).toBe(
+    "is required: a text of at least 32 bytes, or an array of such texts. The API client's secret",
+  )
+  expect(messages.get('clientId')).toBe('must be 1 to 200 printable characters without spaces')
+})
+
+test.each<[given: object, option: string, nearest: string]>([
+  [{ identfy: 'VALUE' }, 'identfy', 'identify'],
+  [{ redisUrl: 'VALUE' }, 'redisUrl', 'redis'],
+  [{ cookieName: 'VALUE' }, 'cookieName', 'session.cookieName'],
+  [{ constructor: 'VALUE' }, 'constructor', 'userPath'],
+  [{ session: { idleSecond: 1 } }, 'session.idleSecond', 'session.idleSeconds'],
+  [{ views: { confirmlogout: () => 'VALUE' } }, 'views.confirmlogout', 'views.confirmLogout'],
+])('%p is reported as unknown, with the nearest name', (given, option, nearest) => {
+  expect(problemsOf(given)).toEqual([{ option, message: `is no option: the nearest name is ${nearest}` }])
+})
+
+test.each<[given: object, option: string, message: RegExp]>([
+  [{ routes: { login: '/x', logout: '/x' } }, 'routes.logout', /^is the path of routes\.login too$/],
+  [{ routes: { login: '/x', logout: '/X/' } }, 'routes.logout', /^is the path of routes\.login too$/],
+  [{ siteUrl: 'https://www.example/news/sso2/landing' }, 'siteUrl', /^is the address of the landing page: leave out/],
+])('%p is refused', (given, option, message) => {
+  expect(problemsOf(given)).toEqual([expect.objectContaining({ option, message: expect.stringMatching(message) })])
+})
+
+test('routes that are off are not one path, and a path of one word may be in siteUrl', () => {
+  expect(make({ routes: { logout: false, logoutAll: false } }).routes).toMatchObject({ logoutAll: false })
+  expect(make({ siteUrl: 'https://www.example/news', routes: { landing: '/news' } }).siteUrl).toMatch(/news$/)
+})
+
+/** `Options` with every option present and undefined, nested ones too. Fails to compile where one refuses that. */
+type AllUndefined<T> = { [Name in keyof T]-?: undefined }
+const undefinedOptions = <T>(names: readonly (keyof T)[]) =>
+  Object.fromEntries(names.map((name) => [name, undefined])) as AllUndefined<T>
+type Inner<Name extends keyof Sso2Options> = Extract<NonNullable<Sso2Options[Name]>, object>
+
+test('undefined counts as absent in every option, nested ones too', () => {
+  const top = undefinedOptions<Sso2Options>(Object.keys(optionSchemas()) as (keyof Sso2Options)[])
+  const options: Sso2Options = {
+    ...top,
+    ...required,
+    session: undefinedOptions<Inner<'session'>>(['cookieName', 'prefix', 'idleSeconds', 'absoluteSeconds']),
+    routes: undefinedOptions<Inner<'routes'>>(['landing', 'login', 'logout', 'logoutAll']),
+    loginLimit: undefinedOptions<Inner<'loginLimit'>>(['attempts', 'perSeconds']),
+    ticketExchange: undefinedOptions<Inner<'ticketExchange'>>(['grantType', 'ticketParameter', 'clientAuth']),
+    views: undefinedOptions<Inner<'views'>>(['login', 'confirmLogout', 'problem']),
+    brand: undefinedOptions<Inner<'brand'>>(['name', 'logoUrl', 'logoDarkUrl', 'color', 'stylesheetUrl']),
+    links: undefinedOptions<Inner<'links'>>(['forgotPassword', 'createAccount', 'help']),
+    texts: undefinedOptions<Inner<'texts'>>(['login_title']),
+  }
+  const { log: _log, ...config } = make(options)
+  const { log: _other, ...plain } = make()
+  expect(JSON.stringify(config)).toBe(JSON.stringify(plain))
+  expect(config.texts.login_title).toBe('Log in')
+  expect(make({ identfy: undefined, session: { idle: undefined } }).clientId).toBe('the-site')
+})
+
+test('what is not given has its default, and the configuration is frozen', () => {
+  const config = make()
+  expect(Object.isFrozen(config)).toBe(true)
+  expect(config).toMatchObject({
+    ssoIdentifier: 'sso-service',
+    userPath: '/external/api/v1/me',
+    siteUrl: 'https://news.example',
+    mountPath: '',
+    apiUrl: 'https://api.example',
+    isSecure: true,
+    prefix: 'the-site:',
+    idleSeconds: 1_209_600,
+    anonymousIdleSeconds: 86_400,
+    absoluteSeconds: 7_776_000,
+    routes: { landing: '/sso2/landing', login: '/login', logout: '/logout', logoutAll: '/logout-all' },
+    identify: 'always',
+    recheckSeconds: 360,
+    graceSeconds: 900,
+    timeoutMs: 2000,
+    clockToleranceSeconds: 5,
+    loginLimit: { attempts: 10, perSeconds: 60 },
+    rememberDevices: true,
+    loginMessages: 'detailed',
+    returnPolicy: { origin: 'https://news.example', trustedOrigins: [] },
+    clock,
+  })
+  expect(config.redis).toBeUndefined()
+})
+
+const environment = {
+  SSO2_URL: 'https://sso.env.example',
+  SSO2_CLIENT_ID: 'env-site',
+  SSO2_CLIENT_SECRET: `${clientSecret}-env`,
+  SSO2_ORGANISATION_ID: 'env-publisher',
+  SSO2_SITE_URL: 'https://env.example',
+  SSO2_API_URL: 'https://api.env.example',
+  SSO2_TOKEN_URL: 'https://login.env.example/token',
+  SSO2_SESSION_SECRET: `${sessionSecret}-env`,
+  REDIS_URL: 'redis://localhost:6379',
+  SSO2_IDENTIFIER: 'env-sso',
+  SSO2_USER_PATH: '/env',
+  SSO2_IDENTIFY: 'on-demand',
+  SSO2_RECHECK_SECONDS: '60',
+  SSO2_GRACE_SECONDS: '0',
+  SSO2_TIMEOUT_MS: '500',
+}
+
+test('every variable of the environment is read', () => {
+  const config = makeConfig({}, environment, clock)
+  expect(config).toMatchObject({
+    ssoUrl: environment.SSO2_URL,
+    clientId: 'env-site',
+    organisationId: 'env-publisher',
+    siteUrl: 'https://env.example',
+    apiUrl: 'https://api.env.example',
+    tokenUrl: environment.SSO2_TOKEN_URL,
+    redis: environment.REDIS_URL,
+    ssoIdentifier: 'env-sso',
+    userPath: '/env',
+    identify: 'on-demand',
+    recheckSeconds: 60,
+    graceSeconds: 0,
+    timeoutMs: 500,
+  })
+  expect([config.clientSecrets()[0], config.sessionSecrets()]).toEqual([
+    environment.SSO2_CLIENT_SECRET,
+    [environment.SSO2_SESSION_SECRET],
+  ])
+})
+
+test('an option wins over its variable, and an empty variable counts as none', () => {
+  expect(make({}, environment).clientId).toBe('the-site')
+  expect(make({}, { SSO2_IDENTIFIER: '', SSO2_RECHECK_SECONDS: '' })).toMatchObject({
+    ssoIdentifier: 'sso-service',
+    recheckSeconds: 360,
+  })
+})
+
+test.each(['6m', '-1', '1.5', '1e3', ' 60'])('the number %j in a variable is refused', (text) => {
+  expect(optionsOf({}, { SSO2_RECHECK_SECONDS: text })).toEqual(['recheckSeconds'])
+})
+
+const plain = ['http://localhost:3000', 'http://site.localhost', 'http://127.9.9.9', 'http://[::1]:3000']
+test.each(plain)('the address %s is taken outside production only', (siteUrl) => {
+  expect(make({ siteUrl }).siteUrl).toBe(siteUrl)
+  expect(optionsOf({ siteUrl, redis: 'redis://r' }, { NODE_ENV: 'production' })).toEqual(['siteUrl'])
+})
+
+const withoutTls = ['http://news.example', 'http://localhost.example', 'http://10.0.0.1', 'http://127.0.0.1.example']
+const noAddresses = ['', 'ftp://localhost', 'news.example', 'https:news.example']
+const surplus = ['https://user:pass@news.example', 'https://news.example?a', 'https://news.example#a']
+test.each([...withoutTls, ...noAddresses, ...surplus])('the address %j is taken nowhere', (address) => {
+  const names = ['ssoUrl', 'siteUrl', 'apiUrl', 'tokenUrl']
+  expect(optionsOf(Object.fromEntries(names.map((name) => [name, address])))).toEqual([...names].sort())
+})
+
+describe('an address is used as browsers write it', () => {
+  const names = ['ssoUrl', 'siteUrl', 'apiUrl', 'tokenUrl'] as const
+
+  test.each([
+    ['HTTPS://NEWS.Example:443/Paper', 'https://news.example/Paper'],
+    ['https://zażółć.example/münchen', 'https://xn--za-6ja4f8n1l.example/m%C3%BCnchen'],
+    ['https://news.example/a b/../c%20d', 'https://news.example/c%20d'],
+    ['https://news.example.:443', 'https://news.example.'],
+    ['http://LOCALHOST:80/news', 'http://localhost/news'],
+  ])('%s becomes %s', (given, used) => {
+    const config = make(Object.fromEntries(names.map((name) => [name, given])))
+    expect(names.map((name) => config[name])).toEqual(Array(names.length).fill(used))
+    expect(config.returnPolicy.origin).toBe(new URL(used).origin)
+    expect(config.loginPage).toBe(`${used}/login`)
+    expect(config.mountPath).toBe(new URL(used).pathname.replace(/^\/$/, ''))
+    const client = new Sso2Client({ ...required, ssoUrl: given, clientSecret } as Sso2ClientOptions)
+    expect(client.identifyUrl('https://news.example/')).toMatch(`${used}/identify?t=`)
+  })
+
+  test.each([
+    ['/zaloguj-się', '/zaloguj-si%C4%99'],
+    ['/a/../in', '/in'],
+    ['/./in/', '/in/'],
+    ['/log in', '/log%20in'],
+  ])('the route %s is found at %s', (given, used) => {
+    expect(make({ routes: { landing: given, login: '/x', logout: false } }).routes.landing).toBe(used)
+    expect(make({ routes: { login: given } }).loginPage).toBe(`https://news.example${used}`)
+  })
+
+  test.each(['/in?a', '/a/..//host.example/', '/\\host.example', '/:in'])('the route %s is refused', (given) => {
+    for (const name of ['landing', 'login', 'logout', 'logoutAll'])
+      expect(optionsOf({ routes: { [name]: given } })).toEqual([`routes.${name}`])
+  })
+
+  test('the user path, trusted origins and two routes of one path', () => {
+    expect(make({ userPath: '/użytkownik/ja?z=ó' }).userPath).toBe('/u%C5%BCytkownik/ja?z=%C3%B3')
+    expect(optionsOf({ userPath: '/me#a' })).toEqual(['userPath'])
+    const trustedReturnOrigins = ['HTTPS://SISTER.example:443', 'https://zażółć.example/a']
+    const trustedOrigins = ['https://sister.example', 'https://xn--za-6ja4f8n1l.example']
+    expect(make({ trustedReturnOrigins }).returnPolicy.trustedOrigins).toEqual(trustedOrigins)
+    expect(optionsOf({ routes: { login: '/się', logout: '/si%C4%99' } })).toEqual(['routes.logout'])
+  })
+})
+
+test.each<[name: string, secret: unknown]>([
+  ['of 31 bytes', 'abcdefghijklmnopqrstuvwxyz01234'],
+  ['of one character repeated', 'x'.repeat(64)],
+  ['with a line break at its end', `${clientSecret}\n`],
+  ['that is empty', ''],
+  ['of an empty list', []],
+  ['of a list with a weak one', [clientSecret, 'weak']],
+])('a secret %s is refused', (_name, secret) => {
+  expect(optionsOf({ clientSecret: secret })).toEqual(['clientSecret'])
+  expect(optionsOf({ sessionSecret: secret })).toEqual(['sessionSecret'])
+})
+
+test('a weak client secret may be allowed, a weak session secret never', () => {
+  expect(make({ clientSecret: 'short', allowWeakSecret: true }).clientSecrets()).toEqual(['short'])
+  expect(optionsOf({ sessionSecret: 'short', allowWeakSecret: true })).toEqual(['sessionSecret'])
+})
+
+test.each<[string, object, NodeJS.ProcessEnv]>([
+  ['given in code', { sessionSecret: clientSecret }, {}],
+  [
+    'that is one of several',
+    { clientSecret: [`${clientSecret}-new`, clientSecret], sessionSecret: [sessionSecret, clientSecret] },
+    {},
+  ],
+  [
+    'of the environment',
+    { clientSecret: undefined, sessionSecret: clientSecret },
+    { SSO2_CLIENT_SECRET: clientSecret },
+  ],
+])('a session secret that is the client secret too is refused and not quoted: %s', (_name, options, variables) => {
+  const error = errorOf({ ...required, ...options }, variables)
+  expect(error.problems).toContainEqual({
+    option: 'sessionSecret',
+    variable: 'SSO2_SESSION_SECRET',
+    message: 'must differ from clientSecret, which the platform knows too',
+  })
+  expect(inspect(error, { depth: 20, showHidden: true })).not.toContain(clientSecret)
+})
+
+test('in production the store in memory is refused', () => {
+  expect(optionsOf({}, { NODE_ENV: 'production' })).toEqual(['redis'])
+  expect(make({ redis: 'rediss://r' }, { NODE_ENV: 'production' }).redis).toBe('rediss://r')
+})
+
+test.each<[option: string, value: unknown]>([
+  ['exchangeTicket', 'VALUE'],
+  ['loadUser', {}],
+  ['shouldIdentify', true],
+  ['views', 'VALUE'],
+  ['texts', 'VALUE'],
+  ['ticketExchange', 'VALUE'],
+  ['logger', console.warn],
+  ['logger', { warn: () => {}, info: 'VALUE' }],
+  ['clock', { now: 'VALUE' }],
+])('%s that is %p is refused along with all other problems', (option, value) => {
+  const { problems, message } = errorOf({ ...required, [option]: value, graceSeconds: -1 })
+  expect(problems.map((one) => one.option).sort()).toEqual(['graceSeconds', option].sort())
+  expect(message).not.toContain('VALUE')
+})
+
+test('no line of the log holds a secret of the configuration', () => {
+  const lines: string[] = []
+  const redis = 'redis://reader:redis-%24-password@localhost'
+  const config = make({
+    logger: loggerTo(lines),
+    clientSecret: [clientSecret, `${clientSecret}-old`],
+    redis,
+  })
+  const happened = `${clientSecret} ${clientSecret}-old ${sessionSecret} ${redis} redis-$-password`
+  config.log.warn('a', { ...LOG_LINES.redirectLoop, happened })
+  expect(lines).toHaveLength(1)
+  expect(lines.join()).not.toMatch(/client-secret|session-secret|-password/)
+})
+
+test('a site that exchanges tickets itself needs no token address', () => {
+  expect(make({ tokenUrl: undefined, exchangeTicket: () => 'token' }).tokenUrl).toBeUndefined()
+  expect(optionsOf({ tokenUrl: undefined })).toEqual(['tokenUrl'])
+})
+
+test.each([
+  ['the organisation as the SSO system', { organisationId: 'sso-service' }, ['organisationId']],
+  ['the organisation as the client', { organisationId: 'the-site' }, ['organisationId']],
+  ['the client as the SSO system', { clientId: 'sso-service' }, ['clientId']],
+  ['recheckSeconds of zero', { recheckSeconds: 0 }, ['recheckSeconds']],
+  ['graceSeconds of more than an hour', { graceSeconds: 3601 }, ['graceSeconds']],
+  ['clockToleranceSeconds of 61', { clockToleranceSeconds: 61 }, ['clockToleranceSeconds']],
+])('%s is refused', (_name, options, names) => {
+  expect(optionsOf(options)).toEqual(names)
+})
+
+const names = (stem: string) => ({
+  session: `${stem}.sid`,
+  binding: `${stem}.b`,
+  loop: `${stem}.l`,
+  logout: `${stem}.o`,
+  device: `${stem}.d`,
+})
+test.each([
+  ['https', {}, names('__Host-sso2')],
+  ['http', { siteUrl: 'http://localhost:3000' }, names('sso2')],
+  ['https with a name of the site', { session: { cookieName: 'news.sid' } }, names('__Host-news')],
+  [
+    'http with a name that has the prefix',
+    { siteUrl: 'http://localhost', session: { cookieName: '__Host-news.sid' } },
+    names('news'),
+  ],
+])('over %s the cookies have their names', (_name, options, cookies) => {
+  expect(make(options).cookies).toEqual(cookies)
+})
+
+test('printing the configuration shows no secret', () => {
+  const config = make({ clientSecret: [clientSecret, `${clientSecret}-old`] })
+  const printed = `${inspect(config, { depth: 20, showHidden: true })}${JSON.stringify(config)}`
+  expect(printed).not.toMatch(/client-secret|session-secret/)
+})
+
+test.each([
+  ['the-site', 'the-site:'],
+  ['a:b/c+d@e', 'a:b/c+d@e:'],
+  ['{a}', '%7Ba%7D:'],
+])('the client %s keeps its data under %s, where Redis Cluster reads no hash tag', (clientId, prefix) => {
+  expect(make({ clientId }).prefix).toBe(prefix)
+})

@@ -1,0 +1,59 @@
+jest.unmock('../../lib/deadline')
+
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import { onTimeout, withDeadline } from '../../lib/deadline'
+import { standStill } from '../support/stand-still'
+
+/* A process that stands still is late itself: what came meanwhile, or comes in a few turns more, is in time. */
+
+const never = () => new Promise<never>(() => {})
+/** After so many turns of the event loop. */
+async function afterTurns<T>(turns: number, value: T): Promise<T> {
+  for (let left = turns; left > 0; left -= 1) await turn()
+  return value
+}
+
+test('what comes in time is passed on, and what goes wrong too', async () => {
+  expect(await withDeadline(Promise.resolve(7), 1000, 'late')).toBe(7)
+  await expect(withDeadline(Promise.reject(new Error('broken')), 1000, 'late')).rejects.toThrow('broken')
+})
+
+test('what does not come ends with the message, and not before its time', async () => {
+  const begin = performance.now()
+  await expect(withDeadline(never(), 50, 'late')).rejects.toThrow('late')
+  expect(performance.now() - begin).toBeGreaterThanOrEqual(49)
+})
+
+test('what can be read in two turns when the time is over is in time', async () => {
+  await sleep(1) // timers come first in the turn that follows
+  const outcome = withDeadline(afterTurns(2, 'read'), 30, 'late')
+  standStill(40)
+  expect(await outcome).toBe('read')
+})
+
+// the reading takes five turns at least, and two more follow: four turns do not depend on how fast this process runs
+test('a process that stood still twice has some turns more to read', async () => {
+  const outcome = withDeadline(
+    sleep(180).then(() => afterTurns(4, 'read')),
+    30,
+    'late',
+  ).catch(() => 'late')
+  for (let time = 0; time < 2; time += 1) {
+    standStill(200)
+    await turn()
+  }
+  expect(await outcome).toBe('read')
+})
+
+test('one that stands still again and again gives up in the end', async () => {
+  const late = jest.fn()
+  const callOff = onTimeout(20, late)
+  let times = 0
+  for (; times < 40 && late.mock.calls.length === 0; times += 1) {
+    standStill(80)
+    await turn()
+  }
+  expect(late).toHaveBeenCalledTimes(1)
+  expect(times).toBeGreaterThan(10) // five steps alone would end sooner
+  callOff()
+})

@@ -1,0 +1,169 @@
+import {
+  PlatformApiError,
+  Sso2ResponseError,
+  Sso2UnavailableError,
+  TokenError,
+  type TokenFault,
+} from '../../lib/errors'
+import { failureAdvice, type Step, tokenAdvice } from '../../lib/log/failure-advice'
+import { logText } from '../../lib/log/log-lines'
+import { hasCause, redisFailureAdvice, redisFailureReason } from '../../lib/log/redis-failure-advice'
+
+const of = (step: Step, error: unknown, isHookOfSite = false) => failureAdvice({ step, error, isHookOfSite })
+const answered = (status: number | undefined, why = 'the answer is odd') => new Sso2ResponseError('x', status, why)
+const rest = (status: number) => new PlatformApiError('get', status, { secret: 'of the body' }, undefined)
+const silent = (why = 'no answer (ECONNREFUSED)') => new Sso2UnavailableError('x', true, why)
+const late = new Sso2UnavailableError('x', false, 'no answer within 2000 ms', true)
+const unreached = (detail: string) => new Sso2UnavailableError('x', true, `no answer (${detail})`, false, detail)
+
+const looks: [step: Step, error: unknown, cause: string, look: RegExp][] = [
+  ['exchangeTicket', silent(), 'no_answer', /tokenUrl \(SSO2_TOKEN_URL\).*reach/],
+  ['exchangeTicket', answered(400), 'refused:400', /SSO2_CLIENT_ID.*SSO2_CLIENT_SECRET.*ticketExchange/],
+  ['exchangeTicket', answered(404), 'nowhere:404', /SSO2_TOKEN_URL\) is the token endpoint/],
+  ['exchangeTicket', answered(502), 'failing:502', /^the authorization server at tokenUrl \(SSO2_TOKEN_URL\)$/],
+  ['exchangeTicket', answered(undefined), 'unreadable', /SSO2_TOKEN_URL/],
+  ['loadUser', silent(), 'no_answer', /SSO2_API_URL/],
+  ['loadUser', rest(401), 'refused:401', /scopes.*SSO2_API_URL/],
+  ['loadUser', rest(404), 'nowhere:404', /userPath \(SSO2_USER_PATH\) below apiUrl/],
+  ['loadUser', rest(500), 'failing:500', /the REST API at apiUrl/],
+  ['loadUser', answered(undefined, 'accountId: a text is required'), 'unreadable', /SSO2_USER_PATH/],
+  ['sessionstatus', silent(), 'no_answer', /SSO2_URL/],
+  ['sessionstatus', unreached('CERT_HAS_EXPIRED'), 'no_answer:CERT_HAS_EXPIRED', /SSO2_URL\): .*renew the certificate/],
+  [
+    'loadUser',
+    unreached('SELF_SIGNED_CERT_IN_CHAIN'),
+    'no_answer:SELF_SIGNED_CERT_IN_CHAIN',
+    /apiUrl.*NODE_EXTRA_CA_CERTS/,
+  ],
+  ['exchangeTicket', unreached('ENOTFOUND'), 'no_answer:ENOTFOUND', /tokenUrl.*DNS does not know/],
+  ['sessionstatus', late, 'slow:timeout', /slow.*timeoutMs \(SSO2_TIMEOUT_MS\) sets the limit$/],
+  [
+    'authenticate',
+    late,
+    'slow:timeout',
+    /the SSO system at ssoUrl \(SSO2_URL\) is slow, or a firewall drops the packets$/,
+  ],
+  ['sessionstatus', answered(500), 'failing:500', /SSO system at ssoUrl/],
+  ['sessionstatus', answered(400), 'refused:400', /SSO2_CLIENT_ID.*enabled for SSO2/],
+  ['sessionstatus', answered(undefined, 'invalid_token'), 'refused', /SSO2_CLIENT_SECRET.*clock.*admin portal/],
+  ['logoutall', new TokenError('session_mismatch'), 'token:session_mismatch', /another session/],
+  ['identify', answered(400), 'refused:400', /enabled for SSO2/],
+]
+
+test.each(looks)('%s that fails with %p is %s, and says what to look at', (step, error, cause, look) => {
+  const trouble = of(step, error)
+  expect(trouble.cause).toBe(`${step}:${cause}`)
+  expect(trouble.line.check).toMatch(look)
+  expect(logText(trouble.line)).toMatch(
+    /^Step \w+ failed: [^?]*\. [A-Z][^?]*\. Check [^?]*\. See "[A-Z].*" in docs\/troubleshooting\.md\.$/,
+  )
+  expect(trouble.frames).toEqual([]) // they would be ours
+  expect(JSON.stringify(trouble)).not.toContain('of the body')
+})
+
+test.each<[TokenFault, RegExp]>([
+  ['malformed', /SSO2_URL/],
+  ['algorithm', /SSO2_URL/],
+  ['signature', /clientSecret/],
+  ['issuer', /SSO2_IDENTIFIER/],
+  ['audience', /SSO2_CLIENT_ID/],
+  ['expired', /clock/],
+  ['not_yet_valid', /clock/],
+  ['claims', /not documented/],
+  ['session_mismatch', /another session/],
+  ['replayed', /used before/],
+])('a token that is refused for %s leads to its cause', (reason, look) => {
+  expect(tokenAdvice(reason)).toMatch(look)
+  expect(of('sessionstatus', new TokenError(reason)).line.check).toMatch(look)
+})
+
+test.each<[step: Step, heading: string, users: RegExp]>([
+  ['exchangeTicket', 'The ticket could not be exchanged', /not logged in .*user_unknown.* 30 s/],
+  ['loadUser', 'The user could not be loaded', /not logged in .*user_unknown.* 30 s/],
+  ['identify', 'A call to the SSO system failed', /^New visitors get pages without a session$/],
+  ['authenticate', 'A call to the SSO system failed', /^Logins get 503$/],
+  [
+    'sessionstatus',
+    'A call to the SSO system failed',
+    /^Logged-in users stay logged in for \{grace\}\. If this lasts, new visitors get pages without login$/,
+  ],
+  ['logout', 'A call to the SSO system failed', /logged out of this site.* retried/],
+  ['logoutall', 'A call to the SSO system failed', /logged out of this site.* retried/],
+])('if %s fails, the line says what users see', (step, heading, users) => {
+  expect(of(step, silent()).line).toMatchObject({ heading, users: expect.stringMatching(users) })
+})
+
+test.each<[what: string, error: unknown, areNewVisitorsHit: boolean]>([
+  ['a wrong secret', new TokenError('signature'), true],
+  ['a clock ahead', new TokenError('expired'), true],
+  ['a refused request token', new Sso2ResponseError('sessionstatus', undefined, 'invalid_token'), true],
+  ['an undocumented claim', new TokenError('claims'), false],
+  ['no response', silent(), false],
+])('after %s the line of a status check says whether new visitors leave for an error page: %#', (_what, error, hit) => {
+  const { users } = of('sessionstatus', error).line
+  expect(users).toMatch(/Logged-in users stay logged in for \{grace\}/)
+  expect(users).toMatch(/ew visitors get .*pages without login/)
+  expect(/an error page of the SSO system/.test(users)).toBe(hit)
+})
+
+test('a hook of the site that throws is named with the place, whatever it throws', () => {
+  for (const error of [new TypeError('no luck'), silent(), answered(500)]) {
+    const { line, frames } = of('loadUser', error, true)
+    expect(line.check).toBe('the hook loadUser of your site')
+    expect(frames[0]).toContain('failure-advice.test.ts')
+  }
+  expect(of('loadUser', Object.assign(new Error('no luck'), { status: 404 }), true).cause).toMatch(
+    /^loadUser:thrown:at /,
+  )
+  expect(of('identify', new TypeError('no luck')).line.check).toBe('the stack below') // of no hook
+})
+
+const reply = (message: string, command?: string) =>
+  Object.assign(new Error(message), { name: 'ReplyError', ...(command && { command: { name: command } }) })
+const withCode = (code: string, more: object = {}) => Object.assign(new Error('x'), { code, ...more })
+const notRedis = Object.assign(new Error('Protocol error, got "H" as reply type byte'), { name: 'ParserError' })
+const aborted = Object.assign(reply('EXECABORT Transaction discarded.'), { previousErrors: [reply('OOM x')] })
+
+test.each<[error: unknown, reason: string, look: RegExp]>([
+  [withCode('ECONNREFUSED', { address: '127.0.0.1', port: 1 }), 'ECONNREFUSED 127.0.0.1:1', /redis \(REDIS_URL\)/],
+  [Object.assign(new Error('x'), { lastNodeError: { code: 'ETIMEDOUT' } }), 'ETIMEDOUT', /REDIS_URL/],
+  [new Error('no answer in time'), 'no answer in time', /REDIS_URL/],
+  [undefined, 'no connection', /REDIS_URL/],
+  [{ code: 'ECONNRESET: SECRET' }, 'no connection', /REDIS_URL/],
+  [notRedis, 'PROTOCOL', /rediss:\/\//],
+  [withCode('ERR_SSL_WRONG_VERSION_NUMBER'), 'ERR_SSL_WRONG_VERSION_NUMBER', /scheme/],
+  [withCode('SELF_SIGNED_CERT_IN_CHAIN'), 'SELF_SIGNED_CERT_IN_CHAIN', /NODE_EXTRA_CA_CERTS/],
+  [withCode('CERT_HAS_EXPIRED'), 'CERT_HAS_EXPIRED', /expired/],
+  [reply('WRONGPASS invalid username-password pair.'), 'commands refused: WRONGPASS', /password/],
+  [reply('NOAUTH Authentication required.', 'mget'), 'reads refused: NOAUTH', /password/],
+  [reply("NOPERM User x may not run the 'evalsha' command"), 'commands refused: NOPERM', /permissions/],
+  [reply("NOPERM User x may not access the 'SECRET' key", 'mget'), 'reads refused: NOPERM', /session\.prefix/],
+  [reply("ERR The user executing the script can't run this command"), 'commands refused: NOPERM', /permissions/],
+  [reply('READONLY You can not write against a replica.'), 'commands refused: READONLY', /replica/],
+  [reply('OOM command not allowed', 'set'), 'writes refused: OOM', /maxmemory/],
+  [aborted, 'commands refused: OOM', /maxmemory/],
+  [reply('MISCONF Redis is configured to save'), 'commands refused: MISCONF', /disk/],
+  [reply('NOREPLICAS Not enough good replicas to write.'), 'commands refused: NOREPLICAS', /replicas/],
+  [reply('CLUSTERDOWN Hash slot not served'), 'commands refused: CLUSTERDOWN', /slots have no master/],
+  [reply('LOADING Redis is loading the dataset'), 'commands refused: LOADING', /still loading/],
+  [reply("ERR unknown command 'evalsha', 'SECRET'", 'evalsha'), 'writes refused: ERR', /know EVALSHA/],
+  [reply('ERR Unknown Redis command called', 'eval'), 'writes refused: ERR', /docs\/deployment\.md lists/],
+  [reply("ERR unknown command 'info'", 'info'), 'INFO refused: ERR', /enableReadyCheck: false/],
+  [reply('ERR DB index is out of range', 'select'), 'SELECT refused: ERR', /database number/],
+  [reply("NOPERM User x may not run the 'select' command", 'select'), 'SELECT refused: NOPERM', /may run SELECT/],
+  [reply('oops'), 'commands refused', /REDIS_URL/],
+])('a Redis that fails with %p: the line says %s, and what to check', (error, reason, check) => {
+  const line = logText(redisFailureAdvice({ error }))
+  expect(line).toContain(`(${reason})`)
+  expect(line).toMatch(check)
+  expect(line).not.toContain('SECRET')
+  expect(hasCause({ error })).toBe(reason !== 'no connection' && reason !== 'commands refused')
+})
+
+test('a failure of one master of a Cluster names it, and says that it concerns its own users', () => {
+  const failure = { error: reply('OOM command not allowed', 'evalsha'), node: '10.0.0.1:6379' }
+  expect(redisFailureReason(failure)).toBe('writes refused: OOM (10.0.0.1:6379)')
+  const { users } = redisFailureAdvice(failure)
+  expect(users).toMatch(/^Users stay logged in for \{grace\}, but logins get 503/)
+  expect(users).toMatch(/Only users with data on this master are affected$/)
+})

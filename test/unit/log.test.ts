@@ -1,0 +1,164 @@
+import { Writable } from 'node:stream'
+import pino from 'pino'
+import winston from 'winston'
+import { Log, type Logger } from '../../lib/log/log'
+import { LOG_LINES, type LogLine } from '../../lib/log/log-lines'
+import { eventually } from '../support/wait'
+
+/** A line that says what happened, and the rest of it. */
+const line = (happened: string): LogLine => ({ ...LOG_LINES.viewFailed, happened })
+const REST = '. Users see the built-in page. Check the stack below. See "A view failed" in docs/troubleshooting.md.'
+
+const secret = 'Zk3v9-Qp_7sLw0aXyB4tRn2cVd8mEuJh'
+
+/** A logger that keeps its lines, and the time that goes by. */
+function setup(secrets: readonly string[] = []) {
+  const lines: string[] = []
+  const logger: Logger = {
+    warn: (message) => void lines.push(`warn ${message.replace(REST, '')}`),
+    info: (message) => void lines.push(`info ${message.replace(REST, '')}`),
+  }
+  return { lines, log: new Log(logger, secrets) }
+}
+let now = 0
+beforeEach(() => {
+  jest.spyOn(performance, 'now').mockImplementation(() => now)
+})
+afterEach(() => jest.restoreAllMocks())
+
+test('each cause is told once a minute, and how often it happened meanwhile', () => {
+  const { lines, log } = setup()
+  for (const [at, cause] of [
+    [0, 'a'],
+    [1, 'a'],
+    [2, 'b'],
+    [59_999, 'a'],
+    [60_000, 'a'],
+    [60_001, 'b'],
+    [60_002, 'b'],
+    [120_000, 'a'],
+  ] as const) {
+    now = at
+    log.warn(cause, line(`${cause} at ${at}`))
+  }
+  expect(lines).toEqual([
+    'warn express-sso2: a at 0',
+    'warn express-sso2: b at 2',
+    'warn express-sso2: a at 60000 (2 more like it since the last line)',
+    'warn express-sso2: b at 60002 (1 more like it since the last line)',
+    'warn express-sso2: a at 120000',
+  ])
+})
+
+test('a failure of a call that began before the all-clear is not logged after it', () => {
+  const { lines, log } = setup()
+  const fail = (beganAt: number) =>
+    log.failed('sso', { step: 'sessionstatus', error: new Error('no response'), isHookOfSite: false, beganAt })
+  fail(now)
+  const early = now
+  now += 2000
+  log.over('sso', 'the SSO system answers again')
+  now += 1000
+  fail(early)
+  expect(lines).toHaveLength(2)
+  fail(now)
+  expect(lines).toHaveLength(3)
+})
+
+test('a system that fails and recovers every second is logged four times a minute', () => {
+  const { lines, log } = setup()
+  now = 1_000_000
+  for (let second = 0; second < 60; second += 1) {
+    log.warn('sso:503', line('failing'))
+    now += 500
+    log.over('sso', 'answers again')
+    now += 499
+  }
+  expect(lines).toHaveLength(8)
+  expect(lines.at(-1)).toMatch(/^info/)
+  now += 60_000
+  log.warn('sso:503', line('failing'))
+  expect(lines.at(-1)).toMatch(/^warn .*56 more like it/)
+})
+
+test('a failure is told with its step, what happened, what to look at, and its stack', () => {
+  const { lines, log } = setup()
+  log.failed('redeem', { step: 'loadUser', error: new TypeError('no luck'), isHookOfSite: true })
+  const [first, ...frames] = (lines[0] ?? '').split('\n')
+  expect(first).toMatch(
+    /^warn express-sso2: Step loadUser failed: TypeError: no luck\. Login forms get 503\. Other users are not logged in yet \(degraded: user_unknown\)\..* Check the hook loadUser of your site\. See "The user could not be loaded" in docs/,
+  )
+  expect(frames[0]).toMatch(/^ {4}at .*log\.test\.ts:\d+:\d+/)
+})
+
+test('[O6] no line holds a secret of the site, or one that went along with what failed', () => {
+  const own = 'the-client-key-of-the-morning-paper-0123456789'
+  const { lines, log } = setup([own])
+  const text = `${own} ${secret} ${encodeURIComponent(own)} ${Buffer.from(secret).toString('base64')}`
+  const error = new Error(text, { cause: new Error(text) })
+  log.failed('redeem', { step: 'loadUser', error, isHookOfSite: true }, [undefined, secret])
+  log.broken('views:problem', line(`a view failed: ${own}`), new Error(own))
+  log.warn('a', line(own))
+  log.info('b', line(own))
+  expect(lines).toHaveLength(4)
+  expect(lines.join('\n')).not.toMatch(/the-client-key|Zk3v9|Wmszdjk/)
+})
+
+test('[O8] a name, or an error of a hook, cannot add a line to the log', () => {
+  const { lines, log } = setup()
+  log.warn('a', line('a\r\nexpress-sso2: all is well'))
+  log.broken('b', line('a view failed'), new Error('b\nexpress-sso2: all is well\u001b[31m'))
+  for (const line of lines.flatMap((entry) => entry.split('\n').slice(1))) expect(line).toMatch(/^ {4}at /)
+  expect(lines.join('')).not.toContain('\u001b')
+})
+
+test.each<[string, () => unknown]>([
+  [
+    'throws',
+    () => {
+      throw new Error('no disk')
+    },
+  ],
+  ['rejects', () => Promise.reject(new Error('no disk'))],
+])('a logger that %s breaks nothing else', async (_what, fail) => {
+  const log = new Log({ warn: fail as () => void, info: fail as () => void })
+  expect(() => {
+    log.warn('a', line('x'))
+    log.info('b', line('x'))
+    log.over('a', 'x')
+  }).not.toThrow()
+  await new Promise((resolve) => setImmediate(resolve)) // an unhandled rejection would end this test's process
+})
+
+/** Where a logger writes to, and what it has written. */
+function sink() {
+  const written: { level: unknown; text: unknown }[] = []
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      const { level, msg, message } = JSON.parse(chunk.toString())
+      written.push({ level, text: msg ?? message })
+      done()
+    },
+  })
+  return { written, stream }
+}
+
+test.each<[name: string, warn: unknown, info: unknown, make: (stream: Writable) => Logger]>([
+  ['pino', 40, 30, (stream) => pino({}, stream)],
+  [
+    'winston',
+    'warn',
+    'info',
+    (stream) => winston.createLogger({ transports: [new winston.transports.Stream({ stream })] }),
+  ],
+])('%s takes the lines, with its levels', async (_name, warn, info, make) => {
+  const { written, stream } = sink()
+  const log = new Log(make(stream))
+  log.warn('a', line('something is wrong'))
+  log.over('a', 'it is over')
+  await eventually(async () => written.length >= 2)
+  expect(written).toEqual([
+    { level: warn, text: `express-sso2: something is wrong${REST}` },
+    { level: info, text: 'express-sso2: it is over' },
+  ])
+})
