@@ -2,10 +2,10 @@ import express, { type Request } from 'express'
 import type { Browser as Chromium, Page } from 'playwright-core'
 import type { Sso2 } from '../../lib'
 import { TEXTS } from '../../lib/config/texts'
-import { type RunningSite, startSite } from '../regressions/support'
 import { openBrowser } from '../support/browser'
 import { loggerTo } from '../support/log-lines'
 import { ada, addPages, eventually, type Gates } from '../support/setup'
+import { type RunningSite, startSite } from '../support/site'
 
 /* What a person sees in Chromium after a request that the package refuses. */
 

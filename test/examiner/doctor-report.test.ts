@@ -1,8 +1,8 @@
 import type { RequestHandler } from 'express'
 import { makeConfig } from '../../lib/config'
 import { makeDoctorSignature, type SiteReport } from '../../lib/decide/doctor-protocol'
-import { document } from '../safety/session-support'
 import { send } from '../support/http'
+import { document } from '../support/landing'
 import { eventually, sessionSecret } from '../support/setup'
 import { type SiteOptions, type Sites, startSites } from '../support/sites'
 

@@ -1,7 +1,7 @@
 import express5 from 'express'
 import session from 'express-session'
 import type { Sso2 } from '../../lib'
-import { express4 } from '../safety/address-support'
+import { express4 } from '../support/addresses'
 import { ada, addPages, type Gates, grace, logIn, present, useSetup, view } from '../support/setup'
 
 const own = (express: typeof express5) => (sso: Sso2, gates: Gates) => addPages(express().use(sso), sso, gates)

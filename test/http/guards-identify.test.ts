@@ -1,6 +1,6 @@
 import express, { type Express } from 'express'
 import { type Sso2, Sso2SetupError } from '../../lib'
-import { identifyRedirects } from '../regressions/pausable-setup'
+import { identifyRedirects } from '../support/pausable-setup'
 import { ada, addPages, type Gates, logIn, useSetup, view } from '../support/setup'
 
 /* A site that identifies where it asks for it, and nowhere else. */

@@ -1,4 +1,4 @@
-import { ask, documentHeaders } from '../safety/address-support'
+import { ask, documentHeaders } from '../support/addresses'
 import { browserCalls } from '../support/calls'
 import { ada, logIn, useSetup, view } from '../support/setup'
 

@@ -1,6 +1,6 @@
-import { hop } from '../regressions/pausable-setup'
-import { document } from '../safety/session-support'
 import type { Browser } from '../support/agent'
+import { document } from '../support/landing'
+import { hop } from '../support/pausable-setup'
 import { ada, eventually, logInAtLast, type PageView, present, view } from '../support/setup'
 import { failureOf, timed } from '../support/wait'
 import { type Scene, type SceneOptions, startScene } from './matrix-scene'

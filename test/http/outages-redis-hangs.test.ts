@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import { document } from '../safety/session-support'
+import { document } from '../support/landing'
 import { startRedis, type TestRedis, useRedis } from '../support/redis'
 import {
   eventually,

@@ -1,5 +1,5 @@
-import { document } from '../safety/session-support'
 import { type Front, startFront } from '../support/front'
+import { document } from '../support/landing'
 import { loggerTo } from '../support/log-lines'
 import { ada, eventually, loggedInBrowser, type Setup, startSetup, view, visitor as visitorOf } from '../support/setup'
 

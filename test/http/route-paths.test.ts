@@ -1,5 +1,5 @@
 import express, { type Express } from 'express'
-import { type RunningSite, startSite } from '../regressions/support'
+import { type RunningSite, startSite } from '../support/site'
 
 /* Our routes are found as the application finds its own: `strict routing` and `case sensitive routing` decide. */
 

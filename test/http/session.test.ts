@@ -9,7 +9,6 @@ import session, { type SessionData } from 'express-session'
 import { type Command, Redis } from 'ioredis'
 import type { Sso2 } from '../../lib'
 import { sessionKey } from '../../lib/storage/site-store'
-import { Turnstile } from '../regressions/turnstile'
 import type { Browser } from '../support/agent'
 import { loggerTo } from '../support/log-lines'
 import { useRedis } from '../support/redis'
@@ -26,6 +25,7 @@ import {
   viewOf,
   visitor,
 } from '../support/setup'
+import { Turnstile } from '../support/turnstile'
 
 /* `req.session` where it is not as express-session: docs/sessions.md. What is the same is in session-like-express.test.ts. */
 

@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Request, Response } from 'express'
-import { type PausableSetup, startPausableSetup } from '../regressions/pausable-setup'
 import type { Browser } from '../support/agent'
 import { browserCalls } from '../support/calls'
+import { type PausableSetup, startPausableSetup } from '../support/pausable-setup'
 import { ada, eventually, logIn, present, view } from '../support/setup'
 
 let setup: PausableSetup

@@ -1,5 +1,5 @@
-import { hearEvents } from '../safety/session-support'
 import { Browser } from '../support/agent'
+import { hearEvents } from '../support/landing'
 import { loggerTo } from '../support/log-lines'
 import { ada, behindProxy, useSetup } from '../support/setup'
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import express, { type Express } from 'express'
 import { type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
-import { identifyRedirects } from '../regressions/pausable-setup'
 import { Browser } from '../support/agent'
+import { identifyRedirects } from '../support/pausable-setup'
 import { ada, addPages, eventually, Gates, logIn, openPort, present, redisUrl } from '../support/setup'
 
 /* Secrets are changed while two processes of a site, which take turns, are replaced one after the other. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kv } from '../../lib/storage/kv'
-import { hold } from '../regressions/turnstile'
+import { hold } from '../support/turnstile'
 import { atOnce, KEY, nowMs, siteOver, stores, type TestSite, useStore } from './stores'
 import { tapped } from './tapped'
 

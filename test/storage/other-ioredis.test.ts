@@ -3,10 +3,10 @@ import { type Cluster, Redis } from 'ioredis'
 import { Cluster as NewerCluster, Redis as NewerRedis } from 'ioredis6'
 import type { Sso2Options } from '../../lib'
 import { redisFindings } from '../../lib/cli/doctor-redis'
-import { startSite } from '../regressions/support'
 import type { VisitedPage } from '../support/agent'
 import { startCluster } from '../support/cluster'
 import { ada, logIn, redisUrl, view } from '../support/setup'
+import { startSite } from '../support/site'
 import { eventually } from '../support/wait'
 
 /* A site installs the newest ioredis for its own client, which is another one than this package brings. */

@@ -3,11 +3,11 @@ const path = require('node:path')
 const { default: Sequencer } = require('@jest/test-sequencer')
 
 const longest = [
-  ...['safety/addresses', 'browser/look'],
-  ...['regressions/poisoned-account', 'examiner/sites', 'browser/pages', 'safety/login-limits', 'browser/portal'],
-  ...['package/quick-start', 'package/recipes', 'package/testing', 'http/outages-redis-writes'],
-  ...['http/outages-midway', 'security/secret-rotation', 'regressions/many-sessions'],
-  ...['storage/dead-connections', 'browser/story', 'http/closing', 'http/outages-matrix-redis', 'remote/outages'],
+  ...['package/recipes', 'package/quick-start', 'examiner/sites', 'browser/pages', 'browser/portal', 'browser/look'],
+  ...['http/outages-checks', 'http/logout-final', 'http/hooks', 'security/leaks-objects', 'security/leaks'],
+  ...['http/outages-midway', 'http/outages-matrix-redis', 'http/outages-redis-writes', 'http/logout-all'],
+  ...['security/return-addresses', 'security/poisoned-account', 'security/secret-rotation', 'http/limits-sessions'],
+  ...['browser/story', 'browser/refused', 'http/closing', 'remote/outages', 'emulator/command', 'package/testing'],
 ].map((name) => path.join(__dirname, '..', `${name}.test.ts`))
 
 class LongestFirst extends Sequencer {

@@ -6,10 +6,10 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import { Redis } from 'ioredis'
 import { type Health, type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { createEmulator, demoOptions, type Emulator, type EmulatorOptions } from '../../lib/emulator'
-import { type Held, hold } from '../regressions/turnstile'
 import { Browser, type BrowserOptions, type ScriptAnswer, type VisitedPage } from './agent'
 import { browserCalls } from './calls'
 import type { TestRedis } from './redis'
+import { type Held, hold } from './turnstile'
 import { eventually, pause } from './wait'
 
 export { eventually } from './wait'

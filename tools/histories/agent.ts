@@ -1,6 +1,6 @@
 import { EN } from '../../lib/config/texts/en'
-import { document } from '../../test/safety/session-support'
 import { Browser, type BrowserOptions, NoAnswer, type VisitedPage } from '../../test/support/agent'
+import { document } from '../../test/support/landing'
 import type { Entry, What } from './entries'
 import type { Account, Setup } from './setup'
 

@@ -7,122 +7,147 @@
  */
 const files = {
   'protocol/token.ts': [
-    ['the algorithm in the header is not looked at', 'checkHeader', { drop: 'alg' }, 'safety/tokens', 'T1', 'T2'],
-    ['no signature', 'verifySignature', { returns: '{ index: 0, fault: undefined }' }, 'safety/tokens', 'T2', 'T5'],
-    ['the audience is not checked', 'verifySignature', { property: 'audience' }, 'safety/tokens', 'L6'],
-    ['a token for several sites is taken', 'verifyToken', { drop: 'aud' }, 'safety/tokens', 'L6'],
-    ['the issuer is not checked', 'verifySignature', { property: 'issuer' }, 'safety/tokens', 'L5'],
-    ['segments are decoded loosely', 'decodeCanonical', { drop: 'encoding' }, 'safety/tokens', 'T5'],
-    ['critical headers are ignored', 'FORBIDDEN_HEADERS', { value: '[]' }, 'safety/tokens', 'T4'],
-    ['expired tokens are taken', 'checkTimes', { drop: 'expired' }, 'safety/tokens', 'T11'],
-    ['tokens of the future are taken', 'checkTimes', { drop: 'not_yet_valid' }, 'safety/tokens', 'T11'],
-    ['times may be anything', 'readTime', { returns: 'Number(ownValue(claims, name))' }, 'safety/tokens', 'T9', 'T10'],
-    ['oversized tokens are looked into', 'MAX_TOKEN_LENGTH', { value: '1e9' }, 'safety/tokens', 'T14'],
+    ['the algorithm in the header is not looked at', 'checkHeader', { drop: 'alg' }, 'security/tokens', 'T1', 'T2'],
+    ['no signature', 'verifySignature', { returns: '{ index: 0, fault: undefined }' }, 'security/tokens', 'T2', 'T5'],
+    ['the audience is not checked', 'verifySignature', { property: 'audience' }, 'security/tokens', 'L6'],
+    ['a token for several sites is taken', 'verifyToken', { drop: 'aud' }, 'security/tokens', 'L6'],
+    ['the issuer is not checked', 'verifySignature', { property: 'issuer' }, 'security/tokens', 'L5'],
+    ['segments are decoded loosely', 'decodeCanonical', { drop: 'encoding' }, 'security/tokens', 'T5'],
+    ['critical headers are ignored', 'FORBIDDEN_HEADERS', { value: '[]' }, 'security/tokens', 'T4'],
+    ['expired tokens are taken', 'checkTimes', { drop: 'expired' }, 'security/tokens', 'T11'],
+    ['tokens of the future are taken', 'checkTimes', { drop: 'not_yet_valid' }, 'security/tokens', 'T11'],
+    [
+      'times may be anything',
+      'readTime',
+      { returns: 'Number(ownValue(claims, name))' },
+      'security/tokens',
+      'T9',
+      'T10',
+    ],
+    ['oversized tokens are looked into', 'MAX_TOKEN_LENGTH', { value: '1e9' }, 'security/tokens', 'T14'],
   ],
   'protocol/session-token.ts': [
-    ['the answer may be about another session', 'checkSubject', { returns: '' }, 'safety/token-answers', 'L8'],
-    ['any combination of status and ticket', 'checkCombination', { returns: '' }, 'safety/token-answers', 'L7'],
+    ['the answer may be about another session', 'checkSubject', { returns: '' }, 'security/token-answers', 'L8'],
+    ['any combination of status and ticket', 'checkCombination', { returns: '' }, 'security/token-answers', 'L7'],
   ],
-  'decide/binding.ts': [['a landing needs no binding', 'redirectStart', { returns: 'now' }, 'safety/landing', 'L1']],
+  'decide/binding.ts': [['a landing needs no binding', 'redirectStart', { returns: 'now' }, 'security/landing', 'L1']],
   'decide/return-to.ts': [
-    ['every return address is taken', 'validateReturnTo', { returns: 'String(value)' }, 'safety/addresses', 'R1'],
+    [
+      'every return address is taken',
+      'validateReturnTo',
+      { returns: 'String(value)' },
+      'security/return-addresses',
+      'R1',
+    ],
   ],
   'decide/navigation.ts': [
-    ['forms of other sites are taken', 'isSameOriginPost', { returns: 'true' }, 'safety/login-form', 'F1'],
+    ['forms of other sites are taken', 'isSameOriginPost', { returns: 'true' }, 'security/login-form', 'F1'],
   ],
-  'decide/loop-guard.ts': [['nothing stops a loop', 'blockReason', { returns: 'undefined' }, 'safety/trips', 'R8']],
+  'decide/loop-guard.ts': [
+    ['nothing stops a loop', 'blockReason', { returns: 'undefined' }, 'http/landing-loops', 'R8'],
+  ],
   'decide/logout-mark.ts': [
-    ['a landing undoes a logout', 'isTokenVoidedBy', { returns: 'false' }, 'regressions/logout-again'],
+    ['a landing undoes a logout', 'isTokenVoidedBy', { returns: 'false' }, 'http/logout-again'],
   ],
   'decide/status-check.ts': [
     ['an end of the SSO session is not believed', 'decideStatus', { drop: 'terminated' }, 'unit/status-check'],
   ],
   'log/masking.ts': [
-    ['secrets are not masked in log lines', 'maskSecrets', { returns: 'text' }, 'regressions/failure-log', 'O6'],
+    ['secrets are not masked in log lines', 'maskSecrets', { returns: 'text' }, 'http/outages-log', 'O6'],
   ],
   'decide/device.ts': [
-    ['every browser is recognised', 'isRecognised', { returns: 'true' }, 'safety/login-limits', 'F3'],
+    ['every browser is recognised', 'isRecognised', { returns: 'true' }, 'security/limits-login', 'F3'],
   ],
   'config/index.ts': [
-    ['cookies have no __Host-', 'cookieNames.name', { value: '(text: string) => text' }, 'safety/cookies', 'S1'],
+    ['cookies have no __Host-', 'cookieNames.name', { value: '(text: string) => text' }, 'security/cookies', 'S1'],
   ],
   'config/validators.ts': [
-    ['addresses may be unencrypted', 'placeProblem', { returns: 'undefined' }, 'safety/operation.test', 'O1'],
+    ['addresses may be unencrypted', 'placeProblem', { returns: 'undefined' }, 'security/configuration.test', 'O1'],
   ],
   'storage/locks.ts': [
-    ['a used token is taken again', 'Locks.useToken', { returns: 'Promise.resolve(true)' }, 'safety/landing', 'L3'],
+    ['a used token is taken again', 'Locks.useToken', { returns: 'Promise.resolve(true)' }, 'security/landing', 'L3'],
     [
       'each submit is an Authenticate',
       'Locks.once',
       { returns: "run().then((result) => ({ outcome: 'ran' as const, result }))" },
-      'safety/two-processes',
+      'security/two-processes',
       'F5',
     ],
   ],
   'storage/site-store.ts': [
-    ['keys in the store hold the session ID', 'sessionKey', { returns: 'sessionId' }, 'safety/leaks', 'S4'],
+    ['keys in the store hold the session ID', 'sessionKey', { returns: 'sessionId' }, 'security/leaks', 'S4'],
   ],
   'storage/records.ts': [
-    ['a secret of the store is not encrypted', 'Records.seal', { returns: 'JSON.stringify(secrets)' }, 'safety/leaks'],
+    [
+      'a secret of the store is not encrypted',
+      'Records.seal',
+      { returns: 'JSON.stringify(secrets)' },
+      'security/leaks',
+    ],
   ],
   'remote/sso2.ts': [
     [
       'a lost Authenticate is sent again',
       'againIfNotSent',
       { returns: 'call().catch(call)' },
-      'safety/login-limits',
+      'security/limits-login',
       'F6',
     ],
   ],
   'remote/http.ts': [
-    ['answers may have any size', 'readCapped', { drop: 'Sso2ResponseError' }, 'safety/back-channel', 'T14'],
-    ['the emulator in production', 'reasonToRefuse', { returns: 'undefined' }, 'safety/operation.test', 'O10'],
+    ['answers may have any size', 'readCapped', { drop: 'Sso2ResponseError' }, 'security/back-channel', 'T14'],
+    ['the emulator in production', 'reasonToRefuse', { returns: 'undefined' }, 'remote/http'],
   ],
   'web/limits.ts': [
-    ['logins have no limit', 'Limits.admit', { returns: 'UNLIMITED' }, 'safety/login-limits', 'F3'],
-    ['an address begins sessions without end', 'Limits.isLandingRefused', { returns: 'false' }, 'safety/landing-limit'],
+    ['logins have no limit', 'Limits.admit', { returns: 'UNLIMITED' }, 'security/limits-login', 'F3'],
+    [
+      'an address begins sessions without end',
+      'Limits.isLandingRefused',
+      { returns: 'false' },
+      'security/limits-landing',
+    ],
   ],
-  'web/guards.ts': [['a guard does not ask `allow`', 'isAllowed', { returns: 'true' }, 'regressions/guards']],
+  'web/guards.ts': [['a guard does not ask `allow`', 'isAllowed', { returns: 'true' }, 'http/guards']],
   'web/http/request-facts.ts': [
-    ['return_to is not judged', 'returnToOf', { returns: "String(value ?? '/')" }, 'safety/addresses', 'F11'],
+    ['return_to is not judged', 'returnToOf', { returns: "String(value ?? '/')" }, 'security/return-addresses', 'F11'],
   ],
   'web/http/response-headers.ts': [
-    ['the Referer is sent', 'setTokenHeaders', { drop: 'referrer-policy' }, 'safety/headers', 'R10', 'R11', 'R13'],
-    ['answers may be cached', 'setNoStore', { drop: 'no-store' }, 'safety/headers', 'R10'],
-    ['a shared cache may keep a guarded page', 'forbidSharedCaches', { returns: '' }, 'safety/headers', 'R10'],
+    ['the Referer is sent', 'setTokenHeaders', { drop: 'referrer-policy' }, 'security/headers', 'R10', 'R11', 'R13'],
+    ['answers may be cached', 'setNoStore', { drop: 'no-store' }, 'security/headers', 'R10'],
+    ['a shared cache may keep a guarded page', 'forbidSharedCaches', { returns: '' }, 'security/headers', 'R10'],
   ],
   'web/pages/answers.ts': [
-    ['the login form may be framed', 'setPageHeaders', { drop: 'x-frame-options' }, 'safety/headers', 'R13'],
+    ['the login form may be framed', 'setPageHeaders', { drop: 'x-frame-options' }, 'security/headers', 'R13'],
   ],
   'web/pages/html.ts': [
     ['values in pages are not escaped', 'renderValue', { returns: "String(value ?? '')" }, 'http/pages'],
   ],
   'web/routes/landing.ts': [
-    ['a prefetch uses the token up', 'handleLanding', { drop: 'isPrefetchRequest' }, 'safety/landing', 'L12'],
-    ['access logs see the token', 'hide', { returns: 'url' }, 'safety/leaks', 'O7'],
+    ['a prefetch uses the token up', 'handleLanding', { drop: 'isPrefetchRequest' }, 'security/landing', 'L12'],
+    ['access logs see the token', 'hide', { returns: 'url' }, 'security/leaks', 'O7'],
   ],
   'web/routes/login.ts': [
-    ['the form tells which accounts exist', 'neutralised', { returns: 'failure' }, 'safety/login-form', 'F7'],
-    ['the password stays on the request', 'readFormBody', { drop: 'undefined' }, 'safety/leaks', 'F8'],
+    ['the form tells which accounts exist', 'neutralised', { returns: 'failure' }, 'security/login-form', 'F7'],
+    ['the password stays on the request', 'readFormBody', { drop: 'undefined' }, 'security/leaks', 'F8'],
   ],
   'web/routes/logout.ts': [
     [
       'a GET logs out',
       'showLogout',
       { value: '(scope: LogoutScope) => handleLogout(scope)' },
-      'safety/login-form',
+      'security/login-form',
       'F2',
     ],
   ],
   'web/session/session-cookie.ts': [
-    ['the first of two cookies counts', 'sessionCookieReader', { drop: 'length' }, 'safety/cookies', 'S2'],
-    ['the session cookie needs no signature', 'sessionCookieReader.isGood', { value: 'true' }, 'safety/cookies'],
+    ['the first of two cookies counts', 'sessionCookieReader', { drop: 'length' }, 'security/cookies', 'S2'],
+    ['the session cookie needs no signature', 'sessionCookieReader.isGood', { value: 'true' }, 'security/cookies'],
   ],
   'web/flows/log-in.ts': [
-    ['a planted session logs in', 'dropSessionOfOtherBrowser', { returns: '' }, 'safety/tossed-session'],
+    ['a planted session logs in', 'dropSessionOfOtherBrowser', { returns: '' }, 'security/tossed-session'],
   ],
   'web/flows/sign-in.ts': [
-    ['a login that was slow survives a logout', 'isVoided', { returns: 'false' }, 'regressions/logout-all'],
+    ['a login that was slow survives a logout', 'isVoided', { returns: 'false' }, 'http/logout-all'],
   ],
   'web/flows/check.ts': [['the grace has no end', 'isWithinGrace', { returns: 'true' }, 'http/status-check', 'S11']],
 }

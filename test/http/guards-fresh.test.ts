@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Browser, ScriptAnswer } from '../support/agent'
+import { basket, document, keepings, type PausableSetup, startPausableSetup } from '../support/pausable-setup'
+import { present } from '../support/setup'
+
+/*
+ * A sensitive page is served after a Session Status that the site sent after the request began, and after nothing else.
+ */
+
+const MANY = 12
+let setup: PausableSetup
+
+afterEach(() => setup.close())
+
+const terminate = () => {
+  const { sid } = present(setup.emulator.sessions().find(({ status }) => status === 'loggedin'))
+  setup.emulator.terminate(sid)
+}
+const passed = ({ status, json }: ScriptAnswer) => status === 200 && json?.passed === true
+
+describe.each(keepings)('with %s', (keeping) => {
+  /** All have been read by the middleware before the first of them asks: the site did something of its own between the two. */
+  async function together(headers: Record<string, string> = {}): Promise<ScriptAnswer[]> {
+    setup.together.expect(MANY)
+    const { cookies } = browser
+    const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
+    return Promise.all(
+      Array.from({ length: MANY }, () =>
+        setup.browser({ cookies: false }).fetchJson(setup.at('/together'), { headers: { ...headers, cookie } }),
+      ),
+    )
+  }
+
+  let browser: Browser
+  /** Sessions in memory belong to one process. All others are served by two. */
+  const begin = async () => {
+    setup = await startPausableSetup({ keeping })
+    browser = await setup.loggedInBrowser()
+    if (keeping !== 'memory') setup.serveFrom(setup.first, await setup.addReadyProcess())
+  }
+
+  test.each<
+    [what: string, headers: Record<string, string>, end: boolean, kind: 'slow' | 'down' | 'garbage' | 'wrong_signature']
+  >([
+    ['pages, a session that has ended elsewhere', document, true, 'slow'],
+    ['Session Status: wrong_signature', {}, false, 'wrong_signature'],
+  ])(`[S18] ${MANY} requests at once (%s): none passes`, async (_what, headers, isEnded, kind) => {
+    await begin()
+    if (isEnded) terminate()
+    setup.emulator.faults.add({ operation: 'sessionstatus', ...(kind === 'slow' ? { kind, ms: 100 } : { kind }) })
+    const answers = await together(headers)
+    expect(answers.filter(passed)).toEqual([])
+    const statuses = new Set(answers.map(({ status }) => status))
+    if (isEnded) expect(statuses).not.toContain(500)
+    else expect(statuses).toEqual(new Set([503]))
+  })
+
+  test.each([[2, 'waits']])(
+    '[S18] a request told "terminated" does not pass because another (%i s later: it %s) asks',
+    async (seconds) => {
+      setup = await startPausableSetup({ keeping, holdsAnswers: true })
+      browser = await setup.loggedInBrowser()
+      terminate()
+      const first = setup.answers.close()
+      const one = browser.fetchJson(setup.at('/sensitive'))
+      await first.arrived
+      setup.emulator.clock.advance(seconds)
+      const second = setup.answers.close()
+      const two = browser.fetchJson(setup.at('/sensitive'))
+      await Promise.race([second.arrived, two, sleep(300)]) // or it waits for the first one's answer
+      first.open()
+      const answers = [await one]
+      second.open()
+      answers.push(await two)
+      expect(answers.map(({ status }) => status)).not.toContain(200)
+      expect(answers.filter(({ body }) => body.includes('ada'))).toEqual([])
+    },
+  )
+
+  test('[S18] a request does not pass on the response to a check that was sent before the request began', async () => {
+    setup = await startPausableSetup({ keeping, holdsAnswers: true })
+    browser = await setup.loggedInBrowser()
+    const held = setup.answers.close()
+    const one = browser.fetchJson(setup.at('/sensitive'))
+    await held.arrived
+    terminate()
+    setup.together.expect(2)
+    const two = browser.fetchJson(setup.at('/together'))
+    await setup.together.pass()
+    held.open()
+    await one
+    expect(passed(await two)).toBe(false)
+  })
+
+  describe('after a logout has returned', () => {
+    beforeEach(async () => {
+      setup = await startPausableSetup({ keeping })
+      browser = await setup.loggedInBrowser()
+    })
+
+    type Act = () => Promise<unknown>
+    const logOut: Act = async () =>
+      expect((await browser.fetchJson(setup.at('/logout'), { json: {} })).status).toBe(200)
+    test.each<[what: string, act: Act, fault: 'down' | undefined]>([
+      ['a logout', logOut, undefined],
+      ['the end of the session elsewhere', async () => terminate(), undefined],
+    ])('[S18] check() returns "none" after %s', async (_what, act, fault) => {
+      if (fault) setup.emulator.faults.add({ operation: 'logout', kind: fault })
+      const gate = setup.gates.add()
+      const begunBefore = browser.fetchJson(setup.at(`/gated-check?gate=${gate.name}`))
+      await gate.arrived
+      await act()
+      gate.open()
+      const { status, json } = await begunBefore
+      // what `check()` said, and what `req.sso2` says after it
+      expect([status, json.check, json.status, json.username]).toEqual([200, 'none', 'none', undefined])
+      expect(basket(await browser.fetchJson(setup.at('/basket'))).username).toBeUndefined()
+    })
+  })
+})

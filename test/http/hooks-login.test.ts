@@ -1,0 +1,155 @@
+import type { Request } from 'express'
+import type { LogoutResult, Sso2Options, User } from '../../lib'
+import type { Browser } from '../support/agent'
+import { loggerTo } from '../support/log-lines'
+import { basket, type Keeping, type PausableSetup, startPausableSetup } from '../support/pausable-setup'
+import { ada, loggedInBrowser, logIn, logInAtLast, view, visitor } from '../support/setup'
+import { timed } from '../support/wait'
+
+/* `onLogin` and `onLogout` are called once for each login and logout of this site, may write the session, and change nothing if they fail. */
+
+type Called = ['login', string] | ['logout', LogoutResult]
+let setup: PausableSetup
+let called: Called[]
+let lines: string[]
+
+afterEach(() => setup.close())
+
+const listeners: Partial<Sso2Options> = {
+  onLogin: async (req: Request, user: User) => {
+    called.push(['login', String(user['username' as keyof User])])
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    req.session.basket = [...(req.session.basket ?? []), 'merged at login']
+  },
+  onLogout: async (req: Request, result: LogoutResult) => {
+    called.push(['logout', result])
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    req.session.basket = ['kept at logout']
+  },
+}
+
+async function start(keeping: Keeping, site: Partial<Sso2Options> = listeners): Promise<void> {
+  called = []
+  lines = []
+  const logger = loggerTo(lines)
+  setup = await startPausableSetup({ keeping, site: { ...site, logger } })
+}
+
+const ofAda: Called = ['login', 'ada']
+const post = (browser: Browser, path = '/logout', json = {}) => browser.fetchJson(setup.at(path), { json })
+const basketAt = async (browser: Browser) => basket(await browser.fetchJson(setup.at('/basket'))).basket
+
+describe.each<Keeping>(['Redis', 'a session of its own'])('with %s', (keeping) => {
+  beforeEach(() => start(keeping))
+
+  test('the login form: once, and the session it wrote is there when the next page comes', async () => {
+    const browser = await visitor(setup)
+    await browser.visit(setup.at('/put?item=apple'))
+    expect(basket(await logIn(browser, setup.morning, ada, '/basket')).basket).toEqual(['apple', 'merged at login'])
+    expect(called).toEqual([ofAda])
+    await browser.visit(setup.at('/'))
+    expect(called).toEqual([ofAda])
+  })
+
+  test('the landing page: once, for a browser that has logged in on another site', async () => {
+    const browser = await loggedInBrowser(setup, ada, setup.evening)
+    expect(basket(await browser.visit(setup.at('/basket')))).toMatchObject({
+      status: 'loggedin',
+      basket: ['merged at login'],
+    })
+    expect(called).toEqual([ofAda])
+  })
+
+  test('a status check: once, for a user who has logged in on another site since', async () => {
+    const browser = await visitor(setup)
+    await logInAtLast(browser, setup.evening)
+    setup.emulator.clock.advance(361)
+    const pages = [await browser.fetchJson(setup.at('/basket')), await browser.fetchJson(setup.at('/basket'))]
+    expect(pages.map(basket)).toMatchObject(Array(2).fill({ status: 'loggedin', basket: ['merged at login'] }))
+    expect(called).toEqual([ofAda])
+  })
+
+  test.each(['/logout', '/logout-all'])('%s: once, and the session it wrote is there afterwards', async (path) => {
+    const browser = await setup.loggedInBrowser()
+    called.length = 0
+    expect((await post(browser, path)).json).toMatchObject({ logout: 'confirmed' })
+    expect(called).toEqual([['logout', 'confirmed']])
+    expect(await basketAt(browser)).toEqual(['kept at logout'])
+  })
+
+  test.each<[what: string, result: LogoutResult, logOut: () => Promise<unknown>]>([
+    [
+      'that is retried until the SSO system confirms it',
+      'pending',
+      async () => {
+        const browser = await setup.loggedInBrowser()
+        setup.emulator.faults.add({ operation: 'logout', kind: 'down', times: 1 })
+        called.length = 0
+        await post(browser)
+        for (let pages = 0; pages < 3; pages += 1) await browser.visit(setup.at('/'))
+      },
+    ],
+    [
+      'by a page of the site',
+      'confirmed',
+      async () => {
+        const browser = await setup.loggedInBrowser()
+        called.length = 0
+        expect((await post(browser, '/leave-all')).json).toEqual({ result: 'confirmed' })
+      },
+    ],
+  ])('a logout %s: once, as %s', async (_what, result, logOut) => {
+    await logOut()
+    expect(called).toEqual([['logout', result]])
+  })
+})
+
+const failing: [how: string, run: () => void | Promise<void>, line: RegExp][] = [
+  ['throws', () => JSON.parse('{'), /onLog(?:in|out) failed: SyntaxError/],
+  ['never settles', () => new Promise<void>(() => {}), /onLog(?:in|out) failed: .*did not settle in time/],
+]
+
+test.each(failing)('a listener that %s is logged, and changes nothing', async (how, run, line) => {
+  await start('Redis', { onLogin: run, onLogout: run })
+  const browser = await visitor(setup)
+  const started = performance.now()
+  const [login, ran] = await timed(() => post(browser, '/login', ada))
+  const waited = performance.now() - started
+  expect(login.status).toBe(200)
+  expect([waited > (how === 'never settles' ? 1900 : 0), ran < 6000]).toEqual([true, true])
+  expect(view(await browser.visit(setup.at('/')))).toMatchObject({ status: 'loggedin', username: 'ada' })
+  expect((await post(browser)).json).toEqual({ status: 'none', logout: 'confirmed' })
+  expect(view(await browser.visit(setup.at('/'))).status).toBe('anon')
+  const told = lines.filter((text) => /onLog(in|out)/.test(text))
+  expect(told).toEqual([
+    expect.stringMatching(/^express-sso2: onLogin /),
+    expect.stringMatching(/^express-sso2: onLogout /),
+  ])
+  for (const text of told) expect(text).toMatch(line)
+})
+
+describe.each<Keeping>(['Redis', 'a session of its own'])('with %s, a logout in onLogin', (keeping) => {
+  let logout: Promise<LogoutResult>
+  const startLogout = (req: Request) => {
+    logout = req.sso2.logout()
+    return logout
+  }
+
+  /** Logs in by a form of the site. @returns the result, and the status of the request after the logout */
+  async function enter(browser: Browser): Promise<object> {
+    const gate = setup.gates.add()
+    const page = post(browser, `/enter?gate=${gate.name}`)
+    await gate.arrived
+    await logout
+    gate.open()
+    return (await page).json
+  }
+
+  test('ends the login, and the logout cookie stays until the logout is confirmed', async () => {
+    await start(keeping, { onLogin: async (req) => void (await startLogout(req)) })
+    const browser = await visitor(setup)
+    setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
+    expect(await enter(browser)).toEqual({ result: { ok: false, error: 'session_ended' }, status: 'none' })
+    expect(view(await browser.visit(setup.at('/')))).toEqual({ status: 'none', degraded: 'logout_pending', url: '/' })
+  })
+})

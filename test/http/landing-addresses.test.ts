@@ -1,0 +1,146 @@
+import express, { type default as express5 } from 'express'
+import type { Sso2 } from '../../lib'
+import { withoutFlowParameter } from '../../lib/decide/return-to'
+import { documentHeaders, express4, expresses, headOf, returnAddressIn } from '../support/addresses'
+import { document } from '../support/landing'
+import { askRaw } from '../support/raw'
+import { ada, addPages, type Gates, view } from '../support/setup'
+import { type RunningSite, startSite, withPages } from '../support/site'
+
+const links = (app: express5.Express) =>
+  app.get('/links', (req, res) => {
+    res.json([req.sso2.identifyUrl('/page?a'), req.sso2.identifyUrl('/page?b'), req.sso2.identifyUrl('/x?q=a b')])
+  })
+
+let setup: RunningSite
+/** Identifies where a page asks for it. */
+let onDemand: RunningSite
+const at = (path: string) => `${setup.url}${path}`
+
+beforeAll(async () => {
+  setup = await startSite()
+  onDemand = await startSite({ options: { identify: 'on-demand' }, build: withPages(links) })
+})
+afterAll(() => Promise.all([setup.close(), onDemand.close()]))
+
+/** An address of the site with exactly so many characters. */
+const ofLength = (length: number, path = '/page') => `${at(path)}?x=`.padEnd(length, 'a')
+/** An address as a message can show it. */
+const brief = (url: string | null) => url?.replace(/a{9,}/g, (run) => `(${run.length} times a)`)
+
+describe('[R8] a page whose address is long', () => {
+  test.each([
+    [1990, 4],
+    [2048, 4],
+    [2049, 1],
+  ])('(%i characters) ends at itself', async (length, requests) => {
+    const page = await setup.browser().visit(ofLength(length))
+    expect([page.status, brief(page.url), page.trail.length]).toEqual([200, brief(ofLength(length)), requests])
+    expect(view(page).status).toBe(requests === 1 ? 'none' : 'anon') // too long for a redirect
+  })
+
+  test('(2048 characters) and guarded is where the login ends', async () => {
+    const browser = setup.browser()
+    const url = ofLength(2048, '/account')
+    const form = await browser.visit(url)
+    expect([form.status, new URL(form.url).pathname]).toEqual([200, '/login'])
+    const return_to = String(new URL(form.url).searchParams.get('return_to'))
+    expect(brief(at(return_to))).toBe(brief(url))
+    const page = await browser.submit(at('/login'), { ...ada, return_to })
+    expect([page.status, brief(page.url), view(page).status]).toEqual([200, brief(url), 'loggedin'])
+  })
+})
+
+test('[L1] several identifyUrl() in one answer set one cookie, and all work, one after the other; a space is encoded', async () => {
+  const browser = onDemand.browser()
+  const { json, headers } = await browser.fetchJson(`${onDemand.url}/links`, { headers: document })
+  expect(headers['set-cookie']?.filter((line) => line.startsWith('sso2.b='))).toHaveLength(1)
+  for (const [index, url] of ['/page?a', '/page?b', '/x?q=a%20b'].entries()) {
+    const page = await browser.visit(json[index])
+    expect([view(page), page.trail.length]).toEqual([{ status: 'anon', url }, 3])
+  }
+})
+
+describe('a request target in absolute form, as a proxy sends it,', () => {
+  const headers = Object.entries(documentHeaders).map(([name, value]) => `${name}: ${value}`)
+  const targets = (path: string) => [at(path), `HTTP://any.example:99${path}`, `https://user@any.example${path}`]
+
+  test.each([
+    ['/articles/42?a=http://b', '/articles/42?a=http://b'],
+    ['', '/'],
+  ])('http://site%s leads back to %s through Identify', async (path, page) => {
+    for (const target of targets(path)) {
+      const { location } = headOf(await askRaw(setup.url, [`GET ${target} HTTP/1.1`, 'Host: a', ...headers]))
+      expect(withoutFlowParameter(returnAddressIn(setup as never, location) ?? '')).toBe(at(page))
+    }
+  })
+})
+
+/** A guard in a router at /admin. */
+function withRouter(express: typeof express5, sso: Sso2, gates: Gates): express5.Express {
+  const app = express()
+  const admin = express.Router()
+  admin.get('/users', sso.requireLogin(), (req, res) => void res.json({ url: req.originalUrl }))
+  app.use(sso)
+  app.use('/admin', admin)
+  return addPages(app, sso, gates)
+}
+
+const mountedAt = (express: typeof express5) => (sso: Sso2, gates: Gates) =>
+  express().use('/a', withRouter(express, sso, gates))
+
+/** What a proxy does that takes the site's own path off before it passes a request on. */
+const strippedBy = (express: typeof express5) => (sso: Sso2, gates: Gates) => {
+  const app = withRouter(express, sso, gates)
+  return express().use('/a', (req, res, next) => {
+    Object.assign(req, { originalUrl: undefined, baseUrl: '' })
+    app(req, res, next)
+  })
+}
+
+test.each([
+  ['mounted there, on Express 4', mountedAt(express4)],
+  ['behind a proxy that takes the path off, on Express 5', strippedBy(express)],
+])(
+  'a site below /a, %s, returns to /a/admin where a guard in a router at /admin sent to the login page',
+  async (...row) => {
+    const below = await startSite({ mountPath: '/a', build: row[1] })
+    const url = `${below.url}/a/admin/users?b=1`
+    const script = await below.browser().fetchJson(url)
+    const { searchParams, pathname } = new URL(script.json.loginUrl)
+    expect([script.status, pathname, searchParams.get('return_to')]).toEqual([401, '/a/login', '/a/'])
+    const browser = below.browser()
+    const form = await browser.visit(url)
+    expect(new URL(form.url).pathname).toBe('/a/login')
+    const return_to = String(new URL(form.url).searchParams.get('return_to'))
+    const page = await browser.submit(`${below.url}/a/login`, { ...ada, return_to })
+    expect([page.status, page.url]).toEqual([200, url])
+    await below.close()
+  },
+)
+
+test.each(expresses)('a site at /news, on %s, visited at /NEWS/a shows that page', async (_version, make) => {
+  const build = (sso: Sso2, gates: Gates) => addPages(make().use('/news', sso), sso, gates)
+  const site = await startSite({ mountPath: '/news', build })
+  const url = `${site.url}/NEWS/a?b`
+  const page = await site.browser().visit(url)
+  await site.close()
+  expect([page.url, view(page)]).toEqual([url, { status: 'anon', url: '/NEWS/a?b' }])
+})
+
+test('a site whose address has capitals and letters beyond ASCII takes a visit, a login and a logout', async () => {
+  const site = await startSite({
+    host: 'ZAŻÓŁĆ.localhost',
+    mountPath: '/münchen',
+    build: (sso, gates) => express().use(encodeURI('/münchen'), addPages(express().use(sso), sso, gates)),
+  })
+  const browser = site.browser()
+  const url = `${new URL(site.url).origin}/m%C3%BCnchen`
+  const first = await browser.visit(`${url}/account`)
+  const inside = await browser.submit(`${url}/login`, { ...ada, return_to: `${site.url}/münchen/account` })
+  const outside = await browser.submit(`${url}/logout`, { return_to: '/münchen/bye' })
+  await site.close()
+  expect([first.status, new URL(first.url).pathname]).toEqual([200, '/m%C3%BCnchen/login'])
+  expect([inside.status, inside.url, view(inside).status]).toEqual([200, `${url}/account`, 'loggedin'])
+  expect([outside.status, outside.url]).toEqual([200, `${url}/bye`])
+})

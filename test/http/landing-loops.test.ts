@@ -1,0 +1,132 @@
+import type { FaultKind } from '../../lib/emulator'
+import { ask, documentHeaders } from '../support/addresses'
+import type { Browser, VisitedPage } from '../support/agent'
+import { hearEvents } from '../support/landing'
+import { present, useSetup, view } from '../support/setup'
+
+let warn: jest.SpyInstance
+/** The system's clock, where a test stops it. */
+let now: jest.SpyInstance | undefined
+beforeAll(() => {
+  warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
+})
+const setup = useSetup()
+const events = hearEvents()
+const at = (path: string) => `${setup.morning.url}${path}`
+
+beforeEach(() => {
+  events.clear()
+  setup.emulator.faults.clear()
+})
+afterEach(() => now?.mockRestore())
+afterAll(() => {
+  events.stop()
+  warn.mockRestore()
+})
+
+const isIdentify = ({ url }: { url: string }) => url.startsWith(`${setup.emulator.url}/sso/identify`)
+const tripsIn = ({ trail }: VisitedPage) => trail.filter(isIdentify).length
+
+/** Follows by hand, with a chance to meddle after every hop. A browser gives up at 20 redirects. */
+async function follow(browser: Browser, start: string, meddle: () => void): Promise<{ trips: number; page: string }> {
+  let url = start
+  for (let trips = 0, hops = 0; hops < 20; hops += 1) {
+    const hop = await browser.fetchJson(url, { headers: documentHeaders })
+    if (isIdentify({ url })) trips += 1
+    meddle()
+    if (hop.headers.location === undefined) return { trips, page: hop.body }
+    url = new URL(hop.headers.location, url).href
+  }
+  throw new Error('it goes round in circles')
+}
+
+describe('a loop', () => {
+  test('[R8] of a browser that keeps no cookies ends after one trip with the page', async () => {
+    const page = await setup.browser({ cookies: false }).visit(at('/page?a=1'))
+    expect([page.status, tripsIn(page)]).toEqual([200, 1])
+    expect(view(page)).toMatchObject({ status: 'none', degraded: 'cookies_blocked' })
+    expect(events.heard).toContain('landing mark_cookieless no_cookies')
+    expect(events.heard).toContain('degraded served cookies_blocked')
+  })
+
+  test.each([
+    ['all cookies of ours', /^sso2\./, 'cookies_blocked'],
+    ['the session cookie', /^sso2\.sid$/, 'identify_loop'],
+    ['the cookie that counts', /^sso2\.l/, undefined],
+  ])(
+    '[R8] of a browser that drops %s after every hop ends within 20 redirects and eight trips, and the page says why',
+    async (_name, names, degraded) => {
+      const browser = setup.browser()
+      const way = await follow(browser, at('/page?a=1'), () => {
+        browser.dropCookies(({ name }) => names.test(name))
+        setup.emulator.clock.advance(0.5)
+      })
+      expect(view({ body: way.page }).degraded).toBe(degraded)
+      expect(way.trips).toBeGreaterThan(0)
+      expect(way.trips).toBeLessThanOrEqual(8)
+      const channel = degraded === undefined ? 'landing stay_anonymous' : `degraded served ${degraded}`
+      expect(events.heard).toContain(channel)
+    },
+  )
+
+  const refusals: [string, FaultKind, string, RegExp][] = [
+    ['signed with another secret', { kind: 'wrong_signature' }, 'signature', /clientSecret/],
+    ['from a clock behind', { kind: 'skew', seconds: -90 }, 'expired', /clock/],
+  ]
+  test.each(refusals)(
+    '[R8, T12] of landing tokens %s ends with the page, and one more trip is tried after a pause',
+    async (_name, fault, reason, cause) => {
+      setup.emulator.clock.advance(120)
+      now = jest.spyOn(Date, 'now').mockReturnValue(Date.now()) // a busy machine takes seconds that count for the pauses
+      setup.emulator.faults.add({ operation: 'identify', ...fault })
+      const browser = setup.browser()
+      const page = await browser.visit(at('/page?a=1'))
+      expect([page.status, page.url]).toEqual([200, at('/page?a=1')])
+      expect(tripsIn(page)).toBe(1)
+      expect(view(page)).toMatchObject({ status: 'none', degraded: 'token_refused' })
+      expect(events.heard).toContain('degraded served token_refused')
+      expect(events.heard.filter((event) => event === `landing give_up ${reason}`)).toHaveLength(1)
+      expect(warn.mock.calls.flat().join('\n')).toMatch(cause)
+      const again = async (seconds: number) => {
+        setup.emulator.clock.advance(seconds)
+        const visit = await browser.visit(at('/page?a=1'))
+        return [tripsIn(visit), view(visit).degraded]
+      }
+      expect(await again(0)).toEqual([0, 'token_refused'])
+      expect(await again(5)).toEqual([1, 'token_refused'])
+      expect(await again(2)).toEqual([0, 'token_refused'])
+      setup.emulator.faults.clear()
+      expect(await again(3)).toEqual([1, undefined])
+      expect(view(await browser.visit(at('/page?a=1'))).status).toBe('anon')
+    },
+  )
+
+  test('[R8] of a guarded page ends within 20 redirects at the login page, which says that it cannot log in now', async () => {
+    const browser = setup.browser()
+    const way = await follow(browser, at('/account'), () => browser.dropCookies(({ name }) => name === 'sso2.sid'))
+    expect(way.trips).toBeLessThanOrEqual(8)
+    expect(way.page).not.toContain('name="password"')
+    expect(events.heard).toContain('degraded served identify_loop')
+  })
+})
+
+test('[R12] Identify is given exactly t and r, whatever a visitor adds to the address', async () => {
+  const extras = [
+    'debug_url=http://evil.example/&t=mine',
+    'r=//evil.example/',
+    'debug_url[]=a&cid=b',
+    'T=a&R=b',
+    'a=b#debug_url=c',
+  ]
+  for (const extra of extras) {
+    for (const path of [`/a?${extra}`, `/login?${extra}`, `/a?x=1&${extra}&y=2`]) {
+      const answer = await ask(setup.morning.url, { path: path.replace(/#/, '%23'), headers: documentHeaders })
+      const { searchParams } = new URL(present(answer.location))
+      expect([...searchParams.keys()]).toEqual(['t', 'r'])
+      expect(new URL(present(searchParams.get('r'))).origin).toBe(setup.morning.url)
+      expect(JSON.stringify(answer.headers)).not.toContain('evil.example/#')
+    }
+  }
+  const page = await setup.browser().visit(at('/a?debug_url=http://evil.example/&t=mine&r=//evil.example/'))
+  expect([page.status, page.url]).toEqual([200, at('/a?debug_url=http://evil.example/&t=mine&r=//evil.example/')])
+})

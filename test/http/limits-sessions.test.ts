@@ -1,0 +1,114 @@
+import { randomBytes } from 'node:crypto'
+import { sessionKey, shortHash } from '../../lib/storage/site-store'
+import type { Browser } from '../support/agent'
+import { useRedis } from '../support/redis'
+import { grace, logInAtLast, sessionIdOf } from '../support/setup'
+import { loggedInBrowserAt, type RunningSite, startSite, withPages } from '../support/site'
+
+/* Very many sessions of one account, and all keys of a site: how many there may be, which end, and what a logout costs other users. */
+
+const MAX_SESSIONS = 1000
+const FLOOD = 3000
+const ADA = 'account-ada'
+
+const redis = useRedis()
+let setup: RunningSite
+beforeEach(async () => {
+  setup = await startSite({
+    options: { redis: redis.url(), loginLimit: { attempts: 20, perSeconds: 60 } },
+    build: withPages((app) => {
+      app.get('/regenerate', (req, res, next) =>
+        req.session.regenerate((error) => (error ? next(error) : res.json({}))),
+      )
+    }),
+  })
+})
+afterEach(async () => {
+  await setup.close()
+  await redis.commands().flushall()
+})
+
+const isIn = async (browser: Browser) => (await browser.fetchJson(`${setup.url}/account`)).status === 200
+const keyOf = (browser: Browser) => sessionKey(sessionIdOf(browser))
+const recordKey = (key: string) => `${setup.prefix}sso2:{${key}}`
+const accountIndex = () => `${setup.prefix}acct:{${shortHash(ADA)}}`
+const submit = (browser: Browser, path: string) => browser.submit(`${setup.url}${path}`, { return_to: '/' })
+
+/** Writes copies of a session, as if the same browser had logged in again and again before. @returns their keys, the oldest login first */
+async function copies(of: Browser, count: number): Promise<string[]> {
+  const record = JSON.parse(String(await setup.redis.get(recordKey(keyOf(of)))))
+  const keys = Array.from({ length: count }, () => randomBytes(32).toString('base64url'))
+  const written = setup.redis.pipeline()
+  for (const [index, key] of keys.entries()) {
+    const startedAt = record.startedAt - 1000 * (count - index)
+    written.set(recordKey(key), JSON.stringify({ ...record, startedAt }), 'EX', 3600)
+    written.zadd(accountIndex(), startedAt, `${record.sidHash}:${key}`)
+  }
+  await written.exec()
+  return keys
+}
+const isLive = async (key: string) => String(await setup.redis.get(recordKey(key))).startsWith('{')
+
+test('[S21] an account has a thousand sessions at most: beyond that, the oldest login ends', async () => {
+  const first = await loggedInBrowserAt(setup)
+  const [oldest = '', next = '', ...others] = await copies(first, MAX_SESSIONS - 1)
+  const last = await loggedInBrowserAt(setup)
+  expect(await setup.redis.zcard(accountIndex())).toBe(MAX_SESSIONS)
+  expect([await isLive(oldest), await isLive(next), await isLive(String(others.at(-1)))]).toEqual([false, true, true])
+  expect([await isIn(first), await isIn(last)]).toEqual([true, true])
+})
+
+test(`[S21] with ${FLOOD} sessions of an account, a logout of all ends them, and other users are served meanwhile`, async () => {
+  const [browser, other] = [await loggedInBrowserAt(setup), await loggedInBrowserAt(setup, grace)]
+  const keys = await copies(browser, FLOOD)
+  let [isOver, served] = [false, 0]
+  const logout = submit(browser, '/logout-all').finally(() => {
+    isOver = true
+  })
+  for (; !isOver; served += 1) expect(await isIn(other)).toBe(true)
+  await logout
+  expect(served).toBeGreaterThan(FLOOD / 1000)
+  expect((await Promise.all(keys.map(isLive))).filter((isStillLive) => isStillLive)).toEqual([])
+})
+
+test('[S21] a site that calls regenerate() often has one session of the browser in the index, which a logout of all ends', async () => {
+  const browser = setup.browser()
+  await logInAtLast(browser, setup)
+  for (let times = 0; times < 4; times += 1) await browser.fetchJson(`${setup.url}/regenerate`)
+  expect(await setup.redis.zcard(accountIndex())).toBe(1)
+  await submit(await loggedInBrowserAt(setup), '/logout-all')
+  expect(await isIn(browser)).toBe(false)
+  expect(await setup.redis.exists(accountIndex())).toBe(0)
+})
+
+describe('[S10] every key of a site has an expiry', () => {
+  const kinds = new Set<string>()
+  /** Keys without an end. Notes what kinds of keys there are. */
+  async function endless(): Promise<string[]> {
+    const keys = await setup.redis.keys(`${setup.prefix}*`)
+    for (const key of keys) kinds.add(/^[a-z0-9]+/.exec(key.slice(setup.prefix.length))?.[0] ?? key)
+    const seconds = await Promise.all(keys.map((key) => setup.redis.ttl(key)))
+    return keys.filter((_key, index) => seconds[index] === -1)
+  }
+  const wrongly = async (username: string) => {
+    const browser = setup.browser()
+    await browser.visit(`${setup.url}/`)
+    return browser.fetchJson(`${setup.url}/login`, { json: { username, password: 'wrong' } })
+  }
+  beforeEach(() => kinds.clear())
+
+  test('those of sessions and of a logout of them all', async () => {
+    const browser = await loggedInBrowserAt(setup)
+    await browser.visit(`${setup.url}/keep`)
+    expect(await endless()).toEqual([])
+    await submit(browser, '/logout-all')
+    expect(await endless()).toEqual([])
+    for (const kind of ['sso2', 'sess', 'used', 'acct', 'out', 'all']) expect(kinds).toContain(kind)
+  })
+
+  test('those of logins that fail', async () => {
+    for (let tries = 1; tries < 4; tries += 1) expect((await wrongly('grace')).status).toBe(401)
+    expect(await endless()).toEqual([])
+    for (const kind of ['limit', 'login']) expect(kinds).toContain(kind)
+  })
+})

@@ -1,0 +1,196 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { TOLD_SECONDS } from '../../lib/decide/logout-mark'
+import type { Browser } from '../support/agent'
+import {
+  document,
+  hop,
+  type Keeping,
+  type PausableOptions,
+  type PausableSetup,
+  startPausableSetup,
+} from '../support/pausable-setup'
+import { useRedis } from '../support/redis'
+import { ada, eventually, loggedInBrowser, logInAtLast, present, resumeStore, view, visitor } from '../support/setup'
+import { expectLoginWorks, expectNoUser, expectOver, loginsAtSso } from '../support/signed-out'
+import { Turnstile } from '../support/turnstile'
+
+/*
+ * After a logout whose SSO session this site cannot tell any more, or which the SSO system has not confirmed: neither a second logout,
+ * nor a redirect from Identify, nor a late response to a login logs the user in. The cookie `sso2.o` stands for the logout until then.
+ */
+
+const redis = useRedis()
+let setup: PausableSetup
+afterEach(() => setup.close())
+
+const start = async (keeping: Keeping = 'Redis', before?: PausableOptions['before']) => {
+  setup = await startPausableSetup({ keeping, site: { redis: redis.url() }, ...(before ? { before } : {}) })
+}
+const post = (browser: Browser) => browser.fetchJson(setup.at('/logout'), { json: {} })
+const submit = (browser: Browser) => browser.submit(setup.at('/logout'), { return_to: '/news' })
+const logoutCookie = (browser: Browser) => browser.cookie('sso2.o')
+/** So long a login that a landing finds is taken for an older one. */
+const RECENT_SECONDS = TOLD_SECONDS
+const newestLogin = () => present(loginsAtSso(setup).at(-1)).sid
+const logoutsOf = (sid: string) => setup.emulator.calls({ operation: 'logout', sid }).length
+const notLoggedIn = /^(none|anon)$/
+const isBack = () => resumeStore(redis, setup.first.sso)
+
+/** The landing address of a tab that is on its way back from Identify. */
+const landingOf = async (browser: Browser, tab: string) => hop(browser, await hop(browser, setup.at(tab)))
+
+/** The fault is over, for a process whose breaker has not met it, and the loop guard's minute as well. */
+async function overcome(): Promise<void> {
+  setup.emulator.faults.clear()
+  setup.emulator.clock.advance(61)
+  setup.serveFrom(await setup.addReadyProcess())
+}
+
+/** Ways in which a site comes to have lost the SSO session of a browser. */
+const losses: [string, Keeping, () => Promise<unknown>][] = [
+  ['Redis lost its data', 'Redis', () => redis.commands().flushall()],
+  ['Redis lost its data', 'a session of its own', () => redis.commands().flushall()],
+]
+
+describe.each(losses)('after %s (%s)', (_name, keeping, lose) => {
+  let browser: Browser
+  beforeEach(async () => {
+    await start(keeping)
+    browser = await setup.loggedInBrowser()
+    await lose()
+  })
+
+  test('[S17] a landing after the logout ends its SSO session, and the logout cookie stays until that is confirmed', async () => {
+    const sid = newestLogin()
+    const landing = await landingOf(browser, '/slow-tab')
+    expect((await post(browser)).json).toEqual({ status: 'none', logout: 'pending' })
+    expect(logoutCookie(browser)).toBeDefined()
+    setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
+    await browser.fetchJson(landing, { headers: document })
+    expect(logoutCookie(browser)).toBeDefined()
+    await expectNoUser(setup, browser)
+    await overcome()
+    await expectLoginWorks(setup, browser)
+    expect(setup.emulator.sessions().find((session) => session.sid === sid)?.status).not.toBe('loggedin')
+  })
+})
+
+test.each(['Redis', 'a session of its own'] as const)(
+  '[S17] (%s) neither a logout while Redis hangs nor another one after it logs the user in',
+  async (keeping) => {
+    await start(keeping)
+    const browser = await setup.loggedInBrowser()
+    const sid = newestLogin()
+    redis.hang()
+    for (let times = 0; times < 2; times += 1) expect(view(await submit(browser)).status).toBe('none')
+    expect(logoutCookie(browser)).toBeDefined()
+    await isBack()
+    expect(view(await submit(browser)).status).toMatch(notLoggedIn)
+    await expectNoUser(setup, browser)
+    expect(logoutsOf(sid)).toBeGreaterThan(0)
+    await expectLoginWorks(setup, browser)
+  },
+)
+
+test('[S17] after a script has logged out twice, a later login on the other site stays', async () => {
+  await start()
+  const browser = await setup.loggedInBrowser()
+  expect((await post(browser)).json.logout).toBe('confirmed')
+  expect((await post(browser)).json.logout).toBe('no_session')
+  setup.emulator.clock.advance(RECENT_SECONDS + 1)
+  expect(logoutCookie(browser)).toBeUndefined()
+  await logInAtLast(browser, setup.evening)
+  expect(view(await browser.visit(setup.at('/')))).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
+  expect(loginsAtSso(setup)).toHaveLength(1)
+})
+
+/** Ways in which a browser has a login that this site does not know, when the user logs out here. */
+const unknownLogins: [string, (browser: Browser) => Promise<unknown>][] = [['without a session here', async () => {}]]
+/** A form, a script that loads the page after it, and a handler of the site. */
+const clicks: [string, (browser: Browser) => Promise<{ body: string }>][] = [
+  ['of a form', submit],
+  ['of a script', async (browser) => post(browser).then(() => browser.visit(setup.at('/news')))],
+]
+describe.each(clicks)('a logout %s ends the login of the other site, and logs nobody in,', (_whose, click) => {
+  test.each(unknownLogins)('[S17] %s', async (_what, begin) => {
+    await start()
+    const browser = setup.browser()
+    await begin(browser)
+    await logInAtLast(browser, setup.evening)
+    expect(loginsAtSso(setup)).toHaveLength(1)
+    await overcome()
+    expect(view(await click(browser)).status).toMatch(notLoggedIn)
+    expect(loginsAtSso(setup)).toEqual([])
+    await expectOver(setup, browser)
+  })
+})
+
+test('[S17] a landing in progress during a logout without a session logs nobody in', async () => {
+  await start()
+  const browser = await loggedInBrowser(setup, ada, setup.evening)
+  const held = setup.exchanging.close()
+  const landing = browser.visit(setup.at('/slow-tab'))
+  await held.arrived
+  expect((await post(browser)).json.logout).toBe('no_session')
+  held.open()
+  await landing
+  await expectNoUser(setup, browser)
+  expect(loginsAtSso(setup)).toEqual([])
+  await expectLoginWorks(setup, browser)
+})
+
+test('[S17] while the SSO system hangs in Logout alone, one page in a few seconds waits for it', async () => {
+  await start()
+  const browser = await setup.loggedInBrowser()
+  setup.emulator.faults.add({ operation: 'logout', kind: 'hang' })
+  expect((await post(browser)).json.logout).toBe('pending')
+  for (let page = 0; page < 10; page += 1) {
+    expect(view(await browser.visit(setup.at('/')))).toMatchObject({ degraded: 'logout_pending' })
+    await sleep(700)
+  }
+  // a page waits only for a Logout that it sends: 3 s, and 4 s until the next one. On a busy machine, only the lock of 5 s keeps them apart
+  const sentAt = setup.emulator.calls({ operation: 'logout' }).map(({ at }) => at)
+  const gaps = sentAt.slice(1).map((at, index) => at - present(sentAt[index]))
+  expect(gaps.length).toBeGreaterThan(0)
+  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(5)
+  setup.emulator.faults.clear()
+  await eventually(async () => {
+    await browser.visit(setup.at('/'))
+    return loginsAtSso(setup).length === 0
+  })
+})
+
+/* The response to a login sets the cookie of a session that the logout could not end, and its logout cookie is older than that session. */
+describe('a login whose response comes after a logout of another tab', () => {
+  const responses = new Turnstile()
+
+  async function lateLogin(takeAway: () => unknown): Promise<Browser> {
+    await start('Redis', (req, res, next) => {
+      const { end } = res
+      if (req.method === 'POST' && req.path === '/login')
+        res.end = ((...args: Parameters<typeof end>) => {
+          responses.pass().then(() => end.apply(res, args))
+          return res
+        }) as typeof end
+      next()
+    })
+    const browser = await visitor(setup)
+    const held = responses.close()
+    const login = browser.fetchJson(setup.at('/login'), { json: ada })
+    await held.arrived
+    await takeAway()
+    expect((await post(browser)).json).toEqual({ status: 'none', logout: 'pending' })
+    held.open()
+    await login
+    expect(browser.cookie('sso2.sid')).toBeDefined()
+    return browser
+  }
+
+  test('[S17] does not last, if Redis hung at the logout', async () => {
+    const browser = await lateLogin(redis.hang)
+    await isBack()
+    await expectNoUser(setup, browser)
+    expect(loginsAtSso(setup)).toEqual([])
+    await expectLoginWorks(setup, browser)
+  })
+})

@@ -1,0 +1,165 @@
+import { TOLD_SECONDS } from '../../lib/decide/logout-mark'
+import type { Browser, ScriptAnswer } from '../support/agent'
+import {
+  basket,
+  document,
+  hop,
+  type Keeping,
+  keepings,
+  type PausableSetup,
+  startPausableSetup,
+} from '../support/pausable-setup'
+import { logInAtLast, present, visitor } from '../support/setup'
+import { expectLoginWorks, expectNoUser, expectOver, loginsAtSso } from '../support/signed-out'
+
+/*
+ * After the response to `POST /logout` no earlier or later request logs the user in without a password.
+ */
+
+let setup: PausableSetup
+
+afterEach(() => setup.close())
+
+const post = (browser: Browser, path = '/logout') => browser.fetchJson(setup.at(path), { json: {} })
+const idOf = (browser: Browser) => browser.cookie('sso2.sid') ?? browser.cookie('connect.sid')
+const isOurs = ({ name }: { name: string }) => /^(sso2|connect)\.sid$/.test(name)
+
+describe.each(keepings)('with %s, two tabs that land while the SSO session is logged in', (keeping) => {
+  beforeEach(async () => {
+    setup = await startPausableSetup({ keeping })
+  })
+
+  /** The browser is known to the SSO system and has no session here: two tabs are on their way to the landing. */
+  async function twoTabs(browser: Browser): Promise<[string, string]> {
+    browser.dropCookies(isOurs)
+    const [one, two] = [await hop(browser, setup.at('/?tab=1')), await hop(browser, setup.at('/?tab=2'))]
+    return [await hop(browser, one), await hop(browser, two)]
+  }
+
+  const slow = (browser: Browser, address: string) => browser.fetchJson(address, { headers: document })
+
+  test.each([
+    ['naming', '/logout', 'confirmed'],
+    ['naming', '/logout-all', 'confirmed'],
+    ['naming', '/logout', 'pending'],
+  ] as const)('[L13] (%s is slow, %s is %s) the slow one does not log the user in', async (where, path, result) => {
+    const browser = await setup.loggedInBrowser()
+    const [one, two] = await twoTabs(browser)
+    const held = setup[where].close()
+    const landing = slow(browser, two)
+    await held.arrived
+    await slow(browser, one)
+    expect(basket(await browser.fetchJson(setup.at('/basket')))).toMatchObject({ status: 'loggedin', username: 'ada' })
+    if (result === 'pending') setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
+    expect((await post(browser, path)).json).toEqual({ status: 'none', logout: result })
+    held.open()
+    await landing
+    await expectNoUser(setup, browser)
+    setup.emulator.clock.advance(TOLD_SECONDS + 1)
+    expect(browser.cookie('sso2.o') === undefined).toBe(result === 'confirmed')
+    if (result === 'pending') return
+    expect(loginsAtSso(setup)).toEqual([])
+    await expectLoginWorks(setup, browser)
+  })
+})
+
+test.each(['Redis', 'a session of its own'] as const)(
+  '[L13, S17] (%s) a slow landing does not log the user in again after a logout that Redis had lost everything of',
+  async (keeping) => {
+    setup = await startPausableSetup({ keeping })
+    const browser = await setup.loggedInBrowser()
+    await setup.redis.del(await setup.keys())
+    const held = setup.naming.close()
+    const landing = browser.visit(setup.at('/?tab=1'))
+    await held.arrived
+    expect((await post(browser)).json).toEqual({ status: 'none', logout: 'pending' })
+    held.open()
+    await landing
+    await expectNoUser(setup, browser)
+    expect(loginsAtSso(setup)).toEqual([])
+    await expectLoginWorks(setup, browser)
+  },
+)
+
+describe.each(['Redis', 'memory'] as const)('with %s, a logout with the cookie of just before', (keeping) => {
+  beforeEach(async () => {
+    setup = await startPausableSetup({ keeping })
+  })
+
+  /** The logout left the browser before the answer that moved the session came in. */
+  const postWith = (id: string, path = '/logout'): Promise<ScriptAnswer> =>
+    setup.browser().fetchJson(setup.at(path), { json: {}, headers: { cookie: `sso2.sid=${id}` } })
+
+  const loginElsewhere = (browser: Browser) => logInAtLast(browser, setup.evening)
+  const moves: [what: string, path: string, move: (browser: Browser) => Promise<unknown>][] = [
+    ['the login', '/logout', (browser) => logInAtLast(browser, setup.morning)],
+    ['the login', '/logout-all', (browser) => logInAtLast(browser, setup.morning)],
+    [
+      'the check that saw a login elsewhere',
+      '/logout',
+      async (browser) => {
+        await loginElsewhere(browser)
+        setup.emulator.clock.advance(361)
+        await browser.visit(setup.at('/'))
+      },
+    ],
+  ]
+  test.each(moves)('[S16] %s ends the session that followed (%s)', async (_what, path, move) => {
+    const browser = await visitor(setup)
+    const old = present(idOf(browser))
+    await move(browser)
+    expect(idOf(browser)).not.toBe(old)
+    expect(basket(await browser.fetchJson(setup.at('/basket')))).toMatchObject({ status: 'loggedin' })
+    expect((await postWith(old, path)).json).toEqual({ status: 'none', logout: 'confirmed' })
+    expect(loginsAtSso(setup)).toEqual([])
+    await expectOver(setup, browser)
+  })
+})
+
+describe('a cookie or record that this process cannot read', () => {
+  const newSecret = 'the-secret-of-after-the-rotation-of-secrets-0123456789'
+
+  /** Each unreadable record is in test/unit/record.test.ts. */
+  const edits: [string, (text: string) => string][] = [
+    ['of an unknown version', (text) => JSON.stringify({ ...JSON.parse(text), v: 99 })],
+    ['whose seal is broken', (text) => JSON.stringify({ ...JSON.parse(text), sealed: 'c2VhbGVk' })],
+  ]
+  const useNewSecret = async () => setup.serveFrom(await setup.addReadyProcess({ sessionSecret: newSecret }))
+  type Row = [what: string, keeping: Keeping, path: string, spoil: () => Promise<unknown>]
+  const unreadable: Row[] = [
+    ['sealed with a secret that is gone', 'a session of its own', '/logout', useNewSecret],
+    ...edits.flatMap(([what, change]): Row[] => [
+      [what, 'Redis', '/logout', () => setup.editRecords(change)],
+      [what, 'a session of its own', '/logout', () => setup.editRecords(change)],
+    ]),
+  ]
+  test.each(unreadable)('[O21, S15] a record %s (%s, %s): the logout is pending, no user is shown', async (...row) => {
+    const [, keeping, path, spoil] = row
+    setup = await startPausableSetup({ keeping })
+    const browser = await setup.loggedInBrowser()
+    await spoil()
+    expect((await post(browser, path)).json).toEqual({ status: 'none', logout: 'pending' })
+    expect(browser.cookie('sso2.o')).toBeDefined()
+    await expectOver(setup, browser)
+  })
+})
+
+const statusOf = async (browser: Browser) => basket(await browser.fetchJson(setup.at('/basket'))).status
+
+/* Two sessions of this site may belong to one session of the SSO system: a logout of one ends the other at once. */
+describe.each(keepings)('with %s, a logout', (keeping) => {
+  test.each(['/logout', '/logout-all'])('[S16] (%s) leaves no other session of the same SSO session', async (path) => {
+    setup = await startPausableSetup({ keeping })
+    const browser = await setup.loggedInBrowser()
+    const old = browser.cookies.filter(isOurs).map(({ name, value }) => `${name}=${value}`)
+    const withOld = { headers: { cookie: old.join('; ') } }
+    const statusWithOld = async () => basket(await setup.browser().fetchJson(setup.at('/basket'), withOld)).status
+    browser.dropCookies(isOurs)
+    await browser.visit(setup.at('/'))
+    expect([await statusOf(browser), await statusWithOld()]).toEqual(['loggedin', 'loggedin'])
+    const before = setup.countCalls('sessionstatus')
+    expect((await browser.fetchJson(setup.at(path), { json: {} })).json).toMatchObject({ logout: 'confirmed' })
+    expect(await statusWithOld()).toBe('none')
+    expect(setup.countCalls('sessionstatus')).toBe(before) // known here, and not asked of the SSO system
+  })
+})

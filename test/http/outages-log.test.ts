@@ -1,0 +1,176 @@
+import express, { type Express } from 'express'
+import type { Sso2Options } from '../../lib'
+import type { FaultOptions } from '../../lib/emulator/faults/rules'
+import { loggerTo } from '../support/log-lines'
+import { identifyRedirects } from '../support/pausable-setup'
+import { freePort } from '../support/ports'
+import { startRedis } from '../support/redis'
+import { ada, addPages, eventually, view } from '../support/setup'
+import { loggedInBrowserAt, type RunningSite, type SiteOptions, startSite } from '../support/site'
+
+/* What stops a login is logged once, with what to check. */
+
+/** Log lines of one test. A probe that is under way when its site closes writes its line during the next test. */
+let lines: string[]
+
+let setup: RunningSite | undefined
+async function start({ options, ...rest }: SiteOptions = {}): Promise<RunningSite> {
+  setup = await startSite({ ...rest, options: { logger: loggerTo(lines), ...options } })
+  return setup
+}
+beforeEach(() => {
+  lines = []
+})
+afterEach(async () => {
+  await setup?.close()
+  setup = undefined
+})
+
+/** The three requests that redeem a ticket. */
+const doors = ['a landing', 'a login', 'a check'] as const
+async function openDoor(door: (typeof doors)[number], at: RunningSite): Promise<() => Promise<unknown>> {
+  if (door === 'a login') {
+    const browser = at.browser()
+    await browser.visit(`${at.url}/`)
+    return async () => expect((await browser.fetchJson(`${at.url}/login`, { json: ada })).status).toBe(503)
+  }
+  const browser = await loggedInBrowserAt(at)
+  if (door === 'a landing') {
+    browser.dropCookies(({ name }) => name === 'sso2.sid')
+    return () => browser.visit(`${at.url}/`)
+  }
+  at.emulator.clock.advance(361) // the access token is over too, so the answer brings a ticket
+  return () => browser.fetchJson(`${at.url}/`)
+}
+
+/** Each line is in test/unit/failure-advice.test.ts. */
+const ticketFaults: [operation: 'token' | 'me', fault: object, line: RegExp][] = [
+  [
+    'token',
+    { kind: 'status', code: 401 },
+    /exchangeTicket failed: .*\(HTTP 401\).*clientSecret \(SSO2_CLIENT_SECRET\)/,
+  ],
+  ['token', { kind: 'down' }, /exchangeTicket failed: no answer.*tokenUrl/],
+  ['me', { kind: 'garbage' }, /loadUser failed: .*userPath/],
+]
+
+test.each(doors)('%s that fails at token endpoint or user path is one line, with what to look at', async (door) => {
+  const at = await start({ emulator: { limits: { accessTokenSeconds: 300 } } })
+  for (const [operation, fault, line] of ticketFaults) {
+    await loggedInBrowserAt(at) // a ticket that is redeemed: none of the faults is an outage yet
+    const step = await openDoor(door, at)
+    at.emulator.faults.add({ operation, ...fault } as FaultOptions)
+    lines.length = 0
+    await step()
+    expect([fault, lines]).toEqual([fault, [expect.stringMatching(line)]])
+    at.emulator.faults.clear()
+  }
+})
+
+describe('a hook of the site that fails', () => {
+  const fails = { exchangeTicket: false, loadUser: false }
+  const given: string[] = []
+  const throwing = (secret: string): never => {
+    given.push(secret)
+    throw Object.assign(new RangeError(`no luck with ${secret} of ${JSON.stringify({ secret })}`), { code: 'E_LUCK' })
+  }
+  const hooks: Partial<Sso2Options> = {
+    exchangeTicket: (ticket) =>
+      fails.exchangeTicket ? throwing(ticket) : { access_token: 'an-access-token', expires_in: 300 },
+    loadUser: ({ accessToken, sid }) =>
+      fails.loadUser ? throwing(`${accessToken} ${sid}`) : { accountId: 'account-ada', username: 'ada' },
+  }
+
+  const failures = (['exchangeTicket', 'loadUser'] as const).flatMap((hook) => doors.map((door) => ({ hook, door })))
+  test.each(failures)(
+    '[O6, O12] in $hook at $door is logged once, with its stack, and without what it was given',
+    async ({ hook, door }) => {
+      Object.assign(fails, { exchangeTicket: false, loadUser: false })
+      const at = await start({ options: hooks, emulator: { limits: { accessTokenSeconds: 300 } } })
+      const step = await openDoor(door, at)
+      fails[hook] = true
+      given.length = 0
+      lines.length = 0
+      await step()
+      await step()
+      const [line = '', ...more] = lines
+      expect(more).toEqual([])
+      const [first, ...frames] = line.split('\n    ')
+      expect(first).toMatch(
+        new RegExp(`${hook} failed: RangeError: no luck with \\*\\*\\* .*E_LUCK.*Check the hook ${hook} of your site`),
+      )
+      expect(frames[0]).toMatch(/^at throwing \(.*outages-log\.test\.ts/)
+      for (const secret of given.flatMap((text) => text.split(' '))) expect(line).not.toContain(secret.slice(0, 10))
+      expect(given.length).toBeGreaterThan(0)
+    },
+  )
+})
+
+test.each<[string, FaultOptions['operation'], (at: RunningSite) => Promise<unknown>]>([
+  ['an Authenticate', 'authenticate', async (at) => (await openDoor('a login', at))()],
+  ['a Logout', 'logout', async (at) => (await loggedInBrowserAt(at)).submit(`${at.url}/logout`, { return_to: '/' })],
+])('%s that gets no answer is one line', async (_what, operation, act) => {
+  const at = await start()
+  at.emulator.faults.add({ operation, kind: 'status', code: 503 })
+  await act(at)
+  expect(lines[0]).toMatch(new RegExp(`${operation} failed: .*HTTP 503.*ssoUrl.*See `))
+  expect(lines.filter((line) => line.includes(operation))).toHaveLength(1)
+})
+
+describe('a landing that is lost', () => {
+  const misses = /to \/sso\/old-landing, but the landing page of this site is \/sso2\/landing\. .*admin portal/
+  const wrongPages = (['always', 'on-demand'] as const).map((identify): [string, SiteOptions, string, RegExp] => [
+    `on another page of the site (identify: ${identify}) ends there`,
+    { landingPath: '/sso/old-landing', options: { identify } },
+    'none at /sso/old-landing',
+    misses,
+  ])
+  test.each<[string, SiteOptions, string, RegExp]>([
+    ...wrongPages,
+    [
+      'where no router is mounted is a page of the site',
+      { build: (sso, gates) => addPages(express().use(sso.session, sso.middleware), sso, gates) },
+      'none at /sso2/landing',
+      /to \/sso2\/landing, the landing page, but no router handles it\. .*sso\.router before sso\.middleware/,
+    ],
+  ])('%s after one redirect to Identify, and one line says so', async (_what, options, end, line) => {
+    const at = await start(options)
+    const path = options.landingPath ? '/login' : `${options.mountPath ?? ''}/page`
+    const page = await at.browser().visit(at.url + path)
+    expect([page.status, identifyRedirects(page)]).toEqual([200, 1])
+    expect(`${view(page).status} at ${new URL(page.url).pathname}`).toBe(end)
+    // if the browser is not back within a second, the probe of Identify logs a line of its own
+    expect(lines.filter((one) => !/Identify redirects to /.test(one))).toEqual([expect.stringMatching(line)])
+  })
+
+  test('again and again, as processes do not share their secrets, is told once', async () => {
+    const at = await start()
+    const other = await at.another({ sessionSecret: 'another-session-secret-of-more-than-32-bytes' })
+    const [own] = at.server.listeners('request') as [Express]
+    const [foreign] = other.server.listeners('request') as [Express]
+    at.server.removeAllListeners('request')
+    at.server.on('request', (req, res) => (req.url?.startsWith('/sso2/landing') ? foreign(req, res) : own(req, res)))
+    const page = await at.browser().visit(`${at.url}/page`)
+    expect([identifyRedirects(page), view(page).degraded]).toEqual([1, 'identify_loop'])
+    expect(lines).toEqual([
+      expect.stringMatching(/Redirect loop stopped: .*redis \(REDIS_URL\) and sessionSecret.*session\.cookieName/),
+    ])
+  })
+})
+
+describe('Redis', () => {
+  test('that is away at the start is one line, and one when it is there', async () => {
+    const port = await freePort()
+    const at = await start({ options: { redis: `redis://127.0.0.1:${port}` } })
+    await eventually(async () => lines.length > 0)
+    const page = await at.browser().visit(`${at.url}/`)
+    expect(view(page)).toMatchObject({ status: 'none', degraded: 'store_unavailable' })
+    expect(lines).toEqual([expect.stringMatching(new RegExp(`ECONNREFUSED 127\\.0\\.0\\.1:${port}.*REDIS_URL`))])
+    const redis = await startRedis({ port })
+    await eventually(async () => lines.length > 1)
+    expect(lines[1]).toBe('express-sso2: Redis responds again.')
+    await at.close()
+    setup = undefined
+    await redis.stop()
+  })
+})

@@ -1,0 +1,109 @@
+import { Cluster, Redis } from 'ioredis'
+import type { Browser } from '../support/agent'
+import { startRedis, type TestRedis, useRedis } from '../support/redis'
+import { ada, eventually, healthWithStore, logInAtLast, present, useSetup, view } from '../support/setup'
+import { loggedInBrowserAt, startSite } from '../support/site'
+
+/* Two sites of one organisation on one host, over one Redis, with the defaults of the package but for the names of their cookies. */
+
+const redis = useRedis()
+
+function useSites(cookieName: (clientId: string) => string) {
+  const site = (name: string) => ({ redis: redis.url(), session: { cookieName: cookieName(name) } })
+  const sites = useSetup({ host: 'localhost', site })
+  // a busy machine connects slowly: no site is asked before it has its store
+  beforeAll(async () => {
+    for (const { sso } of [sites.morning, sites.evening]) await healthWithStore(sso)
+  })
+  return sites
+}
+
+describe('[O15] two sites on one Redis and one host', () => {
+  const sites = useSites((clientId) => `${clientId}.sid`)
+  /** Cookies that the sites have set, not those of the platform. */
+  const cookiesOf = ({ cookies }: Browser) =>
+    cookies.filter(({ host }) => host === 'localhost').map(({ name, value }) => `${name}=${value}`)
+
+  test('share no key and no cookie: each has its own names', async () => {
+    const { morning, evening } = sites
+    const browser = sites.browser()
+    await browser.visit(`${morning.url}/keep`)
+    await logInAtLast(browser, morning, ada)
+    const before = cookiesOf(browser)
+    await browser.visit(`${evening.url}/keep`)
+    await browser.submit(`${evening.url}/logout`, { return_to: '/' })
+    const after = cookiesOf(browser)
+    expect(before.every((text) => text.startsWith('morning.'))).toBe(true)
+    expect(after).toEqual(expect.arrayContaining(before))
+    expect(after.filter((text) => !/^(morning|evening)\./.test(text))).toEqual([])
+    const keys = await redis.commands().keys('*')
+    expect(keys.filter((key) => key.startsWith('morning:')).length).toBeGreaterThan(2)
+    expect(keys.filter((key) => key.startsWith('evening:')).length).toBeGreaterThan(2)
+    expect(keys.filter((key) => !/^(morning|evening):/.test(key))).toEqual([])
+  })
+
+  test("take no session of each other, even under each other's cookie name", async () => {
+    const { morning, evening } = sites
+    const browser = sites.browser()
+    await browser.visit(`${morning.url}/`)
+    await logInAtLast(browser, morning, ada)
+    const value = present(browser.cookie('morning.sid'))
+    const ask = async (url: string, cookie: string) => {
+      const { json } = await sites.browser().fetchJson(`${url}/`, { headers: { cookie } })
+      return [json.status, json.username, json.saved]
+    }
+    expect(await ask(evening.url, `evening.sid=${value}`)).toEqual(['none', undefined, undefined])
+    expect(await ask(morning.url, `morning.sid=${value}`)).toEqual(['loggedin', 'ada', undefined])
+  })
+})
+
+describe('[O15] two sites with the same cookie name by mistake', () => {
+  const sites = useSites(() => 'same.sid')
+
+  test('still show no browser the session of the other', async () => {
+    const { morning, evening } = sites
+    const browser = sites.browser()
+    await browser.visit(`${morning.url}/keep`)
+    await logInAtLast(browser, morning, ada)
+    await browser.visit(`${morning.url}/keep`)
+    const { json } = await browser.fetchJson(`${evening.url}/`)
+    expect([json.status, json.username, json.saved]).toEqual(['none', undefined, undefined])
+    expect(view(await browser.visit(`${evening.url}/`))).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
+  })
+})
+
+describe('on Redis Cluster', () => {
+  let node: TestRedis
+  let cluster: Cluster
+  beforeAll(async () => {
+    node = await startRedis({ args: ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'] })
+    const redis = new Redis(node.port)
+    await redis.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383')
+    await eventually(async () => String(await redis.call('CLUSTER', 'INFO')).includes('cluster_state:ok'))
+    redis.disconnect()
+    cluster = new Cluster([{ host: '127.0.0.1', port: node.port }])
+  })
+  afterAll(async () => {
+    cluster.disconnect()
+    await node.stop()
+  })
+
+  test.each(['morning', '{morning}'])('[O15] a site whose clientId is %s works, all of it', async (clientId) => {
+    const options = { redis: cluster, loginLimit: { attempts: 20, perSeconds: 60 } }
+    const setup = await startSite({ clientId, prefix: false, options })
+    try {
+      const browser = await loggedInBrowserAt(setup)
+      const kept = await browser.fetchJson(`${setup.url}/keep`)
+      expect(kept.json).toMatchObject({ status: 'loggedin', saved: 'kept' })
+      setup.emulator.clock.advance(361)
+      const checked = await browser.visit(`${setup.url}/sensitive`)
+      expect(view(checked)).toEqual({ status: 'loggedin', username: 'ada', saved: 'kept', url: '/sensitive' })
+      const other = await loggedInBrowserAt(setup)
+      const page = await other.submit(`${setup.url}/logout-all`, { return_to: '/' })
+      expect(view(page)).toEqual({ status: 'anon', url: '/' })
+      expect((await browser.fetchJson(`${setup.url}/account`)).status).toBe(401)
+    } finally {
+      await setup.close()
+    }
+  })
+})

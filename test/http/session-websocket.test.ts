@@ -1,0 +1,95 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { transformSync } from '@swc/core'
+import express, { type Express, type Request } from 'express'
+import { WebSocket } from 'ws'
+import type { Sso2 } from '../../lib'
+import type { Browser } from '../support/agent'
+import { blocksBelow } from '../support/markdown'
+import { pages } from '../support/setup'
+import { loggedInBrowserAt, type RunningSite, startSite } from '../support/site'
+import { readText } from '../support/sources'
+
+/* Real sockets: of the example of docs/scripts.md, as it stands there, and of express-ws. */
+
+const example = blocksBelow(readText('docs', 'scripts.md'), '## WebSockets')[0]?.code ?? ''
+
+function runExample(app: Express, sso: Sso2, siteOrigin: string): Server {
+  const { code } = transformSync(example, { jsc: { parser: { syntax: 'typescript' } }, module: { type: 'commonjs' } })
+  const run = new Function('require', 'exports', 'app', 'sso', 'siteOrigin', `${code}\nreturn server`)
+  return run(require, {}, app, sso, siteOrigin) as Server
+}
+
+let setup: RunningSite
+let server: Server
+beforeEach(async () => {
+  setup = await startSite()
+})
+afterEach(async () => {
+  server.close()
+  server.closeAllConnections()
+  await setup.close()
+})
+
+async function startExample(): Promise<void> {
+  server = runExample(pages(setup.sso, setup.gates), setup.sso, setup.url)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+}
+
+/** @returns the first message of a socket, or how the socket ended without one */
+async function hear(browser: Browser, { path = '/', origin = setup.url } = {}): Promise<string> {
+  const cookie = browser.cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
+  const { port } = server.address() as AddressInfo
+  const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, { headers: { cookie, origin } })
+  const message = once(socket, 'message').then(([text]) => String(text))
+  const closed = once(socket, 'close').then(() => 'closed')
+  const first = await Promise.race([message, closed]).catch(() => 'hung up')
+  socket.terminate()
+  return first
+}
+
+test('[F1] a user is greeted by the socket, and neither a new user nor a page of another origin opens one', async () => {
+  await startExample()
+  const browser = await loggedInBrowserAt(setup)
+  expect(await hear(browser)).toBe('Hello, account-ada')
+  expect(await hear(setup.browser())).toBe('hung up')
+  for (const origin of ['http://evil.localhost', `${setup.url}.evil.example`, 'null'])
+    expect(await hear(browser, { origin })).toBe('hung up')
+})
+
+test('a login that is stale is checked before the socket opens, and one that has ended opens none', async () => {
+  await startExample()
+  const browser = await loggedInBrowserAt(setup)
+  setup.emulator.clock.advance(361)
+  const before = setup.countCalls('sessionstatus')
+  expect(await hear(browser)).toBe('Hello, account-ada')
+  expect(setup.countCalls('sessionstatus') - before).toBe(1)
+  for (const { sid } of setup.emulator.sessions()) setup.emulator.terminate(sid)
+  setup.emulator.clock.advance(361)
+  expect(await hear(browser)).toBe('hung up')
+})
+
+/** express-ws has no types of its own. */
+type WithSockets = Express & { ws(path: string, ...handlers: readonly unknown[]): void }
+const expressWs: (app: Express, server: Server) => unknown = require('express-ws')
+
+test('a guard in front of a socket of express-ws lets users in, and closes the sockets of all others', async () => {
+  const app = express()
+  server = app.listen(0, '127.0.0.1')
+  expressWs(app, server)
+  app.use(setup.sso)
+  const routes = app as Express as WithSockets
+  const greet = (socket: WebSocket, req: Request) =>
+    socket.send(`Hello, ${req.sso2.user?.accountId ?? req.sso2.status}`)
+  routes.ws('/guarded', setup.sso.requireLogin(), greet)
+  routes.ws('/editors', setup.sso.requireLogin({ allow: () => false }), greet)
+  routes.ws('/known', setup.sso.identify(), greet)
+  await once(server, 'listening')
+  const browser = await loggedInBrowserAt(setup)
+  expect(await hear(browser, { path: '/guarded' })).toBe('Hello, account-ada')
+  expect(await hear(browser, { path: '/editors' })).toBe('closed')
+  expect(await hear(browser, { path: '/known' })).toBe('Hello, account-ada')
+  expect(await hear(setup.browser(), { path: '/guarded' })).toBe('closed')
+  expect(await hear(setup.browser(), { path: '/known' })).toBe('Hello, none')
+})

@@ -1,0 +1,140 @@
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { Redis } from 'ioredis'
+import { Sso2ConfigError, sso2 } from '../../lib'
+import { createEmulator, demoOptions } from '../../lib/emulator'
+import { required } from '../support/configuration'
+import { rawGet } from '../support/raw'
+
+const root = join(__dirname, '../..')
+const good = { ...required, redis: new Redis({ lazyConnect: true }) }
+const environment = process.env['NODE_ENV']
+afterEach(() => {
+  process.env['NODE_ENV'] = environment
+})
+
+/** What is wrong with a configuration; an empty list when it is taken. */
+async function problemsOf(options: object, nodeEnv: string): Promise<Sso2ConfigError['problems']> {
+  process.env['NODE_ENV'] = nodeEnv
+  try {
+    await sso2({ ...good, ...options }).close()
+    return []
+  } catch (error) {
+    if (!(error instanceof Sso2ConfigError)) throw error
+    expect(`${error.message}${JSON.stringify(error)}`).not.toMatch(/client-secret|session-secret/)
+    return error.problems
+  }
+}
+
+const local = ['http://localhost:4000', 'http://sso.localhost', 'http://[::1]:4000', 'http://2130706433']
+const plain = ['http://sso.example', 'http://localhost.example', 'http://10.0.0.1']
+plain.push(
+  'http://localhost:pass-word@evil.example',
+  'https://user:pass-word@sso.example',
+  'javascript:alert(1)',
+  '/sso',
+)
+
+/** Each spelling of an address is in test/config.test.ts. */
+test.each(['ssoUrl', 'apiUrl', 'tokenUrl', 'siteUrl'])('[O1] %s is encrypted, or of this machine', async (option) => {
+  const namedBy = async (url: string, nodeEnv: string) => {
+    const problems = await problemsOf({ [option]: url }, nodeEnv)
+    expect(JSON.stringify(problems)).not.toContain('pass-word')
+    return [url, nodeEnv, problems.map((problem) => problem.option)]
+  }
+  for (const nodeEnv of ['development', 'test', 'production']) {
+    const isOpen = nodeEnv !== 'production'
+    for (const url of ['https://sso.example:8443/base', 'HTTPS://SSO.EXAMPLE'])
+      expect(await namedBy(url, nodeEnv)).toEqual([url, nodeEnv, []])
+    for (const url of local) expect(await namedBy(url, nodeEnv)).toEqual([url, nodeEnv, isOpen ? [] : [option]])
+    for (const url of plain) expect(await namedBy(url, nodeEnv)).toEqual([url, nodeEnv, [option]])
+  }
+})
+
+const strong = 'Zq3-vT9w_Kx7RbN2mLc8Ys5HdPf4Jg6U'
+test.each<[what: string, clientSecret: string | string[]]>([
+  ['that is a word', 'Quicksilver'],
+  ['of 31 bytes', strong.slice(1)],
+  ['that is made long by white space', `Quicksilver${' '.repeat(40)}`],
+  ['in a list after a strong one', [strong, 'Quicksilver']],
+])('[T13] a client secret %s is refused when the site is made, and never said', async (_what, clientSecret) => {
+  const problems = await problemsOf({ clientSecret }, 'development')
+  expect(problems.map(({ option }) => option)).toEqual(['clientSecret'])
+  for (const one of [clientSecret].flat()) expect(JSON.stringify(problems)).not.toContain(one.trim())
+})
+
+/** Switches of development, and whether a start with them is taken. */
+test.each([
+  ['nothing special', {}, true, true],
+  ['no Redis', { redis: undefined }, true, false],
+  ['a site over http on this machine', { siteUrl: 'http://localhost:3000' }, true, false],
+  ['an SSO system over http on this machine', { ssoUrl: 'http://127.0.0.1:4000/sso' }, true, false],
+  ['a short secret', { clientSecret: 'short' }, false, false],
+  ['a short secret that is allowed', { clientSecret: 'short-but-allowed', allowWeakSecret: true }, true, true],
+  ['a short session secret', { sessionSecret: 'short' }, false, false],
+])('[O11] a start with %s', async (_what, options, development, production) => {
+  expect((await problemsOf(options, 'development')).length === 0).toBe(development)
+  expect((await problemsOf(options, 'production')).length === 0).toBe(production)
+})
+
+describe('[O10] the emulator', () => {
+  test('does not start with NODE_ENV=production', () => {
+    process.env['NODE_ENV'] = 'production'
+    expect(() => createEmulator()).toThrow('production')
+  })
+
+  test('refuses a request for another host', async () => {
+    const emulator = createEmulator()
+    const { port } = await emulator.listen(0)
+    const answer = await rawGet(`http://127.0.0.1:${port}`, '/_emulator/export', [], 'utf8', 'evil.example')
+    expect([answer.status, answer.body.includes('correct-horse')]).toEqual([403, false])
+    await emulator.close()
+  })
+
+  test('is not loaded by the built package', async () => {
+    const script = `require(${JSON.stringify(join(root, 'dist'))}); console.log(JSON.stringify(Object.keys(require.cache)))`
+    const { stdout } = await promisify(execFile)(process.execPath, ['-e', script])
+    const loaded = JSON.parse(stdout) as string[]
+    expect(loaded.some((file) => file.endsWith('dist/index.js'))).toBe(true)
+    expect(loaded.filter((file) => /dist\/(emulator|examiner|testing|cli)\//.test(file))).toEqual([])
+    expect(loaded.filter((file) => file.includes('/node_modules/supertest/'))).toEqual([])
+  })
+
+  test('publishes secrets that are refused in production, and not quoted', async () => {
+    const clientSecret = String(demoOptions().clients?.[0]?.clientSecret)
+    const problems = await problemsOf({ clientSecret }, 'production')
+    expect(problems).toEqual([
+      { option: 'clientSecret', variable: 'SSO2_CLIENT_SECRET', message: expect.stringContaining('published secret') },
+    ])
+    expect(JSON.stringify(problems)).not.toContain(clientSecret)
+  })
+})
+
+interface Locked {
+  dev?: boolean
+  peer?: boolean
+  devOptional?: boolean
+  hasInstallScript?: boolean
+  integrity?: string
+  resolved?: string
+}
+
+describe('[O14] the supply chain', () => {
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as { packages: Record<string, Locked> }
+  const production = Object.entries(lock.packages).filter(
+    ([path, { dev, devOptional, peer }]) => path.startsWith('node_modules/') && !dev && !devOptional && !peer,
+  )
+
+  test('has no install script in any of them', () => {
+    expect(production.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path)).toEqual([])
+    const built = production.filter(([path]) => existsSync(join(root, path, 'binding.gyp')))
+    expect(built.map(([path]) => path)).toEqual([])
+  })
+
+  test('runs nothing when the package itself is installed', () => {
+    const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object }
+    expect(Object.keys(scripts).filter((name) => /^(pre|post)?install$|^prepare$/.test(name))).toEqual([])
+  })
+})

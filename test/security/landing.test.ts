@@ -1,0 +1,109 @@
+import type { Browser } from '../support/agent'
+import { document, hearEvents } from '../support/landing'
+import { hop, identifyRedirects } from '../support/pausable-setup'
+import { ada, grace, logInAtLast, present, useSetup, view, visitor } from '../support/setup'
+
+const setup = useSetup()
+const events = hearEvents()
+/** The first landing, as `landing outcome reason`. */
+const landed = () => events.heard.find((event) => event.startsWith('landing '))
+const at = (path: string) => `${setup.morning.url}${path}`
+
+afterAll(events.stop)
+
+/** A browser logged in at the SSO system, and its landing address, which no browser has opened yet. */
+async function unusedLanding() {
+  const browser = await visitor(setup)
+  await logInAtLast(browser, setup.morning, ada)
+  browser.dropCookies(({ name }) => name === 'sso2.sid')
+  const landing = await hop(browser, await hop(browser, at('/page')))
+  expect(new URL(landing).pathname).toBe('/sso2/landing')
+  events.clear()
+  return { browser, landing, tickets: setup.countCalls('token') }
+}
+
+type Prepare = (browser: Browser) => Promise<unknown>
+
+const nothing: Prepare = async () => {}
+const beginFlow: Prepare = (browser) => hop(browser, at('/'))
+const logInAsGrace: Prepare = (browser) => logInAtLast(browser, setup.morning, grace)
+
+test.each<[string, Prepare, string | undefined, string]>([
+  ['no cookies', nothing, undefined, 'no_cookies'],
+  ['a binding of its own', beginFlow, undefined, 'unbound'],
+  ['a login of its own', logInAsGrace, 'grace', 'unbound'],
+])('[L1] a landing address planted in a browser with %s changes nothing', async (_, prepare, username, reason) => {
+  const other = setup.browser()
+  await prepare(other)
+  const id = username && other.cookie('sso2.sid')
+  const { landing, tickets } = await unusedLanding()
+  const loggedInBrowser = () => setup.emulator.sessions().filter(({ status }) => status === 'loggedin').length
+  const [mine, identified] = [loggedInBrowser(), setup.countCalls('identify')]
+  const visit = await other.visit(landing, { from: 'http://elsewhere.example/' })
+  expect(view(visit).username).toBe(username)
+  expect(setup.countCalls('token')).toBe(tickets)
+  expect(landed()).toMatch(new RegExp(` ${reason}$`))
+  expect(events.heard.join()).not.toContain('sign_in')
+  if (username) expect(other.cookie('sso2.sid')).toBe(id)
+  expect(setup.countCalls('identify') - identified).toBe(username ? 0 : 1) // a flow of its own
+  expect(identifyRedirects(visit)).toBe(username ? 0 : 1)
+  expect(view(await other.visit(at('/'))).username).toBe(username)
+  expect(loggedInBrowser()).toBe(mine)
+})
+
+test('[L1] the return address of another browser does not fit the cookie of this one', async () => {
+  const { browser, landing, tickets } = await unusedLanding()
+  const other = setup.browser()
+  const foreign = new URL(await hop(other, at('/page'))).searchParams.get('r') ?? ''
+  const mixed = new URL(landing)
+  mixed.searchParams.set('r', foreign)
+  await hop(browser, mixed.href)
+  expect(landed()).toBe('landing start_anew unbound')
+  expect(setup.countCalls('token')).toBe(tickets)
+  expect(browser.cookie('sso2.sid')).toBeUndefined()
+})
+
+test('[L3] a landing address opened again in its browser leaves the session as it is', async () => {
+  const { browser, landing, tickets } = await unusedLanding()
+  expect(view(await browser.visit(landing)).username).toBe('ada')
+  const id = browser.cookie('sso2.sid')
+  expect(view(await browser.visit(landing)).username).toBe('ada')
+  expect(browser.cookie('sso2.sid')).toBe(id)
+  expect(setup.countCalls('token')).toBe(tickets + 1)
+})
+
+test('[L3] a landing address used by its browser is refused in another, with a binding or without', async () => {
+  const { browser, landing, tickets } = await unusedLanding()
+  await browser.visit(landing)
+  const cookie = `sso2.b=${present(browser.cookie('sso2.b'))}` // even with the binding cookie of the user
+  events.clear()
+  const stolen = await setup.browser().fetchJson(landing, { headers: { ...document, cookie } })
+  expect(landed()).toBe('landing start_anew replayed')
+  expect(String(stolen.headers['set-cookie'])).not.toContain('sso2.sid')
+  expect(setup.countCalls('token')).toBe(tickets + 1)
+})
+
+test.each([
+  ['a HEAD', 'HEAD', {}, 405],
+  ['a POST', 'POST', {}, 405],
+  ['a prefetch', 'GET', { 'sec-purpose': 'prefetch' }, 503],
+])('[L12] %s of the landing address leaves the token usable', async (_, method, headers, status) => {
+  const { browser, landing, tickets } = await unusedLanding()
+  const answer = await browser.fetchJson(landing, { method, headers: { ...document, ...headers } })
+  expect(answer.status).toBe(status)
+  expect(setup.countCalls('token')).toBe(tickets)
+  expect(view(await browser.visit(landing)).username).toBe('ada')
+  expect(setup.countCalls('token')).toBe(tickets + 1)
+})
+
+test('[L4] a landing address used before Redis lost its data is refused in another browser', async () => {
+  const { browser, landing, tickets } = await unusedLanding()
+  await browser.visit(landing)
+  await setup.redis.del(...(await setup.keys()))
+  const other = setup.browser()
+  await hop(other, at('/'))
+  events.clear()
+  expect(view(await other.visit(landing)).status).toBe('anon')
+  expect(setup.countCalls('token')).toBe(tickets + 1)
+  expect(landed()).toBe('landing start_anew unbound')
+})

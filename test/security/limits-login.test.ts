@@ -1,0 +1,119 @@
+import { cookieHeader } from '../support/addresses'
+import type { Browser, ScriptAnswer } from '../support/agent'
+import { browserCalls } from '../support/calls'
+import { ada, behindProxy, grace, logIn, logInAtLast, useSetup, view, visitor } from '../support/setup'
+
+/* What the browsers of an attacker may try at the login form. How the counts work is in the tests of the login limits. */
+
+const at = (path: string) => `${setup.morning.url}${path}`
+const setup = useSetup({ build: behindProxy, site: { loginLimit: { attempts: 5, perSeconds: 600 } } })
+beforeEach(async () => {
+  const left = await setup.keys()
+  if (left.length > 0) await setup.redis.del(left)
+})
+afterEach(() => setup.emulator.reset())
+
+const visitors = (count: number) => Promise.all(Array.from({ length: count }, () => visitor(setup)))
+const logOut = (browser: Browser) => browser.submit(at('/logout'), { return_to: '/' })
+/** A browser that was logged in here, and has an anonymous session again. */
+async function known(browser: Browser): Promise<void> {
+  await logInAtLast(browser, setup.morning, ada)
+  expect(view(await logOut(browser)).status).toBe('anon')
+}
+
+const address = (index: number) => `198.51.100.${index % 200}`
+const post = (browser: Browser, json: typeof ada, from = address(0)): Promise<ScriptAnswer> =>
+  browser.fetchJson(at('/login'), { json, headers: { 'x-forwarded-for': from } })
+const wrong = (index: number) => ({ username: 'ada', password: `guess-${index}` })
+const otp = (index: number) => ({ username: 'ada', password: String(index).padStart(6, '0') })
+
+test('[F3] 60 guesses from 60 addresses at one name → three are sent, nothing is frozen, and the owner logs in', async () => {
+  const [owner, ...crowd] = (await visitors(13)) as [Browser, ...Browser[]]
+  await known(owner)
+  const before = setup.countCalls('authenticate')
+  const tries = crowd.map(async (browser, who) => {
+    const statuses: number[] = []
+    for (let round = 0; round < 5; round += 1) {
+      const index = round * crowd.length + who
+      statuses.push((await post(browser, wrong(index), address(index))).status)
+    }
+    return statuses
+  })
+  const statuses = (await Promise.all(tries)).flat()
+  expect(statuses.filter((status) => status === 401)).toHaveLength(3)
+  expect(statuses.filter((status) => status === 429)).toHaveLength(57)
+  expect(setup.countCalls('authenticate') - before).toBe(3)
+  expect(setup.emulator.account('ada').view()).toMatchObject({ failedAttempts: 3, frozenUntil: null })
+  expect(view(await logIn(owner, setup.morning, ada))).toMatchObject({ status: 'loggedin', username: 'ada' })
+})
+
+test('[F3] an unrecognised browser stops with two attempts left, and is told for how long; afterwards the name is open again', async () => {
+  const [stranger] = (await visitors(1)) as [Browser]
+  for (const remaining of [2, 1, 0]) {
+    const answer = await post(stranger, wrong(remaining)) // the same guess within a millisecond is the same form
+    expect([answer.status, answer.json.remainingAttempts]).toEqual([401, remaining])
+  }
+  const held = await post(stranger, ada)
+  expect([held.status, held.json]).toEqual([429, { error: 'too_many_attempts' }])
+  expect(Number(held.headers['retry-after'])).toBeGreaterThan(800)
+  const page = await stranger.submit(at('/login'), { ...ada, return_to: '/' })
+  expect([page.status, page.body]).toEqual([429, expect.stringContaining('please wait 15 minutes')])
+  expect(setup.countCalls('authenticate')).toBe(3)
+
+  const keys = (await setup.keys()).filter((key) => key.includes(':limit:'))
+  const seconds = await Promise.all(keys.map((key) => setup.redis.ttl(key)))
+  expect(Math.max(...seconds)).toBeLessThanOrEqual(900)
+  await setup.redis.del(keys) // as after 15 minutes
+  expect((await post(stranger, ada)).status).toBe(200)
+})
+
+test('[F3] guesses at a one-time password and at the password in turn → the account is not frozen', async () => {
+  setup.emulator.issueOtp('ada')
+  for (const [index, browser] of (await visitors(12)).entries())
+    await post(browser, index % 2 === 0 ? wrong(index) : otp(index), address(index))
+  const { failedAttempts, frozenUntil } = setup.emulator.account('ada').view()
+  expect([failedAttempts >= 3, frozenUntil]).toEqual([true, null])
+})
+
+test('[F3] the cookie of a recognised browser holds no name, works for its own name only, and cannot be made or moved to another', async () => {
+  const [own, other] = (await visitors(2)) as [Browser, Browser]
+  await known(own)
+  const cookie = own.cookie('sso2.d') ?? ''
+  expect(cookie).toMatch(/^\d+\.[\w-]{22}$/)
+  for (let round = 0; round < 3; round += 1)
+    await post(other, { username: 'grace', password: `no-${round}` }, address(round))
+  own.dropCookies(({ name }) => name === 'sso2.d')
+  for (const value of [cookie, `${cookie.slice(0, 12)}${'A'.repeat(21)}`, 'x', `${cookie}~${cookie}`]) {
+    const headers = { cookie: `${cookieHeader(own, setup.morning.url)}; sso2.d=${value}` }
+    // a browser that keeps cookies would send its own ones instead
+    const answer = await setup.browser({ cookies: false }).fetchJson(at('/login'), { json: grace, headers })
+    expect(answer.status).toBe(429)
+  }
+})
+
+test('[F18] eight device cookies of one name are worth one attempt', async () => {
+  const browsers = await visitors(8)
+  for (const browser of browsers) await known(browser)
+  const before = setup.countCalls('authenticate')
+  for (const [index, browser] of browsers.entries())
+    for (let round = 0; round < 3; round += 1) await post(browser, wrong(round), address(index))
+  expect(setup.countCalls('authenticate') - before).toBe(4)
+  expect(setup.emulator.account('ada').view()).toMatchObject({ failedAttempts: 4, frozenUntil: null })
+})
+
+test('[F6] an Authenticate whose answer is lost is counted once and resolved by Session Status', async () => {
+  const [one] = (await visitors(1)) as [Browser]
+  setup.emulator.faults.add({ operation: 'authenticate', kind: 'drop_after_commit' })
+  const answer = await post(one, ada)
+  expect([answer.status, answer.json.user?.accountId]).toEqual([200, 'account-ada'])
+  expect(setup.countCalls('authenticate')).toBe(1)
+  const asked = browserCalls(setup.emulator, 'sessionstatus')
+  const ofVisitors = asked.filter(({ outcome }) => outcome !== 'session_not_found') // and not a probe
+  expect(ofVisitors.map(({ claims }) => claims?.['lks'])).toEqual(['anon'])
+
+  await logOut(one)
+  const refused = await post(one, { ...grace, password: 'not-it' })
+  expect([refused.status, refused.json]).toEqual([503, { error: 'unavailable' }])
+  expect(setup.countCalls('authenticate')).toBe(2)
+  expect(setup.emulator.account('grace').view().failedAttempts).toBe(1)
+})

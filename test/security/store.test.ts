@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto'
+import { Redis } from 'ioredis'
+import { ask, documentHeaders } from '../support/addresses'
+import type { Browser } from '../support/agent'
+import { beginFlow, hearEvents, land, landingToken } from '../support/landing'
+import { startRedis, type TestRedis } from '../support/redis'
+import { healthWithStore, loggedInBrowser, present, type Setup, startSetup, view } from '../support/setup'
+
+let server: TestRedis
+let redis: Redis
+let setup: Setup
+const events = hearEvents()
+const at = (path: string) => `${setup.morning.url}${path}`
+const allKeys = async () => (await redis.keys('*')).sort()
+
+beforeAll(async () => {
+  server = await startRedis()
+  redis = new Redis(server.url)
+  setup = await startSetup({
+    site: (name) => ({
+      redis: server.url,
+      loginLimit: { attempts: 100, perSeconds: 60 },
+      session: { prefix: `${name}:` },
+    }),
+  })
+  // or a site that connects late on a busy machine sends the commands of its start while others are counted
+  for (const { sso } of [setup.morning, setup.evening]) await healthWithStore(sso)
+})
+beforeEach(async () => {
+  await redis.flushall()
+  setup.emulator.faults.clear()
+  events.clear()
+})
+afterAll(async () => {
+  await setup.close()
+  redis.disconnect()
+  await server.stop()
+  events.stop()
+})
+
+test('[S8] visits without a cookie leave no key, no session and no command in Redis', async () => {
+  await redis.config('RESETSTAT')
+  for (const [headers, status] of [
+    [documentHeaders, 302],
+    [{ accept: '*/*', 'sec-fetch-dest': 'empty', 'sec-fetch-mode': 'cors' }, 200],
+  ] as const) {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => ask(setup.morning.url, { path: '/page', headers })),
+    )
+    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([status]))
+  }
+  const stats = await redis.info('commandstats')
+  const commands = [...stats.matchAll(/cmdstat_([^:]+):calls=/g)].map(([, name = '']) => name)
+  const own = ['config|resetstat', 'info', 'zrangebyscore'] // ours, and the looks at the queue of logouts
+  expect(commands.filter((name) => !own.includes(name))).toEqual([])
+  expect(await allKeys()).toEqual([])
+})
+
+test('[S8] of 100 scripted landings each leaves a small key or two, and every key has an end', async () => {
+  const flow = await beginFlow(setup)
+  const tokens = Array.from({ length: 100 }, () => landingToken(setup, { sid: randomUUID() }))
+  const answers = await Promise.all(tokens.map((token) => land(setup, flow, token)))
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([303]))
+  const keys = await allKeys()
+  expect(keys.filter((key) => key.includes(':sso2:{'))).toHaveLength(100)
+  expect(keys).toHaveLength(200)
+  const sizes = await Promise.all(keys.map((key) => redis.memory('USAGE', key)))
+  const lives = await Promise.all(keys.map((key) => redis.ttl(key)))
+  for (const size of sizes) expect(size ?? Number.POSITIVE_INFINITY).toBeLessThan(512)
+  for (const seconds of lives) expect(seconds).toBeGreaterThan(0)
+  expect(Math.max(...lives)).toBeLessThanOrEqual(86_400)
+  const usedLives = lives.filter((_seconds, index) => keys[index]?.includes(':used:'))
+  expect(Math.max(...usedLives)).toBeLessThanOrEqual(150)
+})
+
+describe('[S9] an SSO session ID chosen by an attacker', () => {
+  const safeKey =
+    /^morning:(sso2|sess|login):\{[\w-]{43}\}$|^morning:(out|acct|all|logout):\{[\w-]{16}\}$|^morning:(used|renew|check):[\w-]{43}$|^morning:logouts(:round)?$/
+
+  test.each([
+    ['a wildcard', '*', true],
+    ['512 characters', 'x'.repeat(512), true],
+    ['a member of every object', '__proto__', true],
+    ['CR LF and a command', 'x\r\nFLUSHALL\r\n', false],
+    ['513 characters', 'x'.repeat(513), false],
+  ])('%s', async (_what, sid, isTaken) => {
+    const flow = await beginFlow(setup)
+    events.clear()
+    const answer = await land(setup, flow, landingToken(setup, { sid }))
+    expect(answer.status).toBe(303)
+    const keys = await allKeys()
+    expect(keys.filter((key) => !safeKey.test(key))).toEqual([])
+    expect(keys.filter((key) => key.includes('sso2:'))).toHaveLength(isTaken ? 1 : 0)
+    if (isTaken) expect(events.heard).toContain('landing stay_anonymous')
+    else {
+      expect(events.heard).toContain('landing give_up claims')
+      expect(keys).toEqual([])
+      expect(answer.setCookie.filter((line) => line.startsWith('sso2.sid='))).toEqual([])
+    }
+    const values = await Promise.all(keys.filter((key) => key.includes('sso2:')).map((key) => redis.get(key)))
+    if (sid.length > 1) expect([...keys, ...values].join()).not.toContain(sid)
+  })
+})
+
+describe('[S15] where the store holds something else', () => {
+  const keyOf = async (kind: string) => present((await allKeys()).find((key) => key.includes(`:${kind}:{`)))
+
+  /** The page works, the visitor gets a new session, and the next page is served from it. */
+  async function beginsAnew(browser: Browser): Promise<void> {
+    const id = browser.cookie('sso2.sid')
+    const visit = await browser.visit(at('/'))
+    expect(visit.status).toBe(200)
+    expect(view(visit)).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
+    expect(browser.cookie('sso2.sid')).not.toBe(id)
+    expect((await browser.visit(at('/'))).trail).toHaveLength(1)
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
+  }
+
+  /** Each way that a record can be unreadable is in test/unit/record.test.ts. */
+  test.each<[what: string, spoil: (key: string, good: string) => Promise<unknown>]>([
+    ['a word', (key) => redis.set(key, 'garbage', 'EX', 100)],
+    ['a list', async (key) => [await redis.del(key), await redis.rpush(key, '{"v":1}')]],
+  ])('as record %s', async (_what, spoil) => {
+    const browser = await withOneRecord()
+    const key = await keyOf('sso2')
+    await spoil(key, present(await redis.get(key)))
+    expect((await browser.fetchJson(at('/script'))).json).toEqual({ status: 'none', url: '/script' })
+    await beginsAnew(browser)
+  })
+
+  /** A browser that is logged in, and no record but its own in the store. */
+  async function withOneRecord(): Promise<Browser> {
+    const browser = await loggedInBrowser(setup)
+    await redis.flushall()
+    expect(view(await browser.visit(at('/'))).status).toBe('loggedin')
+    return browser
+  }
+
+  test.each([
+    ['garbage', 'garbage'],
+    ['a cookie of another program', '{"cookie":{"originalMaxAge":600000,"expires":"2099-01-01"},"saved":"x"}'],
+    ['__proto__', '{"cookie":{"since":1},"__proto__":{"polluted":true},"saved":"x"}'],
+  ])('as data %s', async (_what, text) => {
+    const browser = await loggedInBrowser(setup)
+    expect(view(await browser.visit(at('/keep'))).saved).toBe('kept')
+    await redis.set(await keyOf('sess'), text, 'EX', 100)
+    const visit = await browser.visit(at('/'))
+    expect(visit.status).toBe(200)
+    expect(view(visit)).toMatchObject({ status: 'loggedin', url: '/' })
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
+    expect(view(await browser.visit(at('/keep'))).saved).toBe('kept')
+    expect(view(await browser.visit(at('/'))).saved).toBe('kept')
+  })
+})

@@ -1,0 +1,71 @@
+import express from 'express'
+import session from 'express-session'
+import { cookieHeader } from '../support/addresses'
+import type { Browser, ScriptAnswer } from '../support/agent'
+import { clientFailingAt } from '../support/failing-store'
+import {
+  ada,
+  addPages,
+  healthWithStore,
+  logIn,
+  present,
+  sessionSecret,
+  useSetup,
+  view,
+  visitor,
+} from '../support/setup'
+
+/*
+ * A session of the site's own, whose cookie a sister domain may set: `Domain=.example; Path=/login` makes a browser send an attacker's
+ * session ID first. A user who logs in with it would log in the attacker's session of the SSO system.
+ * Before a second trip of one browser the clock moves: two tokens of one second are the same.
+ */
+
+const at = (path: string) => `${setup.morning.url}${path}`
+const own = session({ name: 'own', secret: sessionSecret, resave: false, saveUninitialized: false })
+let isRefusing = false
+const redis = clientFailingAt(({ name }) => isRefusing && name === 'evalsha') // what is written, and not what is read
+const setup = useSetup({
+  site: (name) => (name === 'morning' ? { redis } : {}),
+  build: (sso, gates) => addPages(express().use(own, sso.router, sso.middleware), sso, gates),
+})
+afterEach(() => setup.emulator.reset())
+afterAll(() => redis.disconnect())
+
+/** The user logs in with a browser that sends the attacker's cookie before its own. */
+function logInWithTossed(to: Browser, from: Browser): Promise<ScriptAnswer> {
+  const headers = { cookie: `own=${present(from.cookie('own'))}; ${cookieHeader(to, setup.morning.url)}` }
+  return setup.browser({ cookies: false }).fetchJson(at('/login'), { json: ada, headers })
+}
+
+test('[L2, S1] a login with the session ID of another browser does not log in that one’s session of the SSO system', async () => {
+  const [attacker, victim] = [await visitor(setup), await visitor(setup)]
+  const answer = await logInWithTossed(victim, attacker)
+  expect([answer.status, answer.json.error]).toEqual([401, 'session_ended'])
+  expect(answer.json.loginUrl).toContain('/login?')
+  expect(setup.countCalls('authenticate')).toBe(0)
+  expect(setup.emulator.sessions().filter(({ status }) => status === 'loggedin')).toEqual([])
+  setup.emulator.clock.advance(2)
+  const page = await attacker.visit(at('/'))
+  expect([view(page).status, page.trail.length]).toEqual(['anon', 4]) // through Identify: the session has ended
+})
+
+test.each([
+  ['of a browser that was never here', false, [401, 'session_ended']],
+  ['if Redis does not drop that session', true, [503, 'unavailable']],
+])('[L2, S1] nor does one %s', async (_what, isRedisRefusing, refusal) => {
+  const [attacker, victim] = [await visitor(setup), setup.browser()]
+  isRefusing = isRedisRefusing
+  const { status, json } = await logInWithTossed(victim, attacker)
+  isRefusing = false
+  expect([status, json.error, setup.countCalls('authenticate')]).toEqual([...refusal, 0])
+  await healthWithStore(setup.morning.sso)
+})
+
+test('a user whose browser has lost the binding is led through Identify before the form, and logs in at once', async () => {
+  const browser = await visitor(setup)
+  setup.emulator.clock.advance(2)
+  browser.dropCookies(({ name }) => name === 'sso2.b')
+  await logIn(browser, setup.morning, ada)
+  expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'loggedin', username: 'ada' })
+})

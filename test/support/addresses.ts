@@ -1,0 +1,154 @@
+import http, { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import express5, { type Express } from 'express'
+import type { Sso2 } from '../../lib'
+import type { Browser } from './agent'
+import { addPages, type Gates, present, type Setup, visitor } from './setup'
+
+export const express4 = require('express4') as typeof express5
+export const expresses: readonly [string, typeof express5][] = [
+  ['Express 4', express4],
+  ['Express 5', express5],
+]
+
+/** What a browser sends with a navigation. */
+export const documentHeaders = {
+  accept: 'text/html,application/xhtml+xml,*/*;q=0.8',
+  'sec-fetch-dest': 'document',
+  'sec-fetch-mode': 'navigate',
+  'sec-fetch-site': 'none',
+  'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+}
+
+/** Several applications before one `sso2()`: the header `x-app` names one, else the first answers. */
+export function severalApps(apps: ReadonlyMap<string, Express>): Express {
+  const [first] = apps.values()
+  const pick = ({ headers }: IncomingMessage) => apps.get(String(headers['x-app'])) ?? present(first)
+  return ((req: IncomingMessage, res: ServerResponse) => pick(req)(req, res)) as unknown as Express
+}
+
+/** One site on Express 4 and Express 5 at once. */
+export function onBothExpresses(sso: Sso2, gates: Gates): Express {
+  return severalApps(new Map(expresses.map(([name, make]) => [name, addPages(make().use(sso), sso, gates)])))
+}
+
+export interface Asked {
+  method?: string
+  /** Goes out as it is. */
+  path: string
+  headers?: Record<string, string>
+  body?: string
+  /** Which application answers, where there are several. */
+  app?: string | undefined
+}
+
+export interface Answered {
+  status: number
+  headers: IncomingHttpHeaders
+  location: string | undefined
+  setCookie: string[]
+  body: string
+}
+
+const agent = new http.Agent({ keepAlive: true, maxSockets: 8 })
+
+/** Sends one request over a kept connection and follows nothing. */
+export function ask(site: string, { method = 'GET', path, headers = {}, body, app }: Asked): Promise<Answered> {
+  const { host, port } = new URL(site)
+  const all = { host, ...(app === undefined ? {} : { 'x-app': app }), ...headers }
+  return new Promise((resolve, reject) => {
+    const options = { host: '127.0.0.1', port, method, path, headers: all, agent, maxHeaderSize: 65_536 }
+    const request = http.request(options, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.once('end', () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          location: response.headers.location,
+          setCookie: response.headers['set-cookie'] ?? [],
+          body: Buffer.concat(chunks).toString(),
+        }),
+      )
+    })
+    request.once('error', reject)
+    request.end(body)
+  })
+}
+
+/** Sends a form as a page of the site does. */
+export function postForm(site: string, path: string, fields: string, asked: Partial<Asked> = {}): Promise<Answered> {
+  const headers = {
+    ...documentHeaders,
+    'sec-fetch-site': 'same-origin',
+    origin: new URL(site).origin,
+    'content-type': 'application/x-www-form-urlencoded',
+    'content-length': String(Buffer.byteLength(fields)),
+    ...asked.headers,
+  }
+  return ask(site, { ...asked, method: 'POST', path, body: fields, headers })
+}
+
+/** Status and header lines of a raw answer. */
+export function headOf(answer: string): { status: number; lines: string[]; location: string | undefined } {
+  const lines = present(answer.split('\r\n\r\n')[0]).split('\r\n')
+  const location = lines.find((line) => /^location:/i.test(line))?.replace(/^[^:]*: ?/, '')
+  return { status: Number(present(lines[0]).split(' ')[1]), lines, location }
+}
+
+/** Every byte as `%XX`. */
+export const percentEncoded = (value: string) =>
+  [...Buffer.from(value)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
+
+/** What the hidden field of a form of ours holds. */
+export function hiddenReturnTo(page: string): string {
+  const value = present(/name="return_to" value="([^"]*)"/.exec(page)?.[1])
+  const names: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", '#x27': "'" }
+  return value.replace(/&([^;]+);/g, (all, name: string) => names[name] ?? all)
+}
+
+/** The `r` inside an Identify address; `undefined` for any other address. */
+export function returnAddressIn(setup: Setup, location: string | undefined): string | undefined {
+  if (location === undefined || !location.startsWith(`${setup.emulator.url}/sso/`)) return undefined
+  return new URL(location).searchParams.get('r') ?? undefined
+}
+
+/** Cookies that a browser has for the morning site after its first visit. */
+export async function anonymousCookies(setup: Setup): Promise<string> {
+  return cookieHeader(await visitor(setup), setup.morning.url)
+}
+
+/** The cookies of one site in a browser, as they are sent. */
+export function cookieHeader({ cookies }: Browser, site: string): string {
+  const { hostname } = new URL(site)
+  return cookies
+    .filter(({ host }) => host === hostname)
+    .map(({ name, value }) => `${name}=${value}`)
+    .join('; ')
+}
+
+/** A cookie header after an answer's `Set-Cookie` lines. */
+export function cookiesAfter(cookies: string, lines: readonly string[]): string {
+  const jar = new Map(cookies === '' ? [] : cookies.split('; ').map((pair) => pairOf(pair)))
+  for (const line of lines) {
+    const [name, value] = pairOf(present(line.split(';')[0]))
+    if (/max-age=0|expires=thu, 01 jan 1970/i.test(line)) jar.delete(name)
+    else jar.set(name, value)
+  }
+  return [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
+}
+
+function pairOf(pair: string): [string, string] {
+  const mark = pair.indexOf('=')
+  return [pair.slice(0, mark), pair.slice(mark + 1)]
+}
+
+/** Runs over all values, some at once; returns what each came to, in order. */
+export async function forAll<T, R>(values: readonly T[], run: (value: T) => Promise<R>, width = 8): Promise<R[]> {
+  const results: R[] = []
+  let next = 0
+  const worker = async () => {
+    for (let index = next++; index < values.length; index = next++) results[index] = await run(values[index] as T)
+  }
+  await Promise.all(Array.from({ length: width }, worker))
+  return results
+}
