@@ -5,9 +5,6 @@ import { root } from '../support/sources'
 /** Where the package is built. */
 export const built = path.join(root, 'dist')
 
-/** The emulator's command in a process of its own. */
-export type Running = Awaited<ReturnType<typeof startCommand>>
-
 const commandOf = (args: readonly string[], env: Readonly<Record<string, string>>, cwd = root, dist = built) => ({
   command: process.execPath,
   args: [path.join(dist, 'cli', 'main.js'), ...args],

@@ -66,7 +66,7 @@ export class Canaries {
 }
 
 /** A secret as itself, and as encoders write it, wherever in a longer text it begins. */
-export function spellings(secret: string): string[] {
+function spellings(secret: string): string[] {
   const shifted = [0, 1, 2].map((skipped) => Buffer.from(secret).subarray(skipped))
   return [
     secret,

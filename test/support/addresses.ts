@@ -1,8 +1,7 @@
 import http, { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import express5, { type Express } from 'express'
-import type { Sso2 } from '../../lib'
 import type { Browser } from './agent'
-import { addPages, type Gates, present, type Setup, visitor } from './setup'
+import { present, type Setup, visitor } from './setup'
 
 export const express4 = require('express4') as typeof express5
 export const expresses: readonly [string, typeof express5][] = [
@@ -24,11 +23,6 @@ export function severalApps(apps: ReadonlyMap<string, Express>): Express {
   const [first] = apps.values()
   const pick = ({ headers }: IncomingMessage) => apps.get(String(headers['x-app'])) ?? present(first)
   return ((req: IncomingMessage, res: ServerResponse) => pick(req)(req, res)) as unknown as Express
-}
-
-/** One site on Express 4 and Express 5 at once. */
-export function onBothExpresses(sso: Sso2, gates: Gates): Express {
-  return severalApps(new Map(expresses.map(([name, make]) => [name, addPages(make().use(sso), sso, gates)])))
 }
 
 export interface Asked {
