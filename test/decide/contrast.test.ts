@@ -87,12 +87,11 @@ test('errors are red, but amber where the button is red', () => {
   expect(['#17477a', '#14532d', '#ffd400', '#777777'].map(badOf)).toEqual(Array(4).fill(SCHEMES.light.bad))
 })
 
-test('the button has the very colour that was given', () => {
-  fc.assert(
-    fc.property(color, fc.constantFrom(...schemes), (given, scheme) => {
-      expect(colorsOf(scheme, given)['brand']).toBe(given)
-    }),
-  )
+test('the button has the very colour that was given, but on a dark page a light one in place of a colour as dark as the page', () => {
+  const brandOf = (given: string) => schemes.map((scheme) => colorsOf(scheme, given)['brand'])
+  fc.assert(fc.property(color, (given) => expect(colorsOf('light', given)['brand']).toBe(given)))
+  for (const given of ['#c8102e', '#17477a', '#14532d', '#ffd400']) expect(brandOf(given)).toEqual([given, given])
+  for (const given of ['#000000', '#0a0a0a', '#001f3f']) expect(brandOf(given)).toEqual([given, SCHEMES.dark.ink])
   expect(accentOf('#FA0', ['#ffffff'], TEXT_CONTRAST).brand).toBe('#ffaa00')
 })
 
