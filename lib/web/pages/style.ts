@@ -70,7 +70,7 @@ const RULES = `
 html{-webkit-text-size-adjust:100%}
 body{margin:0;min-height:100vh;min-height:100svh;display:flex;flex-direction:column;align-items:center;justify-content:center;gap:1.75rem;padding:2.5rem 1rem;background:var(--paper);color:var(--ink);font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;overflow-wrap:break-word}
 .brand{max-width:min(100%,26rem);text-align:center}
-.brand a,h1,p{text-wrap:balance}
+.brand a,h1,p:not(.alert){text-wrap:balance}
 .brand a{display:block;color:var(--ink);font-size:clamp(1.5rem,6.5vw,2rem);hyphens:auto;font-weight:700;line-height:1.2;letter-spacing:-.02em;text-decoration:none;border-radius:.375rem}
 .brand img{display:block;width:22rem;max-width:100%;max-height:5rem;object-fit:contain;margin:0 auto}
 .by-night{display:none}
@@ -88,7 +88,7 @@ button:hover,.button:hover{box-shadow:inset 0 0 0 9rem var(--hover)}
 .button.quiet:hover{background:var(--hair);box-shadow:none}
 form>button,.buttons{margin-top:1.5rem}
 .buttons{display:flex;flex-wrap:wrap;gap:.75rem}
-.buttons>*{flex:1 1 9rem;width:auto;margin:0}
+.buttons>*{flex:1 1 9rem;width:auto;margin:0;padding-inline:.5rem}
 :focus-visible{outline:2px solid var(--ink);outline-offset:2px}
 input:focus-visible{outline-offset:-1px}
 [aria-invalid]{border-color:var(--bad)}
