@@ -88,7 +88,7 @@ button:hover,.button:hover{box-shadow:inset 0 0 0 9rem var(--hover)}
 .button.quiet:hover{background:var(--hair);box-shadow:none}
 form>button,.buttons{margin-top:1.5rem}
 .buttons{display:flex;flex-wrap:wrap;gap:.75rem}
-.buttons>*{flex:1 1 9rem;width:auto;margin:0;padding-inline:.5rem}
+.buttons>*{flex:1 1 auto;width:auto;margin:0}
 :focus-visible{outline:2px solid var(--ink);outline-offset:2px}
 input:focus-visible{outline-offset:-1px}
 [aria-invalid]{border-color:var(--bad)}
@@ -104,7 +104,7 @@ a{color:var(--link);text-underline-offset:.2em}
 .field a,footer a{color:var(--muted);font-size:.875rem;text-decoration:none}
 .field a:hover,footer a:hover{text-decoration:underline}
 .new{margin-top:1.5rem;padding-top:1.25rem;border-top:1px solid var(--hair);}
-footer{display:flex;flex-wrap:wrap;justify-content:center;gap:0 1.5rem}
+footer{display:flex;flex-wrap:wrap;justify-content:center;gap:0 1.5rem;text-align:center}
 footer a,.field a{padding:.25rem 0}
 @media (max-width:30rem){
 body{justify-content:flex-start;padding:2rem 1.25rem;background:var(--card)}
