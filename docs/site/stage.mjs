@@ -34,7 +34,7 @@ function pages() {
 const PICTURE =
   /<picture>\s*<source media="\(prefers-color-scheme: dark\)" srcset="([^"]+)">\s*(<img [^>]+>)\s*<\/picture>/g
 const picture = (_all, dark, light) =>
-  `<span class="only-light">${light}</span><span class="only-dark">${light.replace(/src="[^"]+"/, `src="${dark}"`)}</span>`
+  `<span class="only-light" tabindex="0">${light}</span><span class="only-dark" tabindex="0">${light.replace(/src="[^"]+"/, `src="${dark}"`)}</span>`
 
 /** A source that a page links to becomes a page of its own. */
 function sourcePage(file) {
@@ -73,7 +73,8 @@ export function stage(folder = path.join(here, '.pages')) {
               (_all, before, to) =>
                 `${before}${relative(name, path.posix.relative('docs', path.posix.join(path.posix.dirname(file), to)))}`,
             )
-            .replace(PICTURE, picture),
+            .replace(PICTURE, picture)
+            .replace(/^( *- )\[ \] /gm, '$1<span class="box"></span>'),
     )
     write(name, file === 'LICENSE' ? `# Licence\n\n${text}` : outside.join(''))
   }

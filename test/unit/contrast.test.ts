@@ -56,8 +56,11 @@ test('whatever colour a site gives, all of every page can be read, light and dar
   expect(colors.filter((given) => unreadable(given).length > 0)).toEqual([])
 })
 
-test('the button has the very colour that was given', () => {
-  for (const scheme of schemes) expect(colors.map((given) => colorsOf(scheme, given)['brand'])).toEqual(colors)
+test('the button has the very colour that was given, but on a dark page a light one in place of a colour as dark as the page', () => {
+  const brandOf = (given: string) => schemes.map((scheme) => colorsOf(scheme, given)['brand'])
+  expect(colors.map((given) => colorsOf('light', given)['brand'])).toEqual(colors)
+  for (const given of ['#c8102e', '#17477a', '#14532d', '#ffd400']) expect(brandOf(given)).toEqual([given, given])
+  for (const given of ['#000000', '#0a0a0a', '#001f3f']) expect(brandOf(given)).toEqual([given, SCHEMES.dark.ink])
   expect(accentOf('#FA0', ['#ffffff'], TEXT_CONTRAST).brand).toBe('#ffaa00')
 })
 

@@ -41,6 +41,6 @@ function flowSection(flow: Flow): Html {
       0,
       empty('No call has been about it yet. This page shows the first one as it comes.'),
     )
-  const content = portalHtml`<p class="muted">A step opens its claims.</p>${flowDiagram(flow, 'step-')}`
+  const content = portalHtml`<p class="muted">Open a step to see its claims.</p>${flowDiagram(flow, 'step-')}`
   return section('flow', 'Flow', `${flow.steps.length} steps`, content)
 }

@@ -25,6 +25,7 @@ export function htmlReport(examined: Examined): string {
 function reportWith(examined: Examined, steps: number): string {
   const { siteUrl, at, seconds, results } = examined
   const style = new Html(`<style>${reportStyle}${flowStyle}${filterStyle()}</style>`)
+  const [outcome, ...rest] = sentenceOf(examined).split(/(?<=\.) /)
   const groups = groupsOf(results).sort(([, a], [, b]) => rankOf(a) - rankOf(b))
   return portalHtml`<!doctype html>
 <html lang="en">
@@ -40,7 +41,8 @@ function reportWith(examined: Examined, steps: number): string {
   <a class="skip" href="#content">To the content</a>
   <header>
     <h1>SSO2 examination of ${siteUrl}</h1>
-    <p class="sentence">${sentenceOf(examined)}</p>
+    <p class="sentence">${outcome}</p>
+    ${rest.length > 0 && portalHtml`<p>${rest.join(' ')}</p>`}
     <p class="muted">${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC, ${Math.round(seconds)} seconds. All users in this report are made up.</p>
     ${filter(results)}
   </header>

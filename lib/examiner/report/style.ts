@@ -29,7 +29,7 @@ a { color: var(--accent); text-underline-offset: 0.15em; }
 section { background: var(--card); border: 1px solid var(--line); border-radius: 12px; padding: 1rem 1.1rem; margin-bottom: 1rem; }
 code, pre, time { font-family: ui-monospace, Menlo, Consolas, monospace; font-size: 0.86em; }
 pre { background: var(--code); border-radius: 6px; padding: 0.6rem 0.75rem; margin: 0.4rem 0; white-space: pre-wrap; overflow-wrap: anywhere; }
-.counts { border: 0; padding: 0; margin: 0.6rem 0 0; display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: center; }
+.counts { border: 0; padding: 0; margin: 1rem 0 0; display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: center; }
 .counts legend { float: left; padding: 0; margin-right: 0.5rem; color: var(--soft); }
 .counts label { cursor: pointer; padding: 0.2rem 0.75rem 0.2rem 0.5rem; }
 .counts label:has(:checked) { outline: 2px solid currentColor; }

@@ -36,10 +36,14 @@ export const SCHEMES = {
 /** Contrast of links. In the dark scheme, links of minimal contrast look disabled. */
 const LINK_CONTRAST = { light: TEXT_CONTRAST, dark: 6.5 } as const
 
+/** Contrast with the card below which a button in the dark scheme cannot be seen. */
+const SEEN_CONTRAST = 1.35
+
 /** Returns all colours of a scheme, by the names of their CSS custom properties. */
 export function colorsOf(scheme: keyof typeof SCHEMES, color: string): Readonly<Record<string, string>> {
   const colors = SCHEMES[scheme]
-  const { brand, onBrand, brandEdge, link } = accentOf(color, [colors.paper, colors.card], LINK_CONTRAST[scheme])
+  const shown = scheme === 'dark' && contrast(color, colors.card) < SEEN_CONTRAST ? colors.ink : color
+  const { brand, onBrand, brandEdge, link } = accentOf(shown, [colors.paper, colors.card], LINK_CONTRAST[scheme])
   const errors = isRed(brand) ? { bad: colors.warn, 'bad-paper': colors['warn-paper'] } : {}
   return { ...colors, ...errors, brand, 'on-brand': onBrand, 'brand-edge': brandEdge, hover: hoverShade(brand), link }
 }
@@ -65,7 +69,8 @@ const RULES = `
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}
 body{margin:0;min-height:100vh;min-height:100svh;display:flex;flex-direction:column;align-items:center;justify-content:center;gap:1.75rem;padding:2.5rem 1rem;background:var(--paper);color:var(--ink);font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;overflow-wrap:break-word}
-.brand{max-width:100%;text-align:center}
+.brand{max-width:min(100%,26rem);text-align:center}
+.brand a,h1,p:not(.alert){text-wrap:balance}
 .brand a{display:block;color:var(--ink);font-size:clamp(1.5rem,6.5vw,2rem);hyphens:auto;font-weight:700;line-height:1.2;letter-spacing:-.02em;text-decoration:none;border-radius:.375rem}
 .brand img{display:block;width:22rem;max-width:100%;max-height:5rem;object-fit:contain;margin:0 auto}
 .by-night{display:none}
@@ -86,6 +91,7 @@ form>button,.buttons{margin-top:1.5rem}
 .buttons>*{flex:1 1 auto;width:auto;margin:0}
 :focus-visible{outline:2px solid var(--ink);outline-offset:2px}
 input:focus-visible{outline-offset:-1px}
+[aria-invalid]{border-color:var(--bad)}
 .alert{display:flex;text-align:start;gap:.625rem;margin-top:1rem;padding:.75rem .875rem;border:1px solid transparent;border-radius:.5rem;font-size:.9375rem;line-height:1.45}
 .alert:focus{outline:none}
 .alert svg{flex:none;width:1.25rem;height:1.25rem;margin-top:.0625rem}
@@ -98,11 +104,12 @@ a{color:var(--link);text-underline-offset:.2em}
 .field a,footer a{color:var(--muted);font-size:.875rem;text-decoration:none}
 .field a:hover,footer a:hover{text-decoration:underline}
 .new{margin-top:1.5rem;padding-top:1.25rem;border-top:1px solid var(--hair);}
-footer{display:flex;flex-wrap:wrap;justify-content:center;gap:0 1.5rem}
+footer{display:flex;flex-wrap:wrap;justify-content:center;gap:0 1.5rem;text-align:center}
 footer a,.field a{padding:.25rem 0}
 @media (max-width:30rem){
 body{justify-content:flex-start;padding:2rem 1.25rem;background:var(--card)}
 main{padding:0;border:0;border-radius:0;background:none;box-shadow:none}
+.brand img{width:16rem;max-height:4rem}
 footer a{padding:.625rem 0}
 }
 `

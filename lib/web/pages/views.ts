@@ -86,7 +86,7 @@ ${message && alert(message, kindOf(error), nextStep(page, context))}
 ${usernameField(page, context)}
 <div class="field">
 <label for="password">${text('password')}</label>
-<input id="password" name="password" type="password" autocomplete="current-password" required maxlength="1024">
+<input id="password" name="password" type="password" autocomplete="current-password" required maxlength="1024"${invalid(context)}>
 ${link(links.forgotPassword, text('forgot_password'))}
 </div>
 <button type="submit">${text('login_button')}</button>
@@ -96,14 +96,18 @@ ${links.createAccount && html`<p class="new">${text('new_here')} ${link(links.cr
   })
 }
 
-function usernameField({ branding: { loginName }, text }: Page, { username, message }: LoginContext): Html {
+function usernameField({ branding: { loginName }, text }: Page, context: LoginContext): Html {
+  const { username, message } = context
   const type = loginName === 'email' && html` type="email"`
   const focus = new Html(message === undefined ? ' autofocus' : ' aria-describedby="message"')
   return html`<div class="field">
 <label for="username">${text('username')}</label>
-<input id="username" name="username"${type} value="${username}" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="256"${focus}>
+<input id="username" name="username"${type} value="${username}" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="256"${focus}${invalid(context)}>
 </div>`
 }
+
+/** Marks the fields of which one is wrong. */
+const invalid = ({ error }: LoginContext) => error === 'invalid_credentials' && new Html(' aria-invalid="true"')
 
 /** Did the user want to see another page than the one before, as after a guard? */
 const isOnTheWay = ({ returnTo, backUrl }: LoginContext) => withoutFragment(returnTo) !== withoutFragment(backUrl)
