@@ -30,10 +30,15 @@ class StrayLines {
 
 const args = process.argv.slice(2)
 const strays = new StrayLines()
+const env = {
+  ...process.env,
+  ...(process.stderr.isTTY ? { FORCE_COLOR: '1' } : {}),
+  NO_DEPRECATION: 'express-session', // it reports a cookie that only cookie-parser has found: a test sends many of them
+}
 // a group of its own, so that all of it can be stopped
 const jest = spawn(process.execPath, [...V8_FLAGS, require.resolve('jest/bin/jest'), ...args], {
   stdio: ['inherit', 'pipe', 'pipe'],
-  env: { ...process.env, ...(process.stderr.isTTY ? { FORCE_COLOR: '1' } : {}) },
+  env,
   detached: true,
 })
 strays.pass(jest.stdout, process.stdout)
