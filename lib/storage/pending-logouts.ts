@@ -38,10 +38,12 @@ export class PendingLogouts {
   /** Adds a logout, or replaces that of the same SSO session. A logout of all sessions stays one. @returns the logout to be sent */
   async add(logout: PendingLogout): Promise<PendingLogout> {
     const id = shortHash(logout.sid)
-    const known = logout.scope === 'session' ? await this.find(id) : undefined
-    const kept = known?.scope === 'account' ? known : logout
-    // the queue first: a name without a value is dropped, and a value without a name would stay pending
-    await this.#kv.addMember(this.#queueKey, id, logout.since + FIRST_PAUSE_SECONDS, RETRIED_SECONDS)
+    // the queue before the value: a name without a value is dropped, and a value without a name would stay pending
+    const [known] = await Promise.all([
+      this.find(id),
+      this.#kv.addMember(this.#queueKey, id, logout.since + FIRST_PAUSE_SECONDS, RETRIED_SECONDS),
+    ])
+    const kept = logout.scope === 'session' && known?.scope === 'account' ? known : logout
     await this.#kv.set(this.#valueKey(id), seal(JSON.stringify(kept), this.#keys()), RETRIED_SECONDS)
     return kept
   }
@@ -58,9 +60,10 @@ export class PendingLogouts {
     return (await this.#kv.get(this.#valueKey(id))) !== null
   }
 
+  /** Removes a logout. Its name leaves the queue later, or at the next retry. */
   async remove(id: string): Promise<void> {
     await this.#kv.del(this.#valueKey(id))
-    await this.#kv.removeMembers(this.#queueKey, [id])
+    this.#kv.removeMembers(this.#queueKey, [id]).catch(() => {})
   }
 
   /** Is it this process's turn to retry? True for one process a round. */
