@@ -9,7 +9,7 @@ import {
   type PausableSetup,
   startPausableSetup,
 } from '../support/pausable-setup'
-import { logInAtLast, present, visitor } from '../support/setup'
+import { ada, logInAtLast, present, visitor } from '../support/setup'
 import { expectLoginWorks, expectNoUser, expectOver, loginsAtSso } from '../support/signed-out'
 
 /*
@@ -20,7 +20,7 @@ let setup: PausableSetup
 
 afterEach(() => setup.close())
 
-const post = (browser: Browser, path = '/logout') => browser.fetchJson(setup.at(path), { json: {} })
+const post = (browser: Browser, path = '/logout', json = {}) => browser.fetchJson(setup.at(path), { json })
 const idOf = (browser: Browser) => browser.cookie('sso2.sid') ?? browser.cookie('connect.sid')
 const isOurs = ({ name }: { name: string }) => /^(sso2|connect)\.sid$/.test(name)
 
@@ -61,6 +61,19 @@ describe.each(keepings)('with %s, two tabs that land while the SSO session is lo
     expect(loginsAtSso(setup)).toEqual([])
     await expectLoginWorks(setup, browser)
   })
+})
+
+test.each(keepings)('[L13] (%s) logout of all: while another device logs in → this login is void', async (keeping) => {
+  setup = await startPausableSetup({ keeping })
+  const laptop = await setup.loggedInBrowser()
+  const phone = await visitor(setup)
+  const held = setup.naming.close()
+  const login = post(phone, '/login?return_to=/', ada)
+  await held.arrived
+  expect((await post(laptop, '/logout-all')).json).toEqual({ status: 'none', logout: 'confirmed' })
+  held.open()
+  expect((await login).status).toBe(503)
+  await expectNoUser(setup, phone)
 })
 
 test.each(['Redis', 'a session of its own'] as const)(

@@ -147,7 +147,7 @@ const files = {
     ['a planted session logs in', 'dropSessionOfOtherBrowser', { returns: '' }, 'security/tossed-session'],
   ],
   'web/flows/sign-in.ts': [
-    ['a login that was slow survives a logout', 'isVoided', { returns: 'false' }, 'http/logout-all'],
+    ['a login that was slow survives a logout', 'isVoided', { returns: 'false' }, 'http/logout-final'],
   ],
   'web/flows/check.ts': [['the grace has no end', 'isWithinGrace', { returns: 'true' }, 'http/status-check', 'S11']],
 }
