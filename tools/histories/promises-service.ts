@@ -6,8 +6,8 @@ import { type HistoryView, name, overlap, type Promised } from './view'
 const PAGES: ReadonlySet<What> = new Set(['page', 'script', 'put', 'old', 'bot'])
 /** Answers that are no fault: of forms and guards, "not now" is one. */
 const FAIR: ReadonlySet<number> = new Set([503])
-/** Three trips through Identify of three redirects each, the login page, and the page. */
-const MOST_HOPS = 14
+/** Five trips through Identify of three redirects each, the login page, and the page. Browsers give up at twenty. */
+const MOST_HOPS = 18
 /** The longest that any page may take: one command to each side, one wait for somebody else's answer, and a busy machine, in milliseconds. */
 const LONGEST_MS = 5000
 /** Within so long after a fault all is as usual: one window of a breaker, and a busy machine, in milliseconds. Promise I9. */
