@@ -1,6 +1,6 @@
 import type { Browser } from '../support/agent'
 import { clientFailingAt } from '../support/failing-store'
-import { basket, hop, type Keeping, type PausableSetup, startPausableSetup } from '../support/pausable-setup'
+import { basket, document, hop, type Keeping, type PausableSetup, startPausableSetup } from '../support/pausable-setup'
 import { useRedis } from '../support/redis'
 import { eventually, resumeStore, untilRetried, view } from '../support/setup'
 import { expectNoUser, loginsAtSso } from '../support/signed-out'
@@ -80,6 +80,23 @@ test('[S17] after a logout of all while Redis hung, a landing of another tab sen
   await laptop.fetchJson(landing)
   await expectPhoneOut(phone, laptop)
   expect(new Set(accountsLoggedOut())).toEqual(new Set(['account-ada']))
+})
+
+test('[S17] logout of all: not confirmed, while a landing of the same SSO session is slow → it is still sent as one of all', async () => {
+  const [, laptop] = await phoneAndLaptop()
+  laptop.dropCookies(({ name }) => name === 'sso2.sid')
+  const identify = [await hop(laptop, setup.at('/?tab=1')), await hop(laptop, setup.at('/?tab=2'))]
+  const [one = '', two = ''] = [await hop(laptop, identify[0] ?? ''), await hop(laptop, identify[1] ?? '')]
+  const held = setup.naming.close()
+  const landing = laptop.fetchJson(two, { headers: document })
+  await held.arrived
+  await laptop.fetchJson(one, { headers: document })
+  ssoIsDown('logoutall')
+  await byRoute(laptop)
+  held.open()
+  await landing
+  setup.emulator.faults.clear()
+  await eventually(async () => loginsAtSso(setup).length === 0)
 })
 
 describe('"log out", then "log out everywhere"', () => {

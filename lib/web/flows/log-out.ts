@@ -126,9 +126,7 @@ async function endEverywhere(ctx: Context, scope: LogoutScope, target: Target, m
     endOwn(site, target),
     endIndexed(site, account, ({ sidHash: other }) => isAll || other === sidHash),
   ])
-  if (!pending || !(await callLogout(site, pending))) return mark.isTold
-  await confirm(site, pending)
-  return true
+  return pending ? sendLogout(site, pending) : mark.isTold
 }
 
 /** Ends a session, and once the session that has followed it in the meantime. */
@@ -156,11 +154,15 @@ export async function endIndexed(
   }
 }
 
+/** Sends a pending logout, and removes it once the SSO system has confirmed it. @returns whether it has */
+export async function sendLogout(site: Site, pending: PendingLogout): Promise<boolean> {
+  const isTold = await callLogout(site, pending)
+  if (isTold) await confirm(site, pending)
+  return isTold
+}
+
 /** Calls Logout or Logout all. Interface: "POST {sso_url}/logout", "POST {sso_url}/logoutall". @returns false without a confirmation */
-export async function callLogout(
-  { client }: Site,
-  { sid, scope, accountId, ipa, uas }: PendingLogout,
-): Promise<boolean> {
+async function callLogout({ client }: Site, { sid, scope, accountId, ipa, uas }: PendingLogout): Promise<boolean> {
   try {
     const isAll = scope === 'account' && accountId !== undefined
     const answer = isAll ? await client.logoutAll({ aid: accountId, ipa, uas }) : await client.logout({ sid, ipa, uas })
@@ -170,8 +172,7 @@ export async function callLogout(
   }
 }
 
-/** The SSO system has confirmed a logout. */
-export async function confirm(
+async function confirm(
   { accounts, pendingLogouts, config }: Site,
   { sid, scope, accountId }: PendingLogout,
 ): Promise<void> {

@@ -2,7 +2,7 @@
 import { accountName } from '../../storage/account-index'
 import { publish } from '../hooks'
 import type { Site } from '../site'
-import { callLogout, confirm, endIndexed } from './log-out'
+import { endIndexed, sendLogout } from './log-out'
 
 const IDLE_MS = 2000
 const BUSY_MS = 1000
@@ -62,9 +62,8 @@ async function retry(site: Site, id: string): Promise<void> {
   const account = logout.accountId === undefined ? '' : accountName(logout.accountId)
   const isAll = logout.scope === 'account'
   await endIndexed(site, account, ({ sidHash }) => isAll || sidHash === id)
-  const isTold = await callLogout(site, logout)
+  const isTold = await sendLogout(site, logout)
   const outcome = isTold ? 'confirmed' : 'pending'
   publish('logout', { operation: 'retry', outcome, durationMs: performance.now() - began, sidHash: id })
-  if (isTold) await confirm(site, logout)
-  else await pendingLogouts.postpone(id, logout, now())
+  if (!isTold) await pendingLogouts.postpone(id, logout, now())
 }

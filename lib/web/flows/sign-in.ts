@@ -12,7 +12,7 @@ import type { Context } from '../context'
 import { deviceOf } from '../http/request-facts'
 import type { NextSession, RequestSession } from '../session/request-session'
 import type { Site } from '../site'
-import { callLogout } from './log-out'
+import { sendLogout } from './log-out'
 
 /** A user, and the secrets of the login. */
 export interface LoadedUser {
@@ -163,9 +163,8 @@ async function isVoided(site: Site, { sidHash, startedAt }: SsoRecord, account: 
 /** The logout that voided a login may not have known its SSO session, so it is logged out now. */
 async function logOutVoided({ site, req }: Context, sid: string, accountId: string): Promise<void> {
   const logout = { sid, accountId, scope: 'session', since: site.now(), ...deviceOf(req) } as const
-  const sidHash = shortHash(sid)
-  await Promise.all([site.accounts.markSession(sidHash), site.pendingLogouts.add(logout)])
-  if (await callLogout(site, logout)) await site.pendingLogouts.remove(sidHash)
+  const [pending] = await Promise.all([site.pendingLogouts.add(logout), site.accounts.markSession(shortHash(sid))])
+  await sendLogout(site, pending)
 }
 
 /** `req.session.regenerate()`: the login moves to another session ID, the site's data do not. */
