@@ -4,9 +4,9 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { LogoutOfAll } from '../decide/logout-mark'
+import { isLoggedIn, type SsoRecord } from '../decide/record'
 import type { EpochMs } from '../protocol/claims'
-import type { Kv } from './kv'
-import { type StoreParts, shortHash } from './site-store'
+import { SiteStore, shortHash } from './site-store'
 
 /** Beyond so many sessions of an account, the oldest login ends. */
 const MAX_SESSIONS = 1000
@@ -32,50 +32,43 @@ export interface LogoutMarks {
 }
 
 /** The index of a site. Every method may throw `Sso2UnavailableError`. */
-export class AccountIndex {
-  readonly #kv: Kv
-  readonly #prefix: string
+export class AccountIndex extends SiteStore {
   /** Names this process, whose clock has no spread against itself. */
   readonly #process = randomUUID()
-
-  constructor({ kv, prefix }: StoreParts<Kv>) {
-    this.#kv = kv
-    this.#prefix = prefix
-  }
 
   /** Adds a session. @returns the oldest sessions, if the account has too many */
   async add(account: string, { key, sidHash }: IndexedSession, startedAt: EpochMs): Promise<IndexedSession[]> {
     const [index, added] = [this.#indexKey(account), `${sidHash}:${key}`]
-    const count = await this.#kv.addMember(index, added, startedAt, INDEX_SECONDS)
+    const count = await this.kv.addMember(index, added, startedAt, INDEX_SECONDS)
     if (count <= MAX_SESSIONS) return []
-    const oldest = (await this.#kv.members(index, count - MAX_SESSIONS)).filter((member) => member !== added)
-    if (oldest.length > 0) await this.#kv.removeMembers(index, oldest)
+    const oldest = (await this.kv.members(index, count - MAX_SESSIONS)).filter((member) => member !== added)
+    if (oldest.length > 0) await this.kv.removeMembers(index, oldest)
     return oldest.map(sessionOf)
   }
 
   async list(account: string): Promise<IndexedSession[]> {
-    return (await this.#kv.members(this.#indexKey(account), EVERY)).map(sessionOf) // with those of logins in progress
+    return (await this.kv.members(this.#indexKey(account), EVERY)).map(sessionOf) // with those of logins in progress
   }
 
   async remove(account: string, sessions: readonly IndexedSession[]): Promise<void> {
     const members = sessions.map(({ sidHash, key }) => `${sidHash}:${key}`)
-    if (members.length > 0) await this.#kv.removeMembers(this.#indexKey(account), members)
+    if (members.length > 0) await this.kv.removeMembers(this.#indexKey(account), members)
   }
 
   /** Marks an SSO session as logged out. */
   markSession(sidHash: string): Promise<void> {
-    return this.#kv.set(this.#outKey(sidHash), '1', MARK_SECONDS)
+    return this.kv.set(this.#outKey(sidHash), '1', MARK_SECONDS)
   }
 
   /** Marks an account as logged out everywhere. @param told when the SSO system confirmed it, in milliseconds. Default: not yet */
   markAccount(account: string, told?: EpochMs): Promise<void> {
     return told === undefined
-      ? this.#kv.set(this.#allKey(account), 'open', OPEN_SECONDS)
-      : this.#kv.set(this.#allKey(account), `${told}:${this.#process}`, MARK_SECONDS)
+      ? this.kv.set(this.#allKey(account), 'open', OPEN_SECONDS)
+      : this.kv.set(this.#allKey(account), `${told}:${this.#process}`, MARK_SECONDS)
   }
 
   async marks(sidHash: string, account: string): Promise<LogoutMarks> {
-    const [out, all] = await Promise.all([this.#kv.get(this.#outKey(sidHash)), this.#kv.get(this.#allKey(account))])
+    const [out, all] = await Promise.all([this.kv.get(this.#outKey(sidHash)), this.kv.get(this.#allKey(account))])
     const [told = '', process] = all?.split(':') ?? []
     if (all === null) return { isSessionOut: out !== null, all: undefined }
     return {
@@ -85,13 +78,13 @@ export class AccountIndex {
   }
 
   #indexKey(account: string): string {
-    return `${this.#prefix}acct:{${account}}`
+    return `${this.prefix}acct:{${account}}`
   }
   #allKey(account: string): string {
-    return `${this.#prefix}all:{${account}}`
+    return `${this.prefix}all:{${account}}`
   }
   #outKey(sidHash: string): string {
-    return `${this.#prefix}out:{${sidHash}}`
+    return `${this.prefix}out:{${sidHash}}`
   }
 }
 
@@ -102,3 +95,7 @@ function sessionOf(member: string): IndexedSession {
 
 /** Returns the name of an account in the index, and in the data of its sessions. */
 export const accountName = (accountId: string): string => shortHash(accountId)
+
+/** Returns the name of the account that is logged in. */
+export const accountOf = (record: SsoRecord | undefined): string | undefined =>
+  isLoggedIn(record) ? accountName(record.user.accountId) : undefined

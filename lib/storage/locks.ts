@@ -2,8 +2,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EpochMs, EpochSeconds } from '../protocol/claims'
-import type { Kv } from './kv'
-import { type StoreParts, seal, unseal } from './site-store'
+import { SiteStore } from './site-store'
 
 /** A used landing token is remembered longer than its lifetime and the widest leeway. */
 const USED_TOKEN_MS = 150_000
@@ -27,18 +26,9 @@ export type OnceOutcome<Result> =
   | { readonly outcome: 'over' | 'busy' }
 
 /** The locks of a site. Every method may throw `Sso2UnavailableError`. */
-export class Locks {
-  readonly #kv: Kv
-  readonly #prefix: string
-  readonly #keys: () => readonly Buffer[]
+export class Locks extends SiteStore {
   /** Logins that this process runs or waits for, by lock and digest. Their submits wait here and not in Redis. */
   readonly #running = new Map<string, Promise<OnceOutcome<unknown>>>()
-
-  constructor({ kv, prefix, keys }: StoreParts<Kv>) {
-    this.#kv = kv
-    this.#prefix = prefix
-    this.#keys = keys
-  }
 
   /**
    * Takes the status check of a session. A lock is over when a newer status is recorded. After a failure, the rest of its time is the pause.
@@ -53,34 +43,34 @@ export class Locks {
     checkedAt: EpochSeconds,
   ): Promise<'taken' | 'begun' | 'failed'> {
     const begun = `begun:${now}`
-    if (await this.#kv.add(this.#checkKey(key), begun, ms)) return 'taken'
-    const [state, at] = (await this.#kv.get(this.#checkKey(key)))?.split(':') ?? []
+    if (await this.kv.add(this.#checkKey(key), begun, ms)) return 'taken'
+    const [state, at] = (await this.kv.get(this.#checkKey(key)))?.split(':') ?? []
     const isOver = Math.abs(now - Number(at)) >= ms || Math.floor(Number(at) / 1000) <= checkedAt // or its clock is wrong
     if (!isOver) return state === 'failed' ? 'failed' : 'begun'
-    await this.#kv.set(this.#checkKey(key), begun, Math.ceil(ms / 1000))
+    await this.kv.set(this.#checkKey(key), begun, Math.ceil(ms / 1000))
     return 'taken'
   }
   /** Notes that the check got no usable response, so that nobody waits for it. */
   failCheck(key: string, ms: number, now: EpochMs): Promise<void> {
-    return this.#kv.set(this.#checkKey(key), `failed:${now}`, Math.ceil(ms / 1000))
+    return this.kv.set(this.#checkKey(key), `failed:${now}`, Math.ceil(ms / 1000))
   }
   endCheck(key: string): Promise<void> {
-    return this.#kv.del(this.#checkKey(key))
+    return this.kv.del(this.#checkKey(key))
   }
   /** Is a check of the session in progress? False after a failure. */
   async isBeingChecked(key: string): Promise<boolean> {
-    return (await this.#kv.get(this.#checkKey(key)))?.startsWith('begun') === true
+    return (await this.kv.get(this.#checkKey(key)))?.startsWith('begun') === true
   }
 
   /** Takes the renewal of a session's access token, for a single caller in so many seconds. */
   takeRenewal(key: string, seconds: number): Promise<boolean> {
-    return this.#kv.add(`${this.#prefix}renew:${key}`, '1', seconds * 1000)
+    return this.kv.add(`${this.prefix}renew:${key}`, '1', seconds * 1000)
   }
 
   /** Uses a landing token. @param signature decoded bytes of its signature @returns false if it was used before */
   useToken(signature: Buffer): Promise<boolean> {
     const used = createHash('sha256').update(signature).digest('base64url')
-    return this.#kv.add(`${this.#prefix}used:${used}`, '1', USED_TOKEN_MS)
+    return this.kv.add(`${this.prefix}used:${used}`, '1', USED_TOKEN_MS)
   }
 
   /**
@@ -107,17 +97,17 @@ export class Locks {
     run: () => Promise<Result>,
     isFinal: (result: Result) => boolean,
   ): Promise<OnceOutcome<Result>> {
-    const lock = `${this.#prefix}login:{${key}}`
+    const lock = `${this.prefix}login:{${key}}`
     const end = performance.now() + LOGIN_MS + MAX_POLL_MS
     for (let pause = FIRST_POLL_MS; performance.now() < end; pause = Math.min(pause * 1.5, MAX_POLL_MS)) {
-      const taken = await this.#kv.lock(lock, `${this.#prefix}sso2:{${key}}`, this.#seal({ digest }), LOGIN_MS)
+      const taken = await this.kv.lock(lock, `${this.prefix}sso2:{${key}}`, this.sealed({ digest }), LOGIN_MS)
       if (taken === 'over') return { outcome: 'over' }
       if (taken === 'taken') return this.#runLocked(lock, digest, run, isFinal)
-      const form = this.#open<Result>(taken.value)
+      const form = this.opened<LoginForm<Result>>(taken.value)
       if (form?.digest === digest && form.result !== undefined) return { outcome: 'shared', result: form.result }
       if (form?.digest !== digest && form?.result === undefined) return { outcome: 'busy' }
       if (form.result !== undefined)
-        await this.#kv.del(lock) // of another form, which is over
+        await this.kv.del(lock) // of another form, which is over
       else await sleep(pause * (0.75 + Math.random() / 2))
     }
     return { outcome: 'busy' }
@@ -135,19 +125,12 @@ export class Locks {
       if (isFinal(result)) shared = { digest, result }
       return { outcome: 'ran', result }
     } finally {
-      const written = shared ? this.#kv.set(lock, this.#seal(shared), RESULT_SECONDS) : this.#kv.del(lock)
+      const written = shared ? this.kv.set(lock, this.sealed(shared), RESULT_SECONDS) : this.kv.del(lock)
       await written.catch(() => {}) // without Redis the lock expires, and the login is valid all the same
     }
   }
 
-  #seal(form: LoginForm<unknown>): string {
-    return seal(JSON.stringify(form), this.#keys())
-  }
-  #open<Result>(value: string): LoginForm<Result> | undefined {
-    const text = unseal(value, this.#keys())
-    return text === undefined ? undefined : JSON.parse(text)
-  }
   #checkKey(key: string): string {
-    return `${this.#prefix}check:${key}`
+    return `${this.prefix}check:${key}`
   }
 }

@@ -1,8 +1,7 @@
 /** Logouts that the SSO system has not confirmed, encrypted, for all processes: a queue by due time, and a value for each logout. */
 import type { LogoutScope } from '../decide/logout-mark'
 import type { Device, EpochSeconds } from '../protocol/claims'
-import type { Kv } from './kv'
-import { type StoreParts, seal, shortHash, unseal } from './site-store'
+import { SiteStore, shortHash } from './site-store'
 
 /** A logout is retried for so many seconds. */
 export const RETRIED_SECONDS = 86_400
@@ -24,74 +23,63 @@ export interface PendingLogout extends Device {
 }
 
 /** The pending logouts of a site. Every method may throw `Sso2UnavailableError`. */
-export class PendingLogouts {
-  readonly #kv: Kv
-  readonly #prefix: string
-  readonly #keys: () => readonly Buffer[]
-
-  constructor({ kv, prefix, keys }: StoreParts<Kv>) {
-    this.#kv = kv
-    this.#prefix = prefix
-    this.#keys = keys
-  }
-
+export class PendingLogouts extends SiteStore {
   /** Adds a logout, or replaces that of the same SSO session. A logout of all sessions stays one. @returns the logout to be sent */
   async add(logout: PendingLogout): Promise<PendingLogout> {
     const id = shortHash(logout.sid)
     // the queue before the value: a name without a value is dropped, and a value without a name would stay pending
     const [known] = await Promise.all([
       this.find(id),
-      this.#kv.addMember(this.#queueKey, id, logout.since + FIRST_PAUSE_SECONDS, RETRIED_SECONDS),
+      this.kv.addMember(this.#queueKey, id, logout.since + FIRST_PAUSE_SECONDS, RETRIED_SECONDS),
     ])
     const kept = logout.scope === 'session' && known?.scope === 'account' ? known : logout
-    await this.#kv.set(this.#valueKey(id), seal(JSON.stringify(kept), this.#keys()), RETRIED_SECONDS)
+    await this.kv.set(this.#valueKey(id), this.sealed(kept), RETRIED_SECONDS)
     return kept
   }
 
   /** Finds a logout by the hash of its SSO session. @returns `undefined` if it is confirmed, or if no secret of this process fits */
   async find(id: string): Promise<PendingLogout | undefined> {
-    const text = await this.#kv.get(this.#valueKey(id))
-    const json = text === null ? undefined : unseal(text, this.#keys())
-    return json === undefined ? undefined : JSON.parse(json)
+    const text = await this.kv.get(this.#valueKey(id))
+    return text === null ? undefined : this.opened(text)
   }
 
   /** Is the logout of an SSO session still to be confirmed? */
   async has(id: string): Promise<boolean> {
-    return (await this.#kv.get(this.#valueKey(id))) !== null
+    return (await this.kv.get(this.#valueKey(id))) !== null
   }
 
   /** Removes a logout. Its name leaves the queue later, or at the next retry. */
   async remove(id: string): Promise<void> {
-    await this.#kv.del(this.#valueKey(id))
-    this.#kv.removeMembers(this.#queueKey, [id]).catch(() => {})
+    await this.kv.del(this.#valueKey(id))
+    this.kv.removeMembers(this.#queueKey, [id]).catch(() => {})
   }
 
   /** Is it this process's turn to retry? True for one process a round. */
   takeRound(): Promise<boolean> {
-    return this.#kv.add(this.#roundKey, '1', ROUND_MS)
+    return this.kv.add(this.#roundKey, '1', ROUND_MS)
   }
   endRound(): Promise<void> {
-    return this.#kv.del(this.#roundKey)
+    return this.kv.del(this.#roundKey)
   }
 
   /** Returns hashes of the SSO sessions whose logouts are due. @param most at most so many */
   due(now: EpochSeconds, most: number): Promise<string[]> {
-    return this.#kv.members(this.#queueKey, most, now)
+    return this.kv.members(this.#queueKey, most, now)
   }
 
   /** Puts a logout off. The pauses grow with its age. */
   async postpone(id: string, { since }: Pick<PendingLogout, 'since'>, now: EpochSeconds): Promise<void> {
     const pause = Math.min(Math.max(1, now - since), MAX_PAUSE_SECONDS)
-    await this.#kv.addMember(this.#queueKey, id, now + pause, RETRIED_SECONDS)
+    await this.kv.addMember(this.#queueKey, id, now + pause, RETRIED_SECONDS)
   }
 
   get #queueKey(): string {
-    return `${this.#prefix}logouts`
+    return `${this.prefix}logouts`
   }
   get #roundKey(): string {
-    return `${this.#prefix}logouts:round`
+    return `${this.prefix}logouts:round`
   }
   #valueKey(id: string): string {
-    return `${this.#prefix}logout:{${id}}`
+    return `${this.prefix}logout:{${id}}`
   }
 }

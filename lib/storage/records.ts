@@ -1,7 +1,7 @@
 /** Stores sessions: for each session the site's data, and the login record beside it. Names the keys and encrypts the secrets of a record. */
 import { EMPTY_RECORD, type Entry, type Gone, goneText, readEntry, type SsoRecord } from '../decide/record'
-import type { Kv, SessionKeys } from './kv'
-import { type StoreParts, seal, unseal } from './site-store'
+import type { SessionKeys } from './kv'
+import { SiteStore } from './site-store'
 
 /** Seconds in which a late write, or a request with the old cookie, still finds what the session has become. */
 const GONE_SECONDS = 5
@@ -25,93 +25,82 @@ export interface Lifetimes {
 }
 
 /** The sessions of a site. Every method may throw `Sso2UnavailableError`. */
-export class Records {
-  readonly #kv: Kv
-  readonly #prefix: string
-  readonly #keys: () => readonly Buffer[]
-
-  constructor({ kv, prefix, keys }: StoreParts<Kv>) {
-    this.#kv = kv
-    this.#prefix = prefix
-    this.#keys = keys
-  }
-
+export class Records extends SiteStore {
   async read(key: string): Promise<StoredSession> {
     const { record, data } = this.#keysOf(key)
-    const [text = null, raw = null] = await this.#kv.mget([data, record])
+    const [text = null, raw = null] = await this.kv.mget([data, record])
     return { entry: readEntry(raw), data: text }
   }
 
   async readEntry(key: string): Promise<Entry> {
-    return readEntry(await this.#kv.get(this.#keysOf(key).record))
+    return readEntry(await this.kv.get(this.#keysOf(key).record))
   }
 
   /** Writes the first record of a new session. */
   begin(key: string, record: SsoRecord, seconds: number): Promise<void> {
-    return this.#kv.set(this.#keysOf(key).record, JSON.stringify(record), seconds)
+    return this.kv.set(this.#keysOf(key).record, JSON.stringify(record), seconds)
   }
 
   /** Writes the record of a live session, and renews its data. @returns false if the session has ended */
   update(key: string, record: SsoRecord, lifetimes: Lifetimes): Promise<boolean> {
     const write = { value: JSON.stringify(record), seconds: lifetimes.record, otherSeconds: lifetimes.data }
-    return this.#kv.write(this.#keysOf(key), 'record', write)
+    return this.kv.write(this.#keysOf(key), 'record', write)
   }
 
   /** Empties the record of a live session, whose data stay. @returns false if the session has ended */
   empty(key: string, seconds: number): Promise<boolean> {
-    return this.#kv.write(this.#keysOf(key), 'record', { value: EMPTY_RECORD, seconds })
+    return this.kv.write(this.#keysOf(key), 'record', { value: EMPTY_RECORD, seconds })
   }
 
   /** Saves the data of a session. @returns false if the session has ended: then nothing is saved */
   saveData(key: string, value: string, seconds: number, isNew: boolean): Promise<boolean> {
-    return this.#kv.write(this.#keysOf(key), 'data', { value, seconds, isNew })
+    return this.kv.write(this.#keysOf(key), 'data', { value, seconds, isNew })
   }
 
   deleteData(key: string): Promise<void> {
-    return this.#kv.del(this.#keysOf(key).data)
+    return this.kv.del(this.#keysOf(key).data)
   }
 
   /** Ends a session and takes its data in the same step. One of several callers gets what the session was. */
   async end(key: string, gone: Gone): Promise<StoredSession> {
-    const { record, data } = await this.#kv.end(this.#keysOf(key), goneText(gone), GONE_SECONDS)
+    const { record, data } = await this.kv.end(this.#keysOf(key), goneText(gone), GONE_SECONDS)
     return { entry: readEntry(record), data }
   }
 
   /** Removes both values of a session, without a trace. */
   async remove(key: string): Promise<void> {
     const { record, data } = this.#keysOf(key)
-    await Promise.all([this.#kv.del(record), this.#kv.del(data)])
+    await Promise.all([this.kv.del(record), this.kv.del(data)])
   }
 
   /** Renews the lifetimes of a used session. */
   async renew(key: string, lifetimes: Lifetimes): Promise<void> {
     const { record, data } = this.#keysOf(key)
-    await Promise.all([this.#kv.expire(record, lifetimes.record), this.#kv.expire(data, lifetimes.data)])
+    await Promise.all([this.kv.expire(record, lifetimes.record), this.kv.expire(data, lifetimes.data)])
   }
 
   /** Decrypts the secrets of a record. @returns `undefined` if no secret of this process fits */
   open({ sealed }: SsoRecord): Secrets | undefined {
-    const text = unseal(sealed, this.#keys())
-    return text === undefined ? undefined : JSON.parse(text)
+    return this.opened(sealed)
   }
   seal(secrets: Secrets): string {
-    return seal(JSON.stringify(secrets), this.#keys())
+    return this.sealed(secrets)
   }
 
   /** False while the store is known not to answer. */
   get isAvailable(): boolean {
-    return this.#kv.isAvailable
+    return this.kv.isAvailable
   }
   /** Why the store does not answer. */
   get failure(): string | undefined {
-    return this.#kv.failure
+    return this.kv.failure
   }
   /** Sends a harmless read and a harmless write. */
   probe(): Promise<void> {
-    return this.#kv.probe()
+    return this.kv.probe()
   }
 
   #keysOf(key: string): SessionKeys {
-    return { record: `${this.#prefix}sso2:{${key}}`, data: `${this.#prefix}sess:{${key}}` }
+    return { record: `${this.prefix}sso2:{${key}}`, data: `${this.prefix}sess:{${key}}` }
   }
 }

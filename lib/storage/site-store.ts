@@ -1,6 +1,7 @@
 /** Shared by the stores of this folder: names, encryption of values, and the outage of Redis. */
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
 import { Sso2UnavailableError } from '../errors'
+import type { Kv } from './kv'
 
 /** Creates the error of a command. The error has no cause, because a cause may hold the command's arguments. */
 export function storeUnavailable(): Sso2UnavailableError {
@@ -46,6 +47,36 @@ export interface StoreParts<Commands> {
   readonly prefix: string
   /** Keys of the encryption. The first encrypts, all decrypt. */
   readonly keys: () => readonly Buffer[]
+}
+
+/** A store of a site: the commands, the names of its keys, and values that Redis holds encrypted. */
+export abstract class SiteStore {
+  protected readonly kv: Kv
+  protected readonly prefix: string
+  readonly #keys: () => readonly Buffer[]
+
+  constructor({ kv, prefix, keys }: StoreParts<Kv>) {
+    this.kv = kv
+    this.prefix = prefix
+    this.#keys = keys
+  }
+
+  protected sealed(value: object): string {
+    return sealJson(value, this.#keys())
+  }
+  /** @returns `undefined` if no secret of this process fits */
+  protected opened<T>(text: string): T | undefined {
+    return unsealJson<T>(text, this.#keys())
+  }
+}
+
+/** Encrypts a value as JSON. @param keys the first key encrypts */
+export const sealJson = (value: object, keys: readonly Buffer[]): string => seal(JSON.stringify(value), keys)
+
+/** Decrypts a value with any of the keys. Only this package can have written it. @returns `undefined` if no key fits */
+export function unsealJson<T>(sealed: string, keys: readonly Buffer[]): T | undefined {
+  const text = unseal(sealed, keys)
+  return text === undefined ? undefined : JSON.parse(text)
 }
 
 const NONCE = 12

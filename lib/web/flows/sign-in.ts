@@ -5,7 +5,7 @@
 import { isVoidedByLogoutOfAll } from '../../decide/logout-mark'
 import { isLoggedIn, isSameLogin, lifetimeOf, RECORD_VERSION, type SsoRecord, type User } from '../../decide/record'
 import type { EpochMs } from '../../protocol/claims'
-import { accountName } from '../../storage/account-index'
+import { accountOf } from '../../storage/account-index'
 import type { Secrets } from '../../storage/records'
 import { shortHash } from '../../storage/site-store'
 import type { Context } from '../context'
@@ -103,14 +103,14 @@ export async function beginAnonymous(
 async function moveTo(ctx: Context, record: SsoRecord): Promise<SignInOutcome> {
   const { session, site, res } = ctx
   if (res.headersSent !== false) return 'too_late'
-  const account = isLoggedIn(record) ? accountName(record.user.accountId) : undefined
+  const account = accountOf(record)
   const ended = await endBefore(site, session, record, account)
   if (ended === 'lost') {
     await session.leave('keep_cookie')
     return 'lost'
   }
   const before = session.record
-  const keepsData = !isLoggedIn(before) || accountName(before.user.accountId) === account
+  const keepsData = !isLoggedIn(before) || accountOf(before) === account
   return establish(site, session, record, { data: ended.data, account, keepsData })
 }
 
@@ -171,7 +171,7 @@ async function logOutVoided({ site, req }: Context, sid: string, accountId: stri
 export async function moveLogin(site: Site, session: RequestSession): Promise<void> {
   const { record, key } = session
   if (!record || key === undefined) return
-  const account = isLoggedIn(record) ? accountName(record.user.accountId) : undefined
+  const account = accountOf(record)
   const ended = await endBefore(site, session, record, account)
   if (ended === 'lost') return session.leave('keep_cookie')
   await establish(site, session, record, { data: null, account, keepsData: false })

@@ -4,7 +4,7 @@ import type { Config } from '../../config'
 import { ANONYMOUS, userOf } from '../../decide/identity'
 import { type FailedLogin, failureMessages, type LoginError, type LoginResult } from '../../decide/login'
 import { MAX_RETURN_LENGTH, validateReferer } from '../../decide/return-to'
-import { seal, unseal } from '../../storage/site-store'
+import { sealJson, unsealJson } from '../../storage/site-store'
 import { type Context, contextOf } from '../context'
 import { sendToIdentify } from '../flows/identify'
 import { dropSessionOfOtherBrowser, logIn } from '../flows/log-in'
@@ -111,16 +111,16 @@ const MAX_KEPT_USERNAME = 100
 
 function formAddress({ site }: Context, returnTo: string, { username, hadSession }: SentForm): string {
   const kept = username.length > MAX_KEPT_USERNAME ? '' : username
-  const sealed = seal(JSON.stringify(['form', site.now(), kept, hadSession]), site.config.encryptionKeys())
+  const sealed = sealJson(['form', site.now(), kept, hadSession], site.config.encryptionKeys())
   const address = loginUrl(ownLoginPage(site), returnTo, 'session_ended')
   const whole = `${address}&form=${sealed}`
   return whole.length > MAX_RETURN_LENGTH ? address : whole
 }
 
 function sentForm({ site }: Context, sealed: string | null): SentForm | undefined {
-  const text = sealed === null ? undefined : unseal(sealed, site.config.encryptionKeys())
-  const [purpose, at, username, hadSession] = text?.startsWith('["form",') ? JSON.parse(text) : []
-  return purpose !== undefined && site.now() - at <= SENT_FORM_SECONDS ? { username, hadSession } : undefined
+  const sent = sealed === null ? undefined : unsealJson<unknown>(sealed, site.config.encryptionKeys())
+  const [purpose, at, username, hadSession] = Array.isArray(sent) ? sent : []
+  return purpose === 'form' && site.now() - at <= SENT_FORM_SECONDS ? { username, hadSession } : undefined
 }
 
 function readFormBody(req: Request): Readonly<Record<string, unknown>> {

@@ -4,7 +4,7 @@ import { type Entry, isLoggedIn } from '../../decide/record'
 import { Sso2SetupError } from '../../errors'
 import type { Log } from '../../log/log'
 import { LOG_LINES } from '../../log/log-lines'
-import { accountName } from '../../storage/account-index'
+import { accountOf } from '../../storage/account-index'
 import type { Records } from '../../storage/records'
 import { sessionKey, shortHash, unlessUnavailable } from '../../storage/site-store'
 import { keepPrivate } from '../http/response-headers'
@@ -62,7 +62,7 @@ export class ExternalSession extends RequestSession {
   #hasDataOfAnother(): boolean {
     const [session, account] = String(this.#before[TAG] || '').split('.')
     if (account === undefined) return false
-    if (isLoggedIn(this.record)) return account !== accountName(this.record.user.accountId)
+    if (isLoggedIn(this.record)) return account !== accountOf(this.record)
     return session === shortHash(this.#req.sessionID)
   }
 

@@ -7,7 +7,7 @@ import session from 'express-session'
 import type { Config } from '../../config'
 import { type Entry, isLoggedIn } from '../../decide/record'
 import { LOG_LINES } from '../../log/log-lines'
-import { accountName } from '../../storage/account-index'
+import { accountOf } from '../../storage/account-index'
 import type { Records } from '../../storage/records'
 import { isStoreUnavailable, sessionKey, storeUnavailable } from '../../storage/site-store'
 import { publish } from '../hooks'
@@ -32,6 +32,8 @@ export interface SessionParts {
 /** A session as the browser's cookie names it. */
 export interface FoundSession {
   readonly id: string | undefined
+  /** Key of the session in the store. */
+  readonly key: string | undefined
   readonly entry: Entry | 'unavailable'
   readonly data: string | null
   readonly hadCookie: boolean
@@ -92,8 +94,8 @@ export class OwnSession extends RequestSession implements StoreSession {
   readonly #isCrossSite: boolean
 
   constructor(parts: SessionParts, req: Request, res: Response, found: FoundSession) {
-    const { id, entry, data, hadCookie, mayBegin, dropsCookie } = found
-    super(id === undefined ? undefined : sessionKey(id), entry, hadCookie)
+    const { id, key, entry, data, hadCookie, mayBegin, dropsCookie } = found
+    super(key, entry, hadCookie)
     this.#parts = parts
     this.req = req
     this.res = res
@@ -159,7 +161,7 @@ export class OwnSession extends RequestSession implements StoreSession {
   /** A session without data is alive by its record. */
   #sessionOf(id: string, entry: Entry, text: string | null): session.SessionData | null {
     if (text === null && !isAlive(entry)) return null
-    const sess = sessionIn(text, accountOf(entry))
+    const sess = sessionIn(text, accountIn(entry))
     if (id === this.#id) this.#before = dataIn(sess)
     return sess
   }
@@ -170,7 +172,7 @@ export class OwnSession extends RequestSession implements StoreSession {
     if (this.#cookie === 'keep' || this.gone) return
     const isCurrent = id === this.#id
     const entry = isCurrent ? this.entry : await this.#parts.records.readEntry(sessionKey(id))
-    const account = accountOf(entry)
+    const account = accountIn(entry)
     const text = textOf(sess, account)
     if (isCurrent && (text === null ? !this.hasData : text === this.#savedText)) return
     try {
@@ -248,7 +250,7 @@ export class OwnSession extends RequestSession implements StoreSession {
     this.#isNew = false
     this.key = key
     this.entry = entry
-    const account = accountOf(entry)
+    const account = accountIn(entry)
     const found = dataIn(sessionIn(data, account))
     Object.assign(this.req.session, found)
     this.#before = found
@@ -324,7 +326,5 @@ const isAlive = (entry: Entry | 'unavailable') =>
   entry !== 'unavailable' && (entry.state === 'live' || entry.state === 'empty')
 
 /** Returns the account that the data of a session serve. */
-const accountOf = (entry: Entry | 'unavailable'): string | undefined =>
-  entry !== 'unavailable' && entry.state === 'live' && isLoggedIn(entry.record)
-    ? accountName(entry.record.user.accountId)
-    : undefined
+const accountIn = (entry: Entry | 'unavailable'): string | undefined =>
+  entry !== 'unavailable' && entry.state === 'live' ? accountOf(entry.record) : undefined

@@ -2,13 +2,11 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { isCrossSitePost } from '../../decide/navigation'
 import { ageOf, type Entry, isLoggedIn, lifetimeOf } from '../../decide/record'
-import type { StoredSession } from '../../storage/records'
 import { sessionKey, unlessUnavailable } from '../../storage/site-store'
 import { ExternalSession } from './external-session'
-import { LAZY, OwnSession, type SessionParts } from './own-session'
+import { type FoundSession, LAZY, OwnSession, type SessionParts } from './own-session'
 import { attachedSession, attachSession, type RequestSession } from './request-session'
 import { type FoundCookie, sessionCookieReader } from './session-cookie'
-import { maxAgeOf } from './session-data'
 
 /** Lifetimes are renewed at most once in so many seconds. */
 const RENEW_EVERY_SECONDS = 60
@@ -34,6 +32,7 @@ export class SiteSessions {
     if (id === undefined) {
       this.#attach(req, res, {
         id,
+        key: undefined,
         entry: this.#emptyEntry(),
         data: null,
         hadCookie: isThere,
@@ -42,8 +41,9 @@ export class SiteSessions {
       })
       return next()
     }
-    this.#read(id).then((found) => {
-      this.#attach(req, res, { id, hadCookie: true, mayBegin: true, ...found })
+    const key = sessionKey(id)
+    this.#read(key).then((found) => {
+      this.#renew(this.#attach(req, res, { id, key, hadCookie: true, mayBegin: true, ...found }))
       next()
     }, next)
   }
@@ -54,8 +54,10 @@ export class SiteSessions {
     return attachedSession(req) ?? ExternalSession.read(req, records, config.log)
   }
 
-  #attach(req: Request, res: Response, found: ConstructorParameters<typeof OwnSession>[3]): void {
-    attachSession(req, new OwnSession(this.#parts, req, res, found), LAZY)
+  #attach(req: Request, res: Response, found: FoundSession): OwnSession {
+    const session = new OwnSession(this.#parts, req, res, found)
+    attachSession(req, session, LAZY)
+    return session
   }
 
   /** A POST of another site comes without our cookie, so a session that it began would replace the session of the browser. */
@@ -69,21 +71,18 @@ export class SiteSessions {
     return this.#parts.records.isAvailable ? { state: 'none' } : 'unavailable'
   }
 
-  async #read(id: string): Promise<{ readonly entry: Entry | 'unavailable'; readonly data: string | null }> {
-    const key = sessionKey(id)
+  async #read(key: string): Promise<Pick<FoundSession, 'entry' | 'data'>> {
     const found = await unlessUnavailable(() => this.#parts.records.read(key))
-    if (found === 'unavailable') return { entry: 'unavailable', data: null }
-    this.#renew(key, found)
-    return found
+    return found === 'unavailable' ? { entry: found, data: null } : found
   }
 
   /** Renews the lifetimes of a used session. The request does not wait. A status check renews them too, so most sessions need nothing here. */
-  #renew(key: string, { entry, data }: StoredSession): void {
+  #renew({ key, entry, record, hasData, dataSeconds }: OwnSession): void {
     const { records, config, now } = this.#parts
-    if (entry.state === 'gone' || (entry.state === 'none' && data === null)) return
-    const record = entry.state === 'live' ? entry.record : undefined
+    if (key === undefined || entry === 'unavailable' || entry.state === 'gone') return
+    if (entry.state === 'none' && !hasData) return
     const seconds = lifetimeOf(record, now(), config)
-    const lifetimes = { record: seconds, data: maxAgeOf(data) ?? seconds }
+    const lifetimes = { record: seconds, data: dataSeconds ?? seconds }
     const shortest = Math.min(lifetimes.record, lifetimes.data)
     if (record && isLoggedIn(record) && ageOf(record.checkedAt, now()) < shortest / 10) return
     if (now() - this.#renewedSince >= RENEW_EVERY_SECONDS || this.#renewed.size >= MAX_RENEWED) {
