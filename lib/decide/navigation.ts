@@ -2,6 +2,7 @@
  * Classifies requests: page loads, which can follow a redirect through Identify; readers of a refusal; crawlers; POSTs of other sites.
  * Pure. Threats F1, R9.
  */
+import { createIsbotFromList, list } from 'isbot'
 
 /** Method and headers of a request, as Node gives them. */
 export interface RequestShape {
@@ -67,23 +68,22 @@ export function readerOf(shape: RequestShape): Reader {
 }
 
 /**
- * How crawlers, link previews and programs announce themselves. Common words are left out (news, reader, monitor): newspapers' own apps have
- * such names. CUBOT is a telephone.
+ * User agents with words that newspapers give to their own apps. isbot takes some of these words for bots, so its patterns for them are left
+ * out. It keeps the names of crawlers, and what they say of themselves.
  */
-const ANNOUNCEMENT = new RegExp(
-  [
-    /(?<!cu)bots?(?![a-z])|crawl|spider|slurp|scraper|\+https?:|compatible;(?! (?:MSIE|Konqueror))/,
-    /externalhit|meta-external|lighthouse|google(?:other|-inspectiontool| favicon| web preview)|bingpreview/,
-    /^(?:google|mediapartners-google|feedfetcher)/,
-    /^(?:curl|wget|python|go-http-client|java|apache-httpclient|axios|node|okhttp|libwww|lwp|whatsapp|scrapy)\b[/-]?/,
-  ]
-    .map(({ source }) => source)
-    .join('|'),
-  'i',
-)
+const APPS = [
+  'News/3',
+  'DailyNews/3.1',
+  'Daily News 3.1 (iPhone; iOS 18.1)',
+  'Reader/3.1 (Android 15)',
+  'TrackerRSS/2 (Android 15)',
+  `Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 MorningFeed Radar RSS/2
+    NewsTools Archive Library Insight Monitor Search Check Checker Discovery Preview Scan Detect Capture Catch Download Audit Measure Advisor`,
+]
+const isCrawler = createIsbotFromList(list.filter((pattern) => !APPS.some((app) => new RegExp(pattern, 'i').test(app))))
 
 /** Does a crawler or program announce itself? */
-export const isAnnouncedCrawler = (userAgent: string | undefined): boolean => ANNOUNCEMENT.test(userAgent ?? '')
+export const isAnnouncedCrawler = (userAgent: string | undefined): boolean => isCrawler(userAgent)
 
 interface Sender {
   readonly secFetchSite: string | undefined

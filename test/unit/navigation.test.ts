@@ -82,7 +82,8 @@ test.each([
   'facebookexternalhit/1.1',
   'Mediapartners-Google',
   'Mozilla/5.0 (compatible; ChatGPT-User/1.0; +https://openai.com/bot)',
-  'curl/8.5.0',
+  'Mozilla/5.0 (compatible; Yahoo! Slurp; http://help.yahoo.com/help/us/ysearch/slurp)',
+  'Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)',
   'python-requests/2.32.0',
 ])('a crawler or program that announces itself: %s', (agent) => {
   expect(isAnnouncedCrawler(agent)).toBe(true)
