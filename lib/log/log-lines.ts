@@ -128,18 +128,6 @@ export const LOG_LINES = {
     check:
       '1. that all processes have the same redis (REDIS_URL) and sessionSecret (SSO2_SESSION_SECRET); 2. that cookies of siteUrl reach the site; 3. that no other site on this host name has the same session.cookieName',
   },
-  redisEviction: {
-    heading: 'Redis evicts keys',
-    happened: 'Redis may evict keys',
-    users: 'Under memory pressure users are logged out, and pending logouts are lost',
-    check: 'that maxmemory-policy is noeviction',
-  },
-  redisLostData: {
-    heading: 'Redis has lost its data',
-    happened: 'The store is empty: Redis has lost its data, and sessions were lost',
-    users: 'A redirect logs users in again, and data of req.session such as baskets are gone',
-    check: 'that Redis keeps its data over a restart (appendonly yes), and that nothing deletes its keys',
-  },
   sessionNotSaved: {
     heading: 'A session could not be saved',
     happened: 'A session could not be saved: Redis did not take the data of a page',

@@ -11,8 +11,6 @@ import { storeUnavailable } from './site-store'
 const COMMAND_MS = 300
 const PROBE_EVERY_MS = 1000
 const MAX_SILENCES = 3
-/** Keys to try until one is on a given master. A master that has none of them has no slots any more. */
-const MAX_PROBE_KEYS = 5000
 /** Owner of all keys without a Cluster, or until the Cluster is connected. */
 const ANY = ''
 
@@ -21,13 +19,10 @@ export interface GuardListener {
   failed(failure: RedisFailure): void
   /** All known servers answer reads and writes again. @param failure the last failure before */
   recovered(failure: RedisFailure): void
-  /** A server has lost its data. */
-  lostData?(node: string | undefined): void
-  connected?(): void
 }
 
 /** A server, as its guard uses it. */
-export interface GuardedServer extends Pick<GuardListener, 'failed' | 'recovered'> {
+export interface GuardedServer extends GuardListener {
   readonly node?: string | undefined
   /** Sends one read and one write. */
   probe(): Promise<void>
@@ -128,39 +123,28 @@ export class RedisGuard {
   }
 }
 
-/** Commands with which a guard probes its server, at a key of that server. */
-export interface ProbeCommands {
-  /** @returns whether the key has a value */
-  read(key: string): Promise<boolean>
-  write(key: string): Promise<unknown>
+/** How the guards of a client probe and report. */
+export interface GuardOptions {
+  /** Begins the keys of probes, because a user of Redis may be limited to the keys of its site. */
+  readonly prefix: string
+  /** Reads and writes a key. */
+  probe(key: string): Promise<unknown>
+  /** Ends a silent connection, if this package opened it. */
+  readonly cut?: (() => void) | undefined
+  readonly listener?: GuardListener | undefined
 }
 
-/** The guards of a client. */
+/** The guards of a client. Listens to the errors of the client, so that the site does not need a listener. */
 export class RedisGuards {
   readonly #redis: Redis | Cluster
-  readonly #prefix: string
-  readonly #commands: ProbeCommands
-  readonly #listener: GuardListener | undefined
-  readonly #cut: (() => void) | undefined
+  readonly #options: GuardOptions
   readonly #guards = new Map<string, RedisGuard>()
-  /** Keys that a probe has written. A key that is missing later was lost with all other data. */
-  readonly #written = new Set<string>()
+  readonly #anyKey: string
 
-  /**
-   * Listens to the errors of the client, so that the site does not need a listener.
-   * @param prefix begins the keys of probes, because a user of Redis may be limited to the keys of its site
-   * @param cut ends a silent connection, if this package opened it
-   */
-  constructor(
-    redis: Redis | Cluster,
-    { prefix, cut, ...commands }: ProbeCommands & { readonly prefix: string; readonly cut?: (() => void) | undefined },
-    listener?: GuardListener,
-  ) {
+  constructor(redis: Redis | Cluster, options: GuardOptions) {
     this.#redis = redis
-    this.#prefix = prefix
-    this.#commands = commands
-    this.#cut = cut
-    this.#listener = listener
+    this.#options = options
+    this.#anyKey = `${options.prefix}any`
     allowListeners(redis, 1) // many sites may share a client
     redis.on('error', this.#onError).on('node error', this.#onNodeError).on('ready', this.#onReady)
     if (redis.status === 'ready') this.#onReady()
@@ -168,7 +152,7 @@ export class RedisGuards {
 
   /** Sends a command for a key. @throws {Sso2UnavailableError} without an answer in time, or after a refusal */
   run<T>(key: string, command: () => Promise<T>): Promise<T> {
-    return this.#guardOf(this.ownerOf(key)).run(command)
+    return this.#guardOf(key).run(command)
   }
 
   /** Returns the address of the master that has a key. */
@@ -187,7 +171,7 @@ export class RedisGuards {
 
   /** Reads and writes one key. @throws {Sso2UnavailableError} if one of both fails */
   probe(): Promise<void> {
-    return this.#guardOf(this.ownerOf(this.#probeKey(0))).probe()
+    return this.#guardOf(this.#anyKey).probe()
   }
 
   /** Ends probes and reports. */
@@ -201,56 +185,47 @@ export class RedisGuards {
     return [...this.#guards.values()]
   }
 
-  #guardOf(owner: string): RedisGuard {
+  /** Returns the guard of the server that has a key. */
+  #guardOf(key: string): RedisGuard {
+    const owner = this.ownerOf(key)
     const known = this.#guards.get(owner)
     if (known) return known
+    const { cut } = this.#options
     const guard = new RedisGuard({
       node: owner === ANY ? undefined : owner,
-      probe: () => this.#probe(owner),
+      probe: () => this.#probe(owner, key),
       failed: this.#onFailure,
-      recovered: (failure) => this.failure ?? this.#listener?.recovered(failure),
-      ...(this.#cut && { cut: this.#cut }),
+      recovered: (failure) => this.failure ?? this.#options.listener?.recovered(failure),
+      ...(cut && { cut }),
     })
     this.#guards.set(owner, guard)
     return guard
   }
 
-  #probeKey(index: number): string {
-    return `${this.#prefix}probe:{${index}}`
-  }
-
-  /** Reads and writes a key of a server. Searches the key each time, because slots move. A server without slots is forgotten. */
-  async #probe(owner: string): Promise<void> {
-    for (let index = 0; index < MAX_PROBE_KEYS; index += 1) {
-      const key = this.#probeKey(index)
-      if (this.ownerOf(key) !== owner) continue
-      const wasThere = this.#written.has(key)
-      const isThere = await this.#commands.read(key)
-      await this.#commands.write(key)
-      if (wasThere && !isThere) this.#listener?.lostData?.(owner === ANY ? undefined : owner)
-      this.#written.add(key)
-      return
-    }
+  /** Probes a server with a key in the slot of one of its keys. A server that the slot has left is forgotten. */
+  async #probe(owner: string, key: string): Promise<void> {
+    const [, tag = key] = /\{([^}]+)\}/.exec(key) ?? []
+    if (this.ownerOf(key) === owner) return void (await this.#options.probe(`${this.#options.prefix}probe:{${tag}}`))
     this.#guards.get(owner)?.close()
     this.#guards.delete(owner)
   }
 
   readonly #onError = (error: unknown) => {
-    for (const guard of this.#guards.size === 0 ? [this.#guardOf(ANY)] : this.#all()) guard.connectionFailed(error)
+    for (const guard of this.#guards.size === 0 ? [this.#guardOf(this.#anyKey)] : this.#all())
+      guard.connectionFailed(error)
   }
 
   /** Reports failures of known masters. Replicas and masters without slots do not concern the site. */
   readonly #onNodeError = (error: unknown, node: string) => this.#guards.get(node)?.connectionFailed(error)
 
   readonly #onReady = () => {
-    this.#listener?.connected?.()
-    const owners = new Set((this.#redis as Partial<Cluster>).slots?.map(([owner = ANY]) => owner) ?? [ANY])
-    for (const owner of owners) this.#guardOf(owner).connected()
+    if (this.#guards.size === 0) this.#guardOf(this.#anyKey)
+    for (const guard of this.#all()) guard.connected()
   }
 
   /** Reports a failure with its cause. After a lost connection, the client knows the cause when the next connection fails. */
   readonly #onFailure = (failure: RedisFailure) => {
-    if (hasCause(failure) || !isReconnecting(this.#redis)) this.#listener?.failed(failure)
+    if (hasCause(failure) || !isReconnecting(this.#redis)) this.#options.listener?.failed(failure)
   }
 }
 

@@ -99,16 +99,15 @@ function setsOf(redis: ScriptedRedis, run: RunForKey) {
 export function redisKv(client: Redis | Cluster, owned: boolean, listener?: GuardListener, prefix = 'sso2:'): Kv {
   const redis = withScripts(client)
   const whenSelected = inDatabase(client)
-  const guards = new RedisGuards(
-    client,
-    {
-      prefix,
-      read: async (key) => (await whenSelected(() => redis.mget(key)))[0] !== null,
-      write: (key) => whenSelected(() => redis.sso2Probe(2, key, `${key}:absent`)),
-      cut: owned ? () => (client as Redis).stream?.destroy() : undefined,
+  const guards = new RedisGuards(client, {
+    prefix,
+    probe: async (key) => {
+      await whenSelected(() => redis.mget(key))
+      await whenSelected(() => redis.sso2Probe(2, key, `${key}:absent`))
     },
+    cut: owned ? () => (client as Redis).stream?.destroy() : undefined,
     listener,
-  )
+  })
   const run: RunForKey = (key, command) => guards.run(key, () => whenSelected(command))
   const read: Read = (keys) => run(keys[0] ?? '', () => redis.mget(...keys))
   return {

@@ -33,7 +33,7 @@ return 1`
  * KEYS probe, absent. Writes the first, and tries every command of the other scripts and calls on the second, which does not exist.
  */
 const PROBE = `
-redis.call('set', KEYS[1], '1', 'EX', 7776000)
+redis.call('set', KEYS[1], '1', 'EX', 60)
 redis.call('get', KEYS[2])
 redis.call('exists', KEYS[2])
 redis.call('incrby', KEYS[2], 1)

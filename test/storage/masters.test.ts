@@ -3,7 +3,6 @@ import calculateSlot from 'cluster-key-slot'
 import { type Cluster, Redis } from 'ioredis'
 import { type RedisFailure, redisFailureReason } from '../../lib/log/redis-failure-advice'
 import type { Kv } from '../../lib/storage/kv'
-import { evictionCheck } from '../../lib/storage/open-store'
 import { RedisGuards } from '../../lib/storage/redis-guard'
 import { redisKv } from '../../lib/storage/redis-kv'
 import { keyOn, masterOf, startCluster } from '../support/cluster'
@@ -26,11 +25,7 @@ const listener = {
   },
 }
 const guardsOf = (client: Redis | Cluster) =>
-  new RedisGuards(
-    client,
-    { prefix: 'masters:', read: async (key) => (await client.exists(key)) === 1, write: (key) => client.set(key, '1') },
-    listener,
-  )
+  new RedisGuards(client, { prefix: 'masters:', probe: (key) => client.set(key, '1'), listener })
 
 /** So many commands for a key that nobody answers. */
 async function miss(guards: RedisGuards, key: string, times: number): Promise<void> {
@@ -72,16 +67,6 @@ describe('a Cluster', () => {
 
   const ownerOf = (key: string) => String(cluster.slots[calculateSlot(key)]?.[0])
 
-  test('each master is looked at for what it evicts', async () => {
-    const masters = cluster.nodes('master')
-    for (const master of masters) await master.config('SET', 'maxmemory', '100mb', 'maxmemory-policy', 'allkeys-lru')
-    const said: string[] = []
-    evictionCheck(cluster, (text) => void said.push(text))()
-    while (said.length < 3) await pause(10)
-    expect(new Set(said)).toEqual(new Set([expect.stringContaining('allkeys-lru')]))
-    for (const master of masters) await master.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction')
-  })
-
   test('three silences of a master: its keys fail at once, other keys are served, and it is asked until it answers', async () => {
     await miss(guards, third, 3)
     expect(await Promise.all([first, second, third].map((key) => isSilent(guards, key)))).toEqual([false, false, true])
@@ -101,7 +86,8 @@ describe('a Cluster', () => {
     cluster.slots = slots
   })
 
-  test('the error of a node is that of its master, and the error of a node without keys of the site is none', () => {
+  test('the error of a node is that of its master, and the error of a node without keys of the site is none', async () => {
+    await guards.run(second, async () => 'sent')
     const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
     cluster.emit('node error', refused, '127.0.0.1:1')
     expect([guards.failure, failures]).toEqual([undefined, []])

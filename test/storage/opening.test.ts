@@ -11,7 +11,7 @@ import { startRedis, type TestRedis } from '../support/redis'
 import { standStill } from '../support/stand-still'
 import { eventually, untilAnswered } from '../support/wait'
 
-/* How a store is opened and watched, with a Redis whose settings change. */
+/* How a store is opened and watched. */
 
 let redis: TestRedis
 let admin: Redis
@@ -19,10 +19,6 @@ beforeAll(async () => {
   redis = await startRedis()
   admin = openRedis(redis.url)
   await once(admin, 'ready')
-})
-beforeEach(async () => {
-  await admin.config('SET', 'maxmemory', '0')
-  await admin.config('SET', 'maxmemory-policy', 'noeviction')
 })
 afterAll(async () => {
   admin.disconnect()
@@ -90,25 +86,6 @@ test('a client of our own ends with the store, and one of the site stays', async
   expect(await untilAnswered(() => given.kv.mget(['a']))).toEqual(['1'])
   await given.kv.close()
   expect(admin.status).toBe('ready')
-})
-
-test.each<[name: string, settings: Record<string, string>, says: string | undefined]>([
-  ['evicts nothing', {}, undefined],
-  [
-    'evicts',
-    { maxmemory: '100mb', 'maxmemory-policy': 'allkeys-lru' },
-    'express-sso2: Redis may evict keys (maxmemory-policy allkeys-lru). Under memory pressure users are logged out, and pending logouts are lost. Check that maxmemory-policy is noeviction. See "Redis evicts keys" in docs/troubleshooting.md.',
-  ],
-])('a Redis that %s is told of once, and only where it loses something', async (_name, settings, says) => {
-  for (const [name, value] of Object.entries(settings)) await admin.config('SET', name, value)
-  const { kv, client, lines } = opened(redis.url)
-  await connected(client)
-  await client?.info()
-  client?.emit('ready')
-  await client?.info()
-  await client?.ping()
-  expect(lines).toEqual(says === undefined ? [] : [says])
-  await kv.close()
 })
 
 test('a read goes at once while no other waits, those that come meanwhile go in one command, and none goes without a key', async () => {

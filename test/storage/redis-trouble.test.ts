@@ -150,21 +150,6 @@ test('TLS: the line names the scheme that is wrong, and NODE_EXTRA_CA_CERTS for 
   }
 })
 
-test.each<[how: string, folder: string | undefined, lines: unknown[]]>([
-  ['empty: a line says that sessions were lost', undefined, [expect.stringMatching(/sessions were lost/)]],
-  ['with its data: no line says so', folder, []],
-])('a Redis comes back %s', async (_how, kept, lines) => {
-  const data = kept === undefined ? {} : { folder: kept }
-  const before = await startRedis(data)
-  const store = opened(before.url)
-  await untilAnswered(() => store.kv.probe())
-  await before.stop()
-  await failing(store)
-  servers.push(await startRedis({ port: before.port, ...data }))
-  await eventually(async () => store.lines.some((text) => text.includes('responds again')))
-  expect(store.lines.filter((text) => text.includes('The store is empty'))).toEqual(lines)
-})
-
 test('a Redis that is full: the log says so, and that it takes writes again', async () => {
   const store = opened(server.url)
   await untilAnswered(() => store.kv.probe())
