@@ -15,25 +15,14 @@ import { LOG_LINES, type LogLine } from './log-lines'
 /** A step that can fail: a hook, its default, or an operation of the SSO system. */
 export type Step = 'exchangeTicket' | 'loadUser' | Operation
 
-/** Kind of a failure. `token`: the site refused the response. */
-type FailureKind =
-  | 'no_answer'
-  | 'slow'
-  | 'failing'
-  | 'too_many'
-  | 'nowhere'
-  | 'refused'
-  | 'unreadable'
-  | 'token'
-  | 'thrown'
+/** Kind of a failure. `token`: the site refused the response. `unreadable`: the response is of something else. */
+type FailureKind = 'no_answer' | 'slow' | 'failing' | 'too_many' | 'refused' | 'unreadable' | 'token' | 'thrown'
 
 /** A failed step. */
 export interface FailedStep {
   readonly step: Step
   readonly error: unknown
   readonly isHookOfSite: boolean
-  /** Start of the call, in milliseconds by a monotonic clock. The failure is outdated if a recovery was logged since. */
-  readonly beganAt?: number
 }
 
 /** The log line of a failure. */
@@ -53,7 +42,6 @@ const looksAt = (system: string, address: string, accepted: string): AdviceTexts
   slow: `whether ${system} is slow, or a firewall drops the packets`,
   failing: system,
   too_many: 'how many calls your sites send. The package pauses them for a while',
-  nowhere: address,
   refused: accepted,
   unreadable: address,
 })
@@ -162,8 +150,7 @@ const isRefusedByApi = ({ httpStatus, message }: Sso2ResponseError) =>
 function kindOfStatus(status: number): FailureKind {
   if (status >= 500) return 'failing'
   if (status === 429) return 'too_many'
-  if ([400, 401, 403].includes(status)) return 'refused'
-  return status < 300 ? 'unreadable' : 'nowhere'
+  return [400, 401, 403].includes(status) ? 'refused' : 'unreadable'
 }
 
 /** Returns the detail that distinguishes two failures of the same kind. Each detail is logged once a minute. */

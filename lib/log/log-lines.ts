@@ -115,12 +115,6 @@ export const LOG_LINES = {
     users: 'First-time visitors get that page without login',
     check: 'that no page needs such an address. Keep its state in req.session',
   },
-  lostBrowsers: {
-    heading: 'No browser returns from Identify',
-    happened: 'Identify works, but no browser has returned to the landing page',
-    users: 'Users see an error page, or endless loading',
-    check: 'that sso.router is mounted at the path of siteUrl (SSO2_SITE_URL), and that the proxy passes that path on',
-  },
   redirectLoop: {
     heading: 'Redirect loop',
     happened: 'Redirect loop stopped: a browser came back from Identify several times without a session',
@@ -139,12 +133,6 @@ export const LOG_LINES = {
     happened: 'Step failed',
     users: 'Logged-in users stay logged in for {grace}. If this lasts, new visitors get pages without login',
     check: 'ssoUrl (SSO2_URL)',
-  },
-  ssoSlow: {
-    heading: 'The SSO system is slow',
-    happened: 'Session Status calls are slow',
-    users: 'Users wait. If the calls reach their limit, logins get 503 and new visitors get pages without login',
-    check: 'why the SSO system is slow. The option timeoutMs (SSO2_TIMEOUT_MS) sets the limit',
   },
   ticketExchangeFailed: {
     heading: 'The ticket could not be exchanged',

@@ -1,8 +1,7 @@
 /**
- * Writes the log lines of a site to the site's logger, without secrets. Each cause is logged at most once a minute.
- * After a recovery is logged, the next failure is logged at once.
+ * Writes the log lines of a site to the site's logger, without secrets. Each cause is logged at most once a minute, so a system that fails and
+ * recovers all the time does not fill the log.
  */
-
 import { describeError } from './describe-error'
 import { type FailedStep, failureAdvice } from './failure-advice'
 import { type LogLine, logText } from './log-lines'
@@ -19,19 +18,6 @@ export interface Logger {
 /** Precedes each frame of a stack. */
 const NEXT_LINE = '\n    '
 const EVERY_MS = 60_000
-/** No site has as many causes. Beyond this number, the log forgets the oldest cause. */
-const MAX_CAUSES = 500
-
-/**
- * Recoveries of a topic in a minute after which the next failure is logged at once. Further recoveries have no such effect, because a
- * system with constant failures and recoveries would fill the log.
- */
-const MAX_ALL_CLEARS = 3
-
-/** A secret in a text, or `undefined`. */
-type Secret = string | undefined
-
-const topicOf = (cause: string) => cause.split(':', 1)[0] ?? ''
 
 interface LoggedCause {
   readonly at: number
@@ -49,10 +35,6 @@ export class Log {
   readonly #logged = new Map<string, LoggedCause>()
   /** Topics with a log line since their last recovery. */
   readonly #open = new Set<string>()
-  /** Times of the latest recoveries of a topic, at most `MAX_ALL_CLEARS`. */
-  readonly #allClears = new Map<string, readonly number[]>()
-  /** When the last recovery of a topic was logged. */
-  readonly #overAt = new Map<string, number>()
 
   constructor(logger: Logger, secrets: readonly string[] = [], grace = 'a while') {
     this.#logger = logger
@@ -71,9 +53,7 @@ export class Log {
   }
 
   /** Logs a failed step. @param secrets that the error may contain besides the site's own: ticket, tokens, password, session ID */
-  failed(topic: string, failure: FailedStep, secrets: readonly Secret[] = []): void {
-    const { beganAt = Number.POSITIVE_INFINITY } = failure
-    if (beganAt < (this.#overAt.get(topic) ?? 0)) return
+  failed(topic: string, failure: FailedStep, secrets: readonly (string | undefined)[] = []): void {
     const { cause, line, frames } = failureAdvice(failure)
     this.#logOnce('warn', `${topic}:${cause}`, () => [logText(line), ...frames].join(NEXT_LINE), secrets)
   }
@@ -85,38 +65,23 @@ export class Log {
     this.#logOnce('warn', cause, () => [first, ...frames].join(NEXT_LINE))
   }
 
-  /** Logs the recovery of a topic with an earlier log line. The next failure of the topic is then logged at once, even within the minute. */
+  /** Logs the recovery of a topic with an earlier log line. */
   over(topic: string, message: string): void {
-    if (!this.#open.delete(topic)) return
-    this.#say('info', message)
-    const now = performance.now()
-    this.#overAt.set(topic, now)
-    const recent = (this.#allClears.get(topic) ?? []).filter((at) => now - at < EVERY_MS)
-    if (recent.length >= MAX_ALL_CLEARS) return
-    this.#allClears.set(topic, [...recent, now])
-    for (const [cause, known] of this.#logged)
-      if (topicOf(cause) === topic) this.#logged.set(cause, { ...known, at: Number.NEGATIVE_INFINITY })
+    if (this.#open.delete(topic)) this.#say('info', message)
   }
 
-  #logOnce(level: keyof Logger, cause: string, textOf: () => string, secrets: readonly Secret[] = []): void {
+  #logOnce(level: keyof Logger, cause: string, textOf: () => string, secrets: readonly (string | undefined)[] = []) {
     const now = performance.now()
     const last = this.#logged.get(cause)
     if (last && now - last.at < EVERY_MS) {
       last.suppressed += 1
       return
     }
-    this.#note(cause, now)
+    this.#logged.set(cause, { at: now, suppressed: 0 })
+    this.#open.add(cause.split(':', 1)[0] ?? '')
     const more = last && last.suppressed > 0 ? ` (${last.suppressed} more like it since the last line)` : ''
     const known = [...this.#secrets, ...secrets.filter((secret) => secret !== undefined)]
     this.#say(level, `${maskSecrets(textOf().replace('{grace}', this.#grace), known)}${more}`)
-  }
-
-  #note(cause: string, now: number): void {
-    this.#logged.delete(cause) // the newest is last
-    this.#logged.set(cause, { at: now, suppressed: 0 })
-    this.#open.add(topicOf(cause))
-    const [oldest] = this.#logged.keys()
-    if (this.#logged.size > MAX_CAUSES && oldest !== undefined) this.#logged.delete(oldest)
   }
 
   /** Writes a line. A logger that fails breaks no page and ends no process. */

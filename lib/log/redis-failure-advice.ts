@@ -51,7 +51,6 @@ interface Fields {
   readonly command?: { readonly name?: unknown } | undefined
   /** The error of a Cluster in which no node answers. */
   readonly lastNodeError?: unknown
-  readonly previousErrors?: unknown
 }
 
 const fieldsOf = (error: unknown): Fields => (typeof error === 'object' && error !== null ? error : {})
@@ -143,9 +142,8 @@ export function redisRefusalCode(error: unknown): string | undefined {
 
 /** Returns the code of Node.js or of a refusal, or the time-out. */
 function causeOf(error: unknown): string | undefined {
-  const { name, message, code, lastNodeError, previousErrors } = fieldsOf(error)
+  const { name, message, code, lastNodeError } = fieldsOf(error)
   if (lastNodeError !== undefined) return causeOf(lastNodeError)
-  if (Array.isArray(previousErrors) && previousErrors.length > 0) return causeOf(previousErrors[0])
   if (typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code)) return code
   if (name === 'ParserError') return NOT_REDIS
   return message === NO_ANSWER ? NO_ANSWER : redisRefusalCode(error)

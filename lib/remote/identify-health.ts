@@ -17,9 +17,6 @@ const PROBE_AFTER_MS = 1000
 const QUIET_MS = 30_000
 /** While the breaker is open, a browser may pass so often, because Identify may refuse the probe and serve browsers. */
 const TRIAL_EVERY_MS = 5000
-/** If this many browsers were redirected, the first this long ago, and none came back, the log says so. */
-const MIN_REDIRECTS = 3
-const LOST_MS = 10_000
 
 /** Operations of the client for the watch over Identify. */
 export type IdentifyClient = Pick<Sso2Client, 'identifyUrl' | 'readLanding' | 'probe' | 'isAvailable'>
@@ -51,29 +48,19 @@ export class IdentifyHealth {
   #failingSince: EpochSeconds | undefined
   #quietUntilMs = 0
   #lastRedirectMs = 0
-  readonly #startedAt: EpochSeconds
-  /** Has the last probe been good? */
-  #hasWorked = false
-  #hasSeenReturn = false
-  #redirects = 0
-  #firstRedirectMs = 0
   /** Has any browser ever brought a cookie of the site to the landing page? */
   #hasSeenCookies = false
 
   constructor(client: IdentifyClient, options: IdentifyHealthOptions) {
     this.#client = client
     this.#options = options
-    this.#startedAt = options.now()
   }
 
   noteRedirect(): void {
     const nowMs = performance.now()
-    if (this.#redirects === 0) this.#firstRedirectMs = nowMs
-    this.#redirects += 1
     this.#lastRedirectMs = nowMs
     this.#awaitedSince ??= this.#options.now()
     this.#breaker.startProbing(Math.max(PROBE_AFTER_MS, this.#quietUntilMs - nowMs))
-    if (this.#hasWorked) this.#logLostBrowsers()
   }
 
   /**
@@ -81,7 +68,6 @@ export class IdentifyHealth {
    * @param since time of the redirect of that browser, or the start of its session, because a landing page began the session
    */
   noteReturnFromIdentify(since: EpochSeconds): void {
-    this.#hasSeenReturn ||= since >= this.#startedAt
     if (since < (this.#awaitedSince ?? Number.POSITIVE_INFINITY) || since <= (this.#failingSince ?? 0)) return
     this.#quietUntilMs = 0
     this.#noteSuccess()
@@ -125,15 +111,12 @@ export class IdentifyHealth {
       if (isProbeRefused(error)) return this.#logRefusedProbe(error)
       if (!(error instanceof MisdirectedError))
         this.#options.log.failed('identify', { step: 'identify', error, isHookOfSite: false })
-      this.#hasWorked = false
       this.#failingSince ??= began.second
       this.#breaker.noteFailure('probe', began.ms, error)
       throw error
     }
-    this.#hasWorked = true
     this.#quietUntilMs = performance.now() + QUIET_MS
     this.#noteSuccess(began.ms)
-    this.#logLostBrowsers()
   }
 
   /** Calls Identify as a browser would. A successful call creates an anonymous session at the SSO system. */
@@ -161,15 +144,6 @@ export class IdentifyHealth {
     if (this.#breaker.isAvailable) this.#breaker.stopProbing()
     const happened = `Identify refuses the health check of this site (HTTP ${httpStatus})`
     this.#options.log.warn('identify:refused', { ...LOG_LINES.identifyProbeRefused, happened })
-  }
-
-  /** Logs a warning if Identify works, but no browser has ever come back. */
-  #logLostBrowsers(): void {
-    const { landingUrl = 'the landing page', log } = this.#options
-    if (this.#hasSeenReturn || this.#redirects < MIN_REDIRECTS || performance.now() - this.#firstRedirectMs < LOST_MS)
-      return
-    const happened = `Identify works, but none of ${this.#redirects} browsers has returned to ${landingUrl}`
-    log.warn('trips:lost', { ...LOG_LINES.lostBrowsers, happened })
   }
 }
 

@@ -6,7 +6,7 @@
  */
 import type { Config } from '../config'
 import { Sso2ConfigError } from '../errors'
-import { LOG_LINES, RECOVERIES } from '../log/log-lines'
+import { RECOVERIES } from '../log/log-lines'
 import { IdentifyHealth } from './identify-health'
 import { type PlatformApi, ServiceApi, scopes } from './platform-api'
 import { Sso2Client } from './sso2'
@@ -19,12 +19,8 @@ export function makeClient(config: Config): Sso2Client {
     ...config,
     clientSecret: config.clientSecrets(),
     watch: {
-      failed: (step, error, beganAt) => log.failed('sso', { step, error, isHookOfSite: false, beganAt }),
+      failed: (step, error) => log.failed('sso', { step, error, isHookOfSite: false }),
       back: () => log.over('sso', RECOVERIES.sso),
-      slow: (averageMs, limitMs) => {
-        const happened = `Session Status calls have taken ${averageMs} ms on average for two minutes, and their limit is ${limitMs} ms`
-        log.warn('slow', { ...LOG_LINES.ssoSlow, happened })
-      },
     },
   })
 }

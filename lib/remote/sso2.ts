@@ -22,12 +22,10 @@ import { retryAfterSeconds, sendCall } from './http'
 
 /** Gets notified of failures and recoveries of the SSO system. */
 export interface ClientWatch {
-  /** Called if a call got no usable response, or a response that refuses the site's tokens (`invalid_token`). @param beganAt start of the call, by `performance.now()` */
-  failed(operation: Operation, error: unknown, beganAt: number): void
+  /** Called if a call got no usable response, or a response that refuses the site's tokens (`invalid_token`). */
+  failed(operation: Operation, error: unknown): void
   /** Called when the SSO system responds again after failures. */
   back(): void
-  /** Called after each Session Status call while these calls have needed more than half of their limit for two minutes, on average. */
-  slow?(averageMs: number, limitMs: number): void
 }
 
 /** Options of `Sso2Client`. */
@@ -109,10 +107,6 @@ async function againIfNotSent<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Share of a new duration in the average. */
-const NEWEST_SHARE = 0.2
-const SLOW_FOR_MS = 120_000
-
 /**
  * The five operations of SSO2 for an API client. Works without Express. Interface: "SSO2 endpoints".
  *
@@ -128,9 +122,6 @@ export class Sso2Client {
   /** Index of the key that signs. All keys verify. */
   #keyInUse = 0
   readonly #breaker: Breaker
-  /** Average duration of Session Status calls, and since when the average is more than half of the limit. */
-  #averageMs: number | undefined
-  #slowSince: number | undefined
   /** The site's clock minus the SSO system's in seconds, from the last signed back-channel response. */
   #clockOffset: number | undefined
 
@@ -227,28 +218,18 @@ export class Sso2Client {
   async #watched({ operation, attempt }: SsoCall, send: () => Promise<SessionToken>): Promise<SessionToken> {
     const beganAt = performance.now()
     const fail = (error: unknown) => {
-      this.#options.watch?.failed(operation, error, beganAt)
+      this.#options.watch?.failed(operation, error)
       if (isFault(error)) this.#breaker.noteFailure(attempt, beganAt, error)
     }
     try {
       const answer = await send()
       if (answer.err === 'invalid_token') fail(new Sso2ResponseError(operation, undefined, 'invalid_token'))
-      else if (attempt !== 'user_call') this.#noteSuccess(beganAt)
+      else if (attempt !== 'user_call') this.#breaker.noteSuccess(beganAt)
       return answer
     } catch (error) {
       fail(error)
       throw error
     }
-  }
-
-  #noteSuccess(beganAt: number): void {
-    this.#breaker.noteSuccess(beganAt)
-    const now = performance.now()
-    const before = this.#averageMs ?? now - beganAt
-    this.#averageMs = before + (now - beganAt - before) * NEWEST_SHARE
-    this.#slowSince = this.#averageMs > this.#timeoutMs / 2 ? (this.#slowSince ?? now) : undefined
-    if (now - (this.#slowSince ?? now) >= SLOW_FOR_MS)
-      this.#options.watch?.slow?.(Math.round(this.#averageMs), this.#timeoutMs)
   }
 
   /**

@@ -257,26 +257,6 @@ test('where the site has its landing page elsewhere, a good token is enough', as
 
 /* What the operator is told of browsers. */
 
-const lost = () => lines.filter((line) => line.includes('Identify works, but'))
-
-/** So many visitors, the last one of them so long after the first. */
-async function visitors(front: IdentifyHealth, many: number, ms: number) {
-  redirects(front, many - 1)
-  await clock.pass(ms)
-  front.noteRedirect()
-  await clock.pass(1100)
-}
-
-test.each([
-  [3, 9500, 0],
-  [3, 10_000, 1],
-])('that %i browsers are not back after %i ms is told %i times', async (sent, ms, times) => {
-  const { front } = channel()
-  await visitors(front, sent, ms)
-  const line = new RegExp(`none of ${sent} browsers has returned to http.*/sso2/landing\\..*sso\\.router`)
-  expect(lost()).toEqual(Array.from({ length: times }, () => expect.stringMatching(line)))
-})
-
 test('that no browser has ever brought a cookie of ours is told, until one has', () => {
   const { front } = channel()
   front.noteCookies(false)

@@ -96,27 +96,6 @@ test.each<[name: string, behave: Behaviour, error: object, withinMs: number]>([
   expect(await logIn()).toMatchObject({ code: 'ERR_SSO2_UNAVAILABLE', operation: 'authenticate', retryable: true })
 })
 
-test.each<[delayMs: number, minutes: number, isTold: boolean]>([
-  [130, 3, true],
-  [130, 1, false],
-])('Session Status takes %i of 200 ms for %i minutes → the watch is told that it is slow: %p', async (...row) => {
-  const [delayMs, minutes, isTold] = row
-  const told: number[][] = []
-  const watch = { failed: () => {}, back: () => {}, slow: (...numbers: number[]) => void told.push(numbers) }
-  const late: Behaviour = (res, seen, count) => void setTimeout(() => isWell(res, seen, count), delayMs)
-  const { ask } = await setup(late, { timeoutMs: 200, watch })
-  const now = performance.now.bind(performance)
-  let skippedMs = 0
-  jest.spyOn(performance, 'now').mockImplementation(() => now() + skippedMs)
-  for (let half = 0; half < minutes * 2; half += 1) {
-    await ask()
-    skippedMs += 30_000
-  }
-  await ask()
-  expect(told.length > 0).toBe(isTold)
-  for (const [averageMs, limitMs] of told) expect([Number(averageMs) > 100, limitMs]).toEqual([true, 200])
-})
-
 test('a login that never left is sent once more', async () => {
   let connections = 0
   class CountingAgent extends http.Agent {

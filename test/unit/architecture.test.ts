@@ -82,7 +82,7 @@ test('no import goes in a circle', () => {
 })
 
 test('errors, protocol and decisions import no framework, no store and no network', () => {
-  const allowed = new Set(['node:buffer', 'node:crypto', 'jsonwebtoken', 'zod'])
+  const allowed = new Set(['node:buffer', 'node:crypto', 'isbot', 'jsonwebtoken', 'zod'])
   const foreign = pure.flatMap((file) =>
     specifiers(sources.get(file) ?? '')
       .filter((specifier) => !specifier.startsWith('.') && !allowed.has(specifier))

@@ -19,12 +19,12 @@ const unreached = (detail: string) => new Sso2UnavailableError('x', true, `no an
 const looks: [step: Step, error: unknown, cause: string, look: RegExp][] = [
   ['exchangeTicket', silent(), 'no_answer', /tokenUrl \(SSO2_TOKEN_URL\).*reach/],
   ['exchangeTicket', answered(400), 'refused:400', /SSO2_CLIENT_ID.*SSO2_CLIENT_SECRET.*ticketExchange/],
-  ['exchangeTicket', answered(404), 'nowhere:404', /SSO2_TOKEN_URL\) is the token endpoint/],
+  ['exchangeTicket', answered(404), 'unreadable:404', /SSO2_TOKEN_URL\) is the token endpoint/],
   ['exchangeTicket', answered(502), 'failing:502', /^the authorization server at tokenUrl \(SSO2_TOKEN_URL\)$/],
   ['exchangeTicket', answered(undefined), 'unreadable', /SSO2_TOKEN_URL/],
   ['loadUser', silent(), 'no_answer', /SSO2_API_URL/],
   ['loadUser', rest(401), 'refused:401', /scopes.*SSO2_API_URL/],
-  ['loadUser', rest(404), 'nowhere:404', /userPath \(SSO2_USER_PATH\) below apiUrl/],
+  ['loadUser', rest(404), 'unreadable:404', /userPath \(SSO2_USER_PATH\) below apiUrl/],
   ['loadUser', rest(500), 'failing:500', /the REST API at apiUrl/],
   ['loadUser', answered(undefined, 'accountId: a text is required'), 'unreadable', /SSO2_USER_PATH/],
   ['sessionstatus', silent(), 'no_answer', /SSO2_URL/],
@@ -122,7 +122,6 @@ const reply = (message: string, command?: string) =>
   Object.assign(new Error(message), { name: 'ReplyError', ...(command && { command: { name: command } }) })
 const withCode = (code: string, more: object = {}) => Object.assign(new Error('x'), { code, ...more })
 const notRedis = Object.assign(new Error('Protocol error, got "H" as reply type byte'), { name: 'ParserError' })
-const aborted = Object.assign(reply('EXECABORT Transaction discarded.'), { previousErrors: [reply('OOM x')] })
 
 test.each<[error: unknown, reason: string, look: RegExp]>([
   [withCode('ECONNREFUSED', { address: '127.0.0.1', port: 1 }), 'ECONNREFUSED 127.0.0.1:1', /redis \(REDIS_URL\)/],
@@ -141,7 +140,6 @@ test.each<[error: unknown, reason: string, look: RegExp]>([
   [reply("ERR The user executing the script can't run this command"), 'commands refused: NOPERM', /permissions/],
   [reply('READONLY You can not write against a replica.'), 'commands refused: READONLY', /replica/],
   [reply('OOM command not allowed', 'set'), 'writes refused: OOM', /maxmemory/],
-  [aborted, 'commands refused: OOM', /maxmemory/],
   [reply('MISCONF Redis is configured to save'), 'commands refused: MISCONF', /disk/],
   [reply('NOREPLICAS Not enough good replicas to write.'), 'commands refused: NOREPLICAS', /replicas/],
   [reply('CLUSTERDOWN Hash slot not served'), 'commands refused: CLUSTERDOWN', /slots have no master/],

@@ -45,7 +45,6 @@ async function loadUser({ site }: Context, token: SessionToken): Promise<LoadedU
   const { config } = site
   const { sid, at } = token
   let step: LoginHook = 'exchangeTicket'
-  let beganAt = performance.now()
   let accessToken: string | undefined
   try {
     if (sid === undefined || at === undefined) throw new Sso2ResponseError('token', undefined, 'no ticket')
@@ -53,7 +52,6 @@ async function loadUser({ site }: Context, token: SessionToken): Promise<LoadedU
     const exchanged = await runHook('exchangeTicket', signal, async () => site.exchange(at, { sid, signal }))
     const grant = readGrant(exchanged, site.now())
     step = 'loadUser'
-    beganAt = performance.now()
     accessToken = grant.token()
     const api = new PlatformApi({ apiUrl: config.apiUrl, agent: config.agent, accessToken })
     const loadUserContext = { accessToken, api, sid }
@@ -62,7 +60,7 @@ async function loadUser({ site }: Context, token: SessionToken): Promise<LoadedU
     return { user, secrets: { sid, accessToken }, accessUntil: grant.expiresAt }
   } catch (error) {
     site.exchangeHealth.noteFailure(error)
-    const failure = { step, error, isHookOfSite: site.customLoginHooks.has(step), beganAt }
+    const failure = { step, error, isHookOfSite: site.customLoginHooks.has(step) }
     config.log.failed(step, failure, [at, sid, accessToken])
     return undefined
   }
