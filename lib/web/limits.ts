@@ -94,8 +94,13 @@ export class Limits {
   async admit(req: Request, username: string): Promise<Admission | Refusal | Unavailable> {
     if (this.#config.loginLimit === false) return UNLIMITED
     const { guard, counts } = this.#countsOf(req, username)
-    const counted = await Promise.all(counts.map((count) => take(count)))
-    const guarded = counted.find(isExceeded) ?? (await unlessUnavailable(() => takeFromGuard(guard)))
+    const [seen, ...counted] = await Promise.all([
+      unlessUnavailable(() => take(guard, 0)),
+      ...counts.map((count) => take(count)),
+    ])
+    const guarded =
+      counted.find(isExceeded) ??
+      (seen === 'unavailable' ? seen : await unlessUnavailable(() => takeFromGuard(guard, seen)))
     if (guarded !== 'unavailable' && !isExceeded(guarded))
       return { settle: (result) => settle(guarded, counted, result) }
     await giveBack(...counted)
@@ -163,8 +168,7 @@ const isExceeded = ({ used, most }: Counted) => used > most
 const secondsUntil = ({ endsAt }: Counted) => Math.max(1, Math.ceil((endsAt - performance.now()) / 1000))
 
 /** A guard without free points is not touched: an attack would keep a recognised browser from the last one. */
-async function takeFromGuard(guard: Count): Promise<Counted> {
-  const seen = await take(guard, 0)
+async function takeFromGuard(guard: Count, seen: Counted): Promise<Counted> {
   if (seen.used >= seen.most) return { ...seen, used: seen.most + 1 }
   const taken = await take(guard)
   if (isExceeded(taken)) await giveBack(taken)
