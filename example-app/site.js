@@ -32,6 +32,7 @@ function createSite(options) {
   app.disable('x-powered-by')
   app.use(securityHeaders(options))
   app.use('/assets', express.static(publicFolder, { maxAge: '1h', index: false }))
+  app.get('/favicon.ico', (_req, res) => res.redirect(`/assets/${paper.key}.svg`))
   app.use(sso)
   app.use((req, res, next) => {
     const now = clock.now()

@@ -89,12 +89,12 @@ button.danger { background: transparent; border-color: var(--bad); color: var(--
 button.danger:hover { background: var(--bad-ground); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 section:focus { outline: none; }
-.calls summary { cursor: pointer; display: grid; grid-template-columns: auto minmax(0, 1fr) auto; align-items: baseline; gap: 0.1rem 0.6rem; padding: 0.15rem 0; border-radius: 6px; font-size: 0.92rem; }
+.calls summary { cursor: pointer; display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.1rem 0.6rem; padding: 0.15rem 0; border-radius: 6px; font-size: 0.92rem; }
 .calls summary strong { font-weight: 600; overflow-wrap: anywhere; }
 .calls summary time { color: var(--soft); }
-.calls summary .chip { justify-self: end; white-space: normal; overflow-wrap: anywhere; }
-.calls summary .site { grid-column: 2 / -1; overflow-wrap: anywhere; }
-.calls summary .site + .chip { grid-column: 2 / -1; justify-self: start; }
+.calls summary .chip { margin-left: auto; white-space: normal; overflow-wrap: anywhere; }
+.calls summary .site { flex-basis: 100%; overflow-wrap: anywhere; }
+.calls summary .site + .chip { margin-left: 0; }
 summary::-webkit-details-marker { display: none; }
 .calls summary:hover strong { text-decoration: underline; }
 details > p { font-size: 0.9rem; padding-top: 0.25rem; }
