@@ -41,6 +41,22 @@ describe('logout', () => {
     expect(body).toMatch(new RegExp(`name="return_to"[^>]*value="${at('/news')}"`))
   })
 
+  test.each<[answer: string, fault: object | undefined]>([
+    ['is as before', undefined],
+    ['does not come', { operation: 'sessionstatus', kind: 'down' }],
+  ])('after six minutes asks for the status before Logout, and logs out if the answer %s', async (_answer, fault) => {
+    const browser = await loggedInBrowser()
+    setup.emulator.clock.advance(361)
+    if (fault) setup.emulator.faults.add(fault as never)
+    const before = setup.emulator.calls().length
+    expect((await browser.fetchJson(at('/logout'), { method: 'POST' })).json).toMatchObject({ logout: 'confirmed' })
+    const operations = setup.emulator.calls().slice(before)
+    expect(operations.map(({ operation }) => operation).filter((name) => name !== 'identify')).toEqual([
+      'sessionstatus',
+      'logout',
+    ])
+  })
+
   test('that is not confirmed leads to the page at once', async () => {
     const browser = await loggedInBrowser()
     setup.emulator.faults.add({ operation: 'logout', kind: 'down' })

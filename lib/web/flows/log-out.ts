@@ -3,7 +3,7 @@
  * The order of steps is part of the promise that a logout is final: docs/internals/architecture.md, "Logout". Threats S16, S17, F12.
  */
 import { type LogoutMark, type LogoutResult, type LogoutScope, newMark, TOLD_SECONDS } from '../../decide/logout-mark'
-import { type Entry, isLoggedIn } from '../../decide/record'
+import { type Entry, isLoggedIn, isStale } from '../../decide/record'
 import { accountName, type IndexedSession } from '../../storage/account-index'
 import { type PendingLogout, RETRIED_SECONDS } from '../../storage/pending-logouts'
 import { shortHash, unlessUnavailable } from '../../storage/site-store'
@@ -126,7 +126,16 @@ async function endEverywhere(ctx: Context, scope: LogoutScope, target: Target, m
     endOwn(site, target),
     endIndexed(site, account, ({ sidHash: other }) => isAll || other === sidHash),
   ])
-  return pending ? sendLogout(site, pending) : mark.isTold
+  if (!pending) return mark.isTold
+  await checkBefore(ctx, sidHash, pending)
+  return sendLogout(site, pending)
+}
+
+/** The interface asks for a status check before Logout, if the last one is old. The logout follows whatever the answer. */
+async function checkBefore({ site, login, req }: Context, sidHash: string, { sid }: PendingLogout): Promise<void> {
+  const { client, config } = site
+  if (login?.sidHash !== sidHash || !isStale(login, site.now(), config.recheckSeconds) || !client.isAvailable) return
+  await client.sessionStatus({ sid, lks: login.status, ...deviceOf(req) }).catch(() => undefined)
 }
 
 /** Ends a session, and once the session that has followed it in the meantime. */
