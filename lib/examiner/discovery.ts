@@ -127,7 +127,10 @@ class Discoverer {
   /** Returns the first refusal of the platform, because a refusal means that the settings of the site are wrong. */
   #refusals(): string | undefined {
     const call = this.platform.calls(0).find(({ call: one }) => one?.detail !== undefined)?.call
-    return call && `the platform refuses ${call.operation}: ${call.detail}. Compare the site's settings with --settings`
+    return (
+      call &&
+      `the platform refuses ${call.operation}: ${call.detail?.replace(/\.$/, '')}. ${adviceFor(call.detail ?? '')}`
+    )
   }
 
   async #loginForm(first: Page) {
@@ -250,3 +253,9 @@ function controls({ forms, links, url }: Page) {
     ...links.map(({ href, text }) => ({ page: url.href, address: href, method: 'GET' as const, text })),
   ]
 }
+
+/** What to look at if the platform refuses the first request tokens. */
+const adviceFor = (detail: string) =>
+  /in the future/.test(detail)
+    ? 'The clock of the site is ahead, or the site rounds its time up: cut it, as Math.floor(Date.now() / 1000) does'
+    : "Compare the site's settings with --settings"

@@ -51,6 +51,7 @@ const ofParts: Record<string, readonly string[] | undefined> = {
   'rest/gift': ['rest.gift'],
   'rest/administrators': ['rest.administrators'],
   'rest/expired-token': ['rest.marketplace', 'rest.gift', 'rest.administrators'],
+  'rest/own-token': ['rest.gift', 'rest.administrators'],
 }
 
 test('a check of a part that the site does not have is not applicable, and names the missing keys', () =>

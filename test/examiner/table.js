@@ -8,7 +8,7 @@ const cells = (operation, ...failures) => of('outage', ...failures.map((failure)
 const HTTP = ['refused', 'down', 'hang', 'slow', 'status-500', 'status-503', 'garbage', 'empty', 'huge', 'redirect']
 
 /** Not applicable to sites without pages of the REST API. */
-const WITHOUT_REST = of('rest', 'marketplace', 'gift', 'administrators', 'expired-token')
+const WITHOUT_REST = of('rest', 'marketplace', 'gift', 'administrators', 'expired-token', 'own-token')
 const [SENSITIVE, GRACE] = ['status/sensitive-page', 'outage/grace-period']
 /** Not applicable to sites that have only a front page and a login. */
 const SMALL = [...WITHOUT_REST, SENSITIVE, GRACE]

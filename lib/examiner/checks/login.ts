@@ -5,6 +5,7 @@ import { isAnyError, isServerError, outcomeOf } from '../outcome'
 import { holds, linesWith, tokensIn } from '../secrets'
 import { pause, type Stage } from '../stage'
 import { foreignForms } from './foreign'
+import { sameUsername, twoUsers } from './logins-at-once'
 import { anyPassword, escapedInput, logInjection } from './passwords'
 import { returnAddress } from './return-address'
 import { staleChecks } from './stale'
@@ -158,6 +159,8 @@ export const loginChecks: readonly Check[] = [
   foreignForm,
   staleChecks.staleLogin,
   doubleSubmit,
+  sameUsername,
+  twoUsers,
   lostResponse,
   passwordNowhere,
 ]

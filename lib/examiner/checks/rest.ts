@@ -4,8 +4,11 @@ import { type Check, failedIfAny, need, noneOf, notTold, problemsIn } from '../c
 import { isLogin, isLogout, isLogoutAll } from '../facts'
 import { isServerError, outcomeOf } from '../outcome'
 import type { Stage } from '../stage'
+import { logInAtOnce } from './logins-at-once'
 
 type RestPage = 'marketplace' | 'gift' | 'administrators'
+/** Pages whose calls need a user. */
+const USER_PAGES: readonly RestPage[] = ['gift', 'administrators']
 
 /** Opens a page that calls the REST API. Sends the page's form first if the call needs the form. */
 async function use(stage: Stage, name: RestPage, address: string, browser: Browser): Promise<Page> {
@@ -82,9 +85,35 @@ const expiredToken: Check = {
   },
 }
 
+/** Logs two users in at once. A call of the REST API must have the access token of its own user. */
+const ownToken: Check = {
+  name: 'rest/own-token',
+  run: async (stage) => {
+    const name = USER_PAGES.find((one) => stage.run.settings.rest[one] !== undefined)
+    const path = name && stage.run.settings.rest[name]
+    if (name === undefined || path === undefined)
+      return notTold(['rest.gift', 'rest.administrators'], 'a page that calls the REST API for a user')
+    const address = new URL(path, stage.site.url).href
+    const problems: string[] = []
+    for (const [browser, account] of await logInAtOnce(stage)) {
+      const since = Date.now()
+      await use(stage, name, address, browser)
+      const [call] = stage.platform.calls(since, { operation: name })
+      need(call, notCalled(path))
+      const { aid } = call.call.claims
+      if (aid !== account.accountId)
+        problems.push(
+          'after two users have logged in at once, a page of one calls the REST API with the access token of the other',
+        )
+    }
+    return noneOf(problems)
+  },
+}
+
 export const restChecks: readonly Check[] = [
   restPage('marketplace'),
   restPage('gift'),
   restPage('administrators'),
   expiredToken,
+  ownToken,
 ]

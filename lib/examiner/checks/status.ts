@@ -35,8 +35,15 @@ const old: Check = {
     if (!call) return failed(await whyUnchecked(() => stage.platform.calls(since, { operation: 'sessionstatus', sid })))
     const { lks, ipa, uas } = call.call.claims
     const before = stage.platform.calls(0, { operation: 'authenticate', sid })[0]?.call.claims['ipa']
+    const checkedAt = Date.now()
+    for (let more = 0; more < 2; more += 1) await stage.look(browser)
+    const again = stage.platform.calls(checkedAt, { operation: 'sessionstatus', sid }).length
     return failedIfAny([
       [calls.length > 1, `one page causes ${calls.length} status checks`],
+      [
+        again > 0,
+        `the session has just been checked, and the next two pages check it ${again} times more: the site does not note the time of a check`,
+      ],
       [lks !== 'loggedin', `lks is ${String(lks)}`],
       [typeof ipa !== 'string' || ipa === '', 'ipa is missing'],
       [before !== undefined && ipa !== before, `ipa is ${String(ipa)}, and at Authenticate it was ${String(before)}`],

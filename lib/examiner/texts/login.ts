@@ -59,6 +59,20 @@ export const loginTexts: CheckTexts = {
     'Take a lock per session, and share the result.',
     FORM,
   ),
+  'login/same-username': row(
+    'While a user logs in, another browser with the same username and a wrong password is not logged in.',
+    'Whoever knows a username, and sends it at the right moment, is logged in as the user.',
+    'Threat model, L9',
+    'Share the result of a login in progress within one session only, and only for the same username and password: const key = hash(sessionId + username + password).',
+    FORM,
+  ),
+  'login/two-users': row(
+    'Two users who log in at the same moment each see their own account.',
+    'A user is logged in as somebody else.',
+    'Threat model, L9',
+    'Keep ticket, access token and user in local variables of the request. A variable of the module belongs to all requests at once.',
+    FORM,
+  ),
   'login/lost-response': row(
     'When the response to Authenticate is lost, the password is not sent again.',
     'One click counts as two attempts, or uses up a one-time password.',
@@ -270,6 +284,13 @@ export const restTexts: CheckTexts = {
   'rest/marketplace': rest('marketplace groups'),
   'rest/gift': rest('the gift receiver'),
   'rest/administrators': rest('administrators'),
+  'rest/own-token': row(
+    'After two users have logged in at the same moment, each page calls the REST API with the access token of its own user.',
+    'A user orders, or reads, as somebody else.',
+    'Threat model, L9',
+    'Keep the access token in a local variable of the request, and then in the session. A variable of the module belongs to all requests at once.',
+    'Use req.sso2.api, which has the token of the request.',
+  ),
   'rest/expired-token': row(
     "When the user's access token has run out, the page works again or shows a message.",
     'An hour after the login, every such page is an error page.',

@@ -48,10 +48,10 @@ export const statusTexts: CheckTexts = {
     FRESH,
   ),
   'status/old': row(
-    'An old session causes one status check before its page is shown, with the right claims.',
+    'An old session causes one status check before its page is shown, with the right claims. The next pages cause none.',
     'Users who logged out elsewhere are still shown.',
     STATUS,
-    'If the last check is older than six minutes, call Session Status and wait for its response (await) before you make the page. Send sid, lks, and the address and User-Agent of the browser.',
+    'If the last check is older than six minutes, call Session Status and wait for its response (await) before you make the page. Send sid, lks, and the address and User-Agent of the browser. Afterwards note the time of this check in the session.',
     FRESH,
   ),
   'status/ten-at-once': row(

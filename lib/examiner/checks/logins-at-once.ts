@@ -1,0 +1,64 @@
+/** Logins of two browsers at the same moment: neither may get what belongs to the other. */
+import type { Browser } from '../browser'
+import { type Check, failedIf, need, noneOf } from '../check'
+import type { Account } from '../platform'
+import { pause, type Stage } from '../stage'
+
+/** Sends a wrong password under a username whose login is in progress in another browser. */
+export const sameUsername: Check = {
+  name: 'login/same-username',
+  run: async (stage) => {
+    const [owner, other] = [stage.browser(), stage.browser()]
+    const account = stage.account()
+    const { form } = await stage.loginForm(owner)
+    const { form: otherForm } = await stage.loginForm(other)
+    const end = stage.platform.fault(['authenticate'], { kind: 'slow', ms: 500 })
+    const login = stage.submit(owner, form, account)
+    await pause(100)
+    await stage.submit(other, otherForm, { ...account, password: `${account.password}-wrong` })
+    await login
+    end()
+    need(await stage.isKnown(owner, account), 'a login with the right password did not work')
+    return failedIf(
+      await stage.isKnown(other, account),
+      'while a user logs in, another browser sends the same username with a wrong password, and is logged in as the user',
+    )
+  },
+}
+
+/** A browser, and the account that it has logged in. */
+type Reader = readonly [browser: Browser, account: Account]
+
+/** Logs two accounts in, while token endpoint and REST API are slow. */
+export async function logInAtOnce(stage: Stage): Promise<readonly Reader[]> {
+  const readers: Reader[] = [
+    [stage.browser(), stage.account()],
+    [stage.browser(), stage.account()],
+  ]
+  const logins: (() => Promise<unknown>)[] = []
+  for (const [browser, account] of readers) {
+    const { form } = await stage.loginForm(browser)
+    logins.push(() => stage.submit(browser, form, account))
+  }
+  const end = stage.platform.fault(['token', 'me'], { kind: 'slow', ms: 400 })
+  await Promise.all(logins.map((logIn) => logIn()))
+  end()
+  return readers
+}
+
+/** Logs two users in at once. Each must see the own name. */
+export const twoUsers: Check = {
+  name: 'login/two-users',
+  run: async (stage) => {
+    const readers = await logInAtOnce(stage)
+    const problems: string[] = []
+    for (const [index, [browser, account]] of readers.entries()) {
+      const [, other] = readers[1 - index] ?? []
+      const page = await stage.visit(browser, stage.site.userPage)
+      if (other && stage.showsOther(page, other))
+        problems.push('one of two users who log in at once is shown as the other')
+      else need(stage.shows(page, account), 'one of two logins at once did not work')
+    }
+    return noneOf(problems)
+  },
+}
