@@ -89,10 +89,10 @@ button.danger { background: transparent; border-color: var(--bad); color: var(--
 button.danger:hover { background: var(--bad-ground); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 section:focus { outline: none; }
-.calls summary { cursor: pointer; display: grid; grid-template-columns: auto minmax(7.5rem, 1fr) auto; align-items: baseline; gap: 0.1rem 0.6rem; padding: 0.15rem 0; border-radius: 6px; font-size: 0.92rem; }
+.calls summary { cursor: pointer; display: grid; grid-template-columns: auto max-content minmax(0, 1fr); align-items: baseline; gap: 0.1rem 0.4rem; padding: 0.15rem 0; border-radius: 6px; font-size: 0.92rem; }
 .calls summary strong { font-weight: 600; overflow-wrap: anywhere; }
 .calls summary time { color: var(--soft); }
-.calls summary .chip { justify-self: end; white-space: normal; overflow-wrap: anywhere; }
+.calls summary .chip { justify-self: end; padding-inline: 0.5rem; white-space: normal; overflow-wrap: anywhere; }
 .calls summary .site { grid-column: 2 / -1; overflow-wrap: anywhere; }
 .calls summary .site + .chip { grid-column: 2 / -1; justify-self: start; }
 summary::-webkit-details-marker { display: none; }
