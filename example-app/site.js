@@ -32,7 +32,8 @@ function createSite(options) {
   app.disable('x-powered-by')
   app.use(securityHeaders(options))
   app.use('/assets', express.static(publicFolder, { maxAge: '1h', index: false }))
-  app.get('/favicon.ico', (_req, res) => res.redirect(`/assets/${paper.key}.svg`))
+  // The pages of the package name no icon, so browsers ask for this one.
+  app.get('/favicon.ico', (_req, res) => res.sendFile(path.join(publicFolder, `${paper.key}.svg`), { maxAge: '1h' }))
   app.use(sso)
   app.use((req, res, next) => {
     const now = clock.now()

@@ -25,7 +25,7 @@ export const DE: AllTexts = {
   problem_title: 'Etwas ist schiefgegangen',
   logged_out_title: 'Sie sind abgemeldet',
   no_access_title: 'Kein Zugriff',
-  try_again_title: 'Bitte versuchen Sie es erneut',
+  try_again_title: 'Bitte erneut versuchen',
   try_again: 'Erneut versuchen',
   logged_in_as: 'Sie sind angemeldet als',
   other_account: 'Anderes Konto verwenden',

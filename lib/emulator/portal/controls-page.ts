@@ -1,7 +1,7 @@
 /** Shows the list of controls at `/_emulator`: a page for a browser, JSON for programs. */
 import type { Control } from '../control/request'
 import { type Html, portalHtml } from './html'
-import { pageBanner } from './page-head'
+import { ICON_URL, pageBanner } from './page-head'
 import { chip } from './parts'
 
 /** Returns the JSON of a control. */
@@ -17,7 +17,7 @@ const head = portalHtml`<head>
   <meta name="viewport" content="width=device-width, initial-scale=1" />
   <meta name="color-scheme" content="light dark" />
   <title>SSO2 emulator: controls</title>
-  <link rel="icon" href="data:," />
+  <link rel="icon" href="${ICON_URL}" />
   <link rel="stylesheet" href="/_emulator/portal.css" />
 </head>`
 

@@ -103,7 +103,7 @@ input:focus-visible{outline-offset:-1px}
 a{color:var(--link);text-underline-offset:.2em}
 .field a,footer a{color:var(--muted);font-size:.875rem;text-decoration:none}
 .field a:hover,footer a:hover{text-decoration:underline}
-.new{margin-top:1.5rem;padding-top:1.25rem;border-top:1px solid var(--hair);}
+.new{margin-top:1.5rem;padding-top:1.25rem;border-top:1px solid var(--hair)}
 footer{display:flex;flex-wrap:wrap;justify-content:center;gap:0 1.5rem;text-align:center}
 footer a,.field a{padding:.25rem 0}
 @media (max-width:30rem){
@@ -111,6 +111,9 @@ body{justify-content:flex-start;padding:2rem 1.25rem;background:var(--card)}
 main{padding:0;border:0;border-radius:0;background:none;box-shadow:none}
 .brand img{width:16rem;max-height:4rem}
 footer a{padding:.625rem 0}
+}
+@media (forced-colors:active){
+button,.button:not(.quiet){forced-color-adjust:none;border-color:ButtonText;background:ButtonText;color:ButtonFace}
 }
 `
 
