@@ -45,8 +45,15 @@ export function linesWith(text: string, secret: string): string[] {
   return text
     .split('\n')
     .filter((line) => holds(line, secret))
-    .map((line) => shortLine(line.replaceAll(secret, '<secret>')))
+    .map((line) => shortLine(around(line.replaceAll(secret, MASK), MASK)))
 }
+
+const MASK = '<secret>'
+/** Characters of a line before the secret that a report shows. */
+const SHOWN_BEFORE = 60
+
+/** Returns a line from a little before a word. */
+const around = (line: string, word: string) => line.slice(Math.max(0, line.indexOf(word) - SHOWN_BEFORE))
 
 /** Leaves out everything of a line that may be a secret, so that a report can show the rest. */
 const shortLine = (line: string) =>

@@ -76,9 +76,10 @@ const returnAddress: Check = {
     if (new URL(forged.r).hostname === ATTACKER)
       return failed(`with X-Forwarded-Host: ${ATTACKER} in the request, r leads to ${new URL(forged.r).origin}`)
     const isSame = back.pathname === asked.pathname && back.searchParams.get('examined') === 'return'
+    const lost = back.pathname === asked.pathname ? ': the query of the page is lost' : ''
     return failedIf(
       stage.site.isIdentifiedAlways && !isSame,
-      `r leads to ${back.pathname}${back.search} instead of ${asked.pathname}${asked.search}`,
+      `r leads to ${back.pathname}${back.search} instead of ${asked.pathname}${asked.search}${lost}`,
     )
   },
 }

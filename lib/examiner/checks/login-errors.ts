@@ -62,7 +62,7 @@ const frozen: Check = {
     if (words === wrong.words) return warning('the page says the same as for a wrong password')
     return /\b(?:1[0-2]|7[12]\d|43[\s.,\u202f]?[12]\d\d)\b|\d\d[:.]\d\d/.test(words)
       ? passed()
-      : warning('the page does not say when the account can be used again')
+      : warning('the page does not say when the account can be used again: 12 hours, 720 minutes or a time of day')
   },
 }
 

@@ -99,6 +99,7 @@ const toldLater: Check = {
     // from here on the turn does not end, because other checks would disturb the platform
     await pause((TOKEN_SECONDS + clockToleranceSeconds + 1) * 1000)
     end()
+    const endedAt = Date.now()
     const left = new Map([
       [one.sid, 'the user'],
       ...all.map(({ sid }) => [sid, 'the user who has logged out of all sessions'] as const),
@@ -113,10 +114,18 @@ const toldLater: Check = {
     return noneOf(
       [...left].map(
         ([sid, name]) =>
-          `90 s after the platform is back, it still has ${name} logged in, on every other site too${refusedLogout(stage, sid)}`,
+          `90 s after the platform is back, it still has ${name} logged in, on every other site too${callsSince(stage, sid, endedAt)}${refusedLogout(stage, sid)}`,
       ),
     )
   },
+}
+
+/** Says how often the site has called Logout since the platform is back. */
+function callsSince(stage: Stage, sid: string, endedAt: number): string {
+  const calls = stage.platform.calls(endedAt, { sid }).filter(({ call }) => /^logout/.test(call.operation)).length
+  return calls === 0
+    ? '. The site has not called Logout since then: it has given the logout up'
+    : `. The site has called Logout ${calls} times since then`
 }
 
 /** Logs out while a slow callback of another tab is in progress. */

@@ -47,11 +47,17 @@ const flags: Check = {
     const isSecure = new URL(stage.site.url).protocol === 'https:'
     return failedIfAny(
       keys.flatMap(({ name, attributes }): Problem[] => [
-        [!attributes.includes('httponly'), `${name} is not HttpOnly`],
-        [!attributes.some((one) => /^samesite=(?:lax|strict)$/.test(one)), `${name} has no SameSite=Lax or Strict`],
-        [isSecure && !attributes.includes('secure'), `${name} is not Secure`],
-        [!attributes.some((one) => one.startsWith('path=')), `${name} has no Path`],
-        [attributes.some((one) => one.startsWith('domain=')), `${name} is sent to other hosts (Domain)`],
+        [!attributes.includes('httponly'), `the cookie ${name} is not HttpOnly`],
+        [
+          !attributes.some((one) => /^samesite=(?:lax|strict)$/.test(one)),
+          `the cookie ${name} has no SameSite=Lax or Strict`,
+        ],
+        [isSecure && !attributes.includes('secure'), `the cookie ${name} is not Secure`],
+        [!attributes.some((one) => one.startsWith('path=')), `the cookie ${name} has no Path`],
+        [
+          attributes.some((one) => one.startsWith('domain=')),
+          `the cookie ${name} has a Domain, so every subdomain gets it`,
+        ],
       ]),
     )
   },

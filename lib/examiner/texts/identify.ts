@@ -184,7 +184,7 @@ export const landingTexts: CheckTexts = {
     'A return address on another site is never followed.',
     "An attacker's link begins at your site and ends at a copy of your login page.",
     'RFC 9700, 4.11.1; OWASP ASVS 5, 3.7.2; threat model, R1',
-    "Parse r: const url = new URL(r, 'https://your.site'). Go on only if url.origin is the origin of your site. Redirect to url.pathname + url.search.",
+    "Parse r: const url = new URL(r, 'https://your.site'). Go on only if url.origin is the origin of your site. Redirect to url.pathname + url.search, as they are: do not decode them after the check.",
     SENSIBLE,
   ),
   'landing/prefetch': row(

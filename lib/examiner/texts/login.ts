@@ -42,7 +42,7 @@ export const loginTexts: CheckTexts = {
     'A return address on another site is refused: by the form, by the login page of visitors and users, and by the logout.',
     "A link to your login page leads to the attacker's page, which looks like yours.",
     'RFC 9700, 4.11.1; OWASP ASVS 5, 3.7.2',
-    "Parse the address: const url = new URL(next, 'https://your.site'). Go on only if url.origin is the origin of your site. Redirect to url.pathname + url.search. A first character / proves nothing: // and /\\ begin another host. Use one function for the form, the login page and the logout.",
+    "Parse the address: const url = new URL(next, 'https://your.site'). Go on only if url.origin is the origin of your site. Redirect to url.pathname + url.search. A first character / proves nothing: // and /\\ begin another host. Do not decode the address after the check: %2F%2F becomes //. Use one function for the form, the login page and the logout.",
     FORM,
   ),
   'login/foreign-form': row(

@@ -77,7 +77,7 @@ body{margin:0;min-height:100vh;min-height:100svh;display:flex;flex-direction:col
 @media (prefers-color-scheme:dark){.by-day{display:none}.by-night{display:inline}}
 main{width:100%;max-width:26rem;text-align:center;padding:2rem;background:var(--card);border:1px solid var(--hair);border-radius:.75rem;box-shadow:0 1px 2px #0000000d,0 12px 32px #00000012}
 h1{margin:0;font-size:1.375rem;line-height:1.3;letter-spacing:-.01em}
-p{margin:.5rem 0 0}
+p{margin:.5rem 0 0;text-wrap:pretty}
 .field{display:flex;flex-wrap:wrap;align-items:baseline;justify-content:space-between;gap:.375rem 1rem;margin-top:1.25rem;text-align:start}
 label{font-weight:600}
 .field input{order:1}
