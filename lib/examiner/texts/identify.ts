@@ -23,7 +23,7 @@ export const identifyTexts: CheckTexts = {
     'The return address r is the page that the browser asked for.',
     'Users end on another page than the one that they asked for, or on a page of an attacker who has reached a cache with a forged header.',
     `${IDENTIFY}: r`,
-    'Build r from the configured origin of the site and the path of the request.',
+    'Build r from the configured origin of the site and the path and query of the request.',
     'Set siteUrl to the public address of the site.',
   ),
   'identify/navigations-only': row(
