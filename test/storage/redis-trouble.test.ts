@@ -98,15 +98,6 @@ describe('a database that cannot be selected', () => {
     }
     expect(await admin.dbsize()).toBe(0)
   })
-
-  test('is served again once it can be selected', async () => {
-    const store = opened(await withUser('-select', '/3'))
-    await expect(store.kv.mget([KEY])).rejects.toMatchObject({ operation: 'store' })
-    await admin.call('ACL', 'SETUSER', 'site', '+select')
-    await untilAnswered(() => store.kv.set(KEY, '1', 60))
-    await eventually(async () => store.kv.failure === undefined)
-    expect(await admin.dbsize()).toBe(0)
-  })
 })
 
 describe('a command that Redis refuses is named', () => {
@@ -163,19 +154,4 @@ test.each<[how: string, folder: string | undefined, lines: unknown[]]>([
   servers.push(await startRedis({ port: before.port, ...data }))
   await eventually(async () => store.lines.some((text) => text.includes('responds again')))
   expect(store.lines.filter((text) => text.includes('The store is empty'))).toEqual(lines)
-})
-
-test('a Redis that is full: the log says so, and that it takes writes again', async () => {
-  const store = opened(server.url)
-  await untilAnswered(() => store.kv.probe())
-  await admin.config('SET', 'maxmemory', '1')
-  await expect(store.kv.probe()).rejects.toMatchObject({ operation: 'store' })
-  expect(await untilAnswered(() => store.kv.mget(['none']))).toEqual([null])
-  expect(store.kv.failure).toBe('writes refused: OOM')
-  await admin.config('SET', 'maxmemory', '0')
-  await eventually(async () => store.lines.length > 1)
-  expect(store.lines).toEqual([
-    expect.stringContaining('writes refused: OOM'),
-    'express-sso2: Redis takes writes again.',
-  ])
 })
