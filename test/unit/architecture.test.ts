@@ -54,6 +54,33 @@ test('imports point downwards only', () => {
   expect(imports.filter((one) => !isDown(one))).toEqual([])
 })
 
+test('the emulator shares the protocol and the errors with the package, and nothing else', () => {
+  const allowed = new Set(['emulator', 'protocol', 'errors.ts'])
+  expect(imports.filter(({ from, to }) => folder(from) === 'emulator' && !allowed.has(folder(to)))).toEqual([])
+})
+
+test('the examiner uses the emulator, the protocol and the errors, and only the command line uses the examiner', () => {
+  const allowed = new Set(['examiner', 'emulator', 'protocol', 'errors.ts'])
+  const own = imports.filter(({ from }) => folder(from) === 'examiner')
+  expect(own.length).toBeGreaterThan(30)
+  expect(own.filter(({ to }) => !allowed.has(folder(to)))).toEqual([])
+  const users = imports.filter(({ from, to }) => folder(to) === 'examiner' && folder(from) !== 'examiner')
+  expect(new Set(users.map(({ from }) => folder(from)))).toEqual(new Set(['cli']))
+})
+
+test('no import goes in a circle', () => {
+  const circles: string[] = []
+  const done = new Set<string>()
+  const follow = (file: string, trail: readonly string[]) => {
+    if (trail.includes(file)) circles.push([...trail.slice(trail.indexOf(file)), file].join(' > '))
+    if (trail.includes(file) || done.has(file)) return
+    for (const { from, to } of imports) if (from === file) follow(to, [...trail, file])
+    done.add(file)
+  }
+  for (const file of files) follow(file, [])
+  expect(circles).toEqual([])
+})
+
 test('errors, protocol and decisions import no framework, no store and no network', () => {
   const allowed = new Set(['node:buffer', 'node:crypto', 'jsonwebtoken', 'zod'])
   const foreign = pure.flatMap((file) =>
