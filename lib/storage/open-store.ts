@@ -40,7 +40,7 @@ function evictionPolicyOf(info: string): string | undefined {
 }
 
 /** Returns a function whose first call reads the eviction policy of each server in the background. A Redis that evicts drops sessions. */
-export function evictionCheck(client: Redis | Cluster, warn: (policy: string) => void): () => void {
+function evictionCheck(client: Redis | Cluster, warn: (policy: string) => void): () => void {
   let isDone = false
   return () => {
     if (isDone) return
