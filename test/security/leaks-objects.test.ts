@@ -49,7 +49,12 @@ function expectNoLeak(what: RegExp): void {
 const exchanges: ExchangeContext[] = []
 const namings: LoadUserContext[] = []
 const build = (sso: Sso2, gates: Gates) => {
-  const app = express().use(sso)
+  const app = express()
+  app.use((req, res, next) => {
+    if (req.path === '/login') res.once('finish', () => show('body', req.body))
+    next()
+  })
+  app.use(express.urlencoded({ extended: true }), express.json(), sso)
   app.use((req, _res, next) => {
     if (['/first', '/keep', '/sensitive'].includes(req.path)) show('req.sso2', req.sso2)
     next()
@@ -88,7 +93,10 @@ async function flows({ url }: Setup['morning']): Promise<void> {
   const { trail } = await browser.visit(`${url}/first?a=1`)
   for (const hop of trail)
     takeSecrets(canaries, hop.url, hop.url.includes('/sso2/landing?') ? 'Session Token' : 'request token')
-  await browser.fetchJson(`${url}/login`, { json: { username: 'ada', password: 'a-wrong-password-of-ada' } })
+  const wrong = { username: 'ada', password: 'a-wrong-password-of-ada' }
+  await browser.fetchJson(`${url}/login`, { json: wrong })
+  await browser.submit(`${url}/login`, wrong)
+  await browser.fetchJson(`${url}/login`, { json: ada, headers: { 'sec-fetch-site': 'cross-site' } })
   await logInAtLast(browser, { url })
   for (const path of ['/account', '/keep', '/sensitive']) await browser.visit(url + path)
   await browser.submit(`${url}/logout-all`, { return_to: '/' })
@@ -101,6 +109,9 @@ test('[S5] req.sso2 shows status and user alone, however it is printed', () => {
     expect(['status', 'user']).toEqual(expect.arrayContaining(Object.keys(JSON.parse(text))))
   expectNoLeak(/^req\.sso2$/)
 })
+
+test('[F8] no password stays on a request of the login page, not when it is refused either', () =>
+  expectNoLeak(/^body$/))
 
 test('[O6] hooks are given access token and session ID as their documented fields and nowhere else', () => {
   expect(Math.min(exchanges.length, namings.length)).toBeGreaterThan(0)
