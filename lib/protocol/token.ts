@@ -5,7 +5,7 @@ import { type EpochSeconds, TOKEN_LIFETIME_SECONDS } from './claims'
 import { isNonNegativeInteger, readJsonObject } from './json'
 
 /** Maximum length in characters. A longer token is refused before parsing. */
-export const MAX_TOKEN_LENGTH = 8192
+const MAX_TOKEN_LENGTH = 8192
 
 /** Keys of the client's secrets. The first signs, all verify (rotation). */
 export type Keys = readonly [KeyObject, ...KeyObject[]]

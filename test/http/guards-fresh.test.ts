@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser, ScriptAnswer } from '../support/agent'
 import { basket, document, keepings, type PausableSetup, startPausableSetup } from '../support/pausable-setup'
 import { present } from '../support/setup'
@@ -54,28 +53,6 @@ describe.each(keepings)('with %s', (keeping) => {
     if (isEnded) expect(statuses).not.toContain(500)
     else expect(statuses).toEqual(new Set([503]))
   })
-
-  test.each([[2, 'waits']])(
-    '[S18] a request told "terminated" does not pass because another (%i s later: it %s) asks',
-    async (seconds) => {
-      setup = await startPausableSetup({ keeping, holdsAnswers: true })
-      browser = await setup.loggedInBrowser()
-      terminate()
-      const first = setup.answers.close()
-      const one = browser.fetchJson(setup.at('/sensitive'))
-      await first.arrived
-      setup.emulator.clock.advance(seconds)
-      const second = setup.answers.close()
-      const two = browser.fetchJson(setup.at('/sensitive'))
-      await Promise.race([second.arrived, two, sleep(300)]) // or it waits for the first one's answer
-      first.open()
-      const answers = [await one]
-      second.open()
-      answers.push(await two)
-      expect(answers.map(({ status }) => status)).not.toContain(200)
-      expect(answers.filter(({ body }) => body.includes('ada'))).toEqual([])
-    },
-  )
 
   test('[S18] a request does not pass on the response to a check that was sent before the request began', async () => {
     setup = await startPausableSetup({ keeping, holdsAnswers: true })

@@ -18,7 +18,7 @@ function spoilStatus(kind: 'garbage' | 'wrong_session' = 'garbage'): void {
   for (const { sid } of setup.emulator.sessions()) setup.emulator.faults.add({ operation: 'sessionstatus', kind, sid })
 }
 
-/** Each kind of refusal, and the event that tells of it. Those of bad tokens are in `tokens.test.ts`. */
+/** Each kind of refusal, and the event that tells of it. Those of bad tokens are in `test/security/landing.test.ts`. */
 const stories: [string, string, () => Promise<unknown>][] = [
   ['a login', 'login logged_in', () => loggedInBrowser(setup)],
   [

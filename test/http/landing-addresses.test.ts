@@ -1,9 +1,7 @@
 import express, { type default as express5 } from 'express'
 import type { Sso2 } from '../../lib'
-import { withoutFlowParameter } from '../../lib/decide/return-to'
-import { documentHeaders, express4, expresses, headOf, returnAddressIn } from '../support/addresses'
+import { express4, expresses } from '../support/addresses'
 import { document } from '../support/landing'
-import { askRaw } from '../support/raw'
 import { ada, addPages, type Gates, view } from '../support/setup'
 import { type RunningSite, startSite, withPages } from '../support/site'
 
@@ -61,21 +59,6 @@ test('[L1] several identifyUrl() in one answer set one cookie, and all work, one
   }
 })
 
-describe('a request target in absolute form, as a proxy sends it,', () => {
-  const headers = Object.entries(documentHeaders).map(([name, value]) => `${name}: ${value}`)
-  const targets = (path: string) => [at(path), `HTTP://any.example:99${path}`, `https://user@any.example${path}`]
-
-  test.each([
-    ['/articles/42?a=http://b', '/articles/42?a=http://b'],
-    ['', '/'],
-  ])('http://site%s leads back to %s through Identify', async (path, page) => {
-    for (const target of targets(path)) {
-      const { location } = headOf(await askRaw(setup.url, [`GET ${target} HTTP/1.1`, 'Host: a', ...headers]))
-      expect(withoutFlowParameter(returnAddressIn(setup as never, location) ?? '')).toBe(at(page))
-    }
-  })
-})
-
 /** A guard in a router at /admin. */
 function withRouter(express: typeof express5, sso: Sso2, gates: Gates): express5.Express {
   const app = express()
@@ -126,21 +109,4 @@ test.each(expresses)('a site at /news, on %s, visited at /NEWS/a shows that page
   const page = await site.browser().visit(url)
   await site.close()
   expect([page.url, view(page)]).toEqual([url, { status: 'anon', url: '/NEWS/a?b' }])
-})
-
-test('a site whose address has capitals and letters beyond ASCII takes a visit, a login and a logout', async () => {
-  const site = await startSite({
-    host: 'ZAŻÓŁĆ.localhost',
-    mountPath: '/münchen',
-    build: (sso, gates) => express().use(encodeURI('/münchen'), addPages(express().use(sso), sso, gates)),
-  })
-  const browser = site.browser()
-  const url = `${new URL(site.url).origin}/m%C3%BCnchen`
-  const first = await browser.visit(`${url}/account`)
-  const inside = await browser.submit(`${url}/login`, { ...ada, return_to: `${site.url}/münchen/account` })
-  const outside = await browser.submit(`${url}/logout`, { return_to: '/münchen/bye' })
-  await site.close()
-  expect([first.status, new URL(first.url).pathname]).toEqual([200, '/m%C3%BCnchen/login'])
-  expect([inside.status, inside.url, view(inside).status]).toEqual([200, `${url}/account`, 'loggedin'])
-  expect([outside.status, outside.url]).toEqual([200, `${url}/bye`])
 })

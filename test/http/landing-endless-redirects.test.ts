@@ -1,6 +1,6 @@
 import type { Browser } from '../support/agent'
 import { identifyRedirects, keepings, type PausableSetup, startPausableSetup } from '../support/pausable-setup'
-import { eventually, view } from '../support/setup'
+import { view } from '../support/setup'
 
 /*
  * A page is shown after five redirects to Identify in ten seconds. The browser of these tests gives up after 20 redirects,
@@ -49,20 +49,6 @@ describe.each(keepings)('with %s, an access token that ran out', (keeping) => {
     }
     setup.emulator.clock.advance(30)
     expect(await open(browser, '/later')).toMatchObject({ status: 'loggedin', username: 'ada', redirects: 0 })
-  })
-
-  test('[O20] is renewed a minute later, where it can be', async () => {
-    const browser = await setup.loggedInBrowser()
-    setup.emulator.clock.advance(ACCESS_SECONDS + 100)
-    setup.emulator.faults.add({ operation: 'token', kind: 'status', code: 400 })
-    await accessRunsOut(browser)
-    expect((await open(browser)).status).toBe('loggedin')
-    setup.emulator.faults.clear()
-    setup.emulator.clock.advance(61)
-    await eventually(async () => {
-      expect(await open(browser)).toMatchObject({ status: 'loggedin', username: 'ada' })
-      return (await browser.fetchJson(setup.at('/api'))).status === 200
-    })
   })
 
   test('[O20] a fresh page whose session is unknown at the SSO system ends after five redirects at most', async () => {

@@ -1,4 +1,3 @@
-import { ask, documentHeaders } from '../support/addresses'
 import { browserCalls } from '../support/calls'
 import { ada, logIn, useSetup, view } from '../support/setup'
 
@@ -52,31 +51,5 @@ describe('a first visit', () => {
     const page = await browser.visit(`${setup.morning.url}/news?id=7`)
     expect(page.trail.map(({ status }) => status)).toEqual([302, 302, 303, 200])
     expect(view(page)).toEqual({ status: 'loggedin', username: 'ada', url: '/news?id=7' })
-  })
-
-  test('ends every tab of a browser at its own address', async () => {
-    const browser = setup.browser()
-    await browser.visit(`${setup.evening.url}/`)
-    const tabs = [1, 2, 3, 4, 5].map((tab) => `${setup.morning.url}/tab/${tab}?n=${tab}`)
-    const pages = await Promise.all(tabs.map((tab) => browser.visit(tab)))
-    expect(pages.map(({ url }) => url)).toEqual(tabs)
-    expect(pages.map((page) => view(page).degraded)).toEqual(tabs.map(() => undefined))
-  })
-})
-
-describe('an address that only a raw request can spell', () => {
-  const hop = (site: string, path: string, cookie = '') => ask(site, { path, headers: { ...documentHeaders, cookie } })
-  const raw = ['/a?', '/a?&&b', '/a?"<>`{}|\\^[]', '//a//b?c', '/./a/../b?c', '/a%20b/c%20d?e%20f=g%20h+i']
-
-  test.each(raw)('%s comes back byte for byte', async (path) => {
-    const start = await hop(setup.morning.url, path)
-    expect(start.status).toBe(302)
-    const cookie = start.setCookie.map((line) => line.split(';')[0]).join('; ')
-    const identify = new URL(start.location ?? '')
-    const back = await hop(setup.emulator.url, identify.pathname + identify.search)
-    const { origin, pathname, search } = new URL(back.location ?? '')
-    expect(origin).toBe(setup.morning.url)
-    const landed = await hop(setup.morning.url, pathname + search, cookie)
-    expect([landed.status, landed.location]).toEqual([303, setup.morning.url + path])
   })
 })

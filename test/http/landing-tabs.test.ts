@@ -1,4 +1,3 @@
-import type { FaultKind } from '../../lib/emulator'
 import { documentHeaders } from '../support/addresses'
 import type { Browser } from '../support/agent'
 import { ada, loggedInBrowser, type PageView, type Setup, startSetup, view } from '../support/setup'
@@ -42,22 +41,13 @@ const together = async (browser: Browser, tabs: readonly Tab[]) => {
 }
 const pages = (count: number) => Array.from({ length: count }, (_, index) => `/page?a=${index}`)
 
-type Pace = (browser: Browser, tabs: readonly Tab[]) => Promise<void>
-const inTurn: Pace = async (browser, tabs) => {
-  for (const tab of tabs) {
-    await hop(browser, tab)
-    dropSession(browser)
-  }
-}
-
 const TABS = 8
 const open = () => pages(TABS).map((path): Tab => ({ url: at(path), trips: 0 }))
 
 /** Follows until each tab has its page. A browser gives up a tab at 20 redirects. */
-async function follow(browser: Browser, tabs: readonly Tab[], pace: Pace, meddle = () => {}): Promise<void> {
+async function follow(browser: Browser, tabs: readonly Tab[]): Promise<void> {
   for (let redirects = 0; redirects <= 20 && tabs.some(({ url }) => url !== undefined); redirects += 1) {
-    await pace(browser, tabs)
-    meddle()
+    await together(browser, tabs)
   }
   expect(tabs.map(({ page }) => page)).toMatchObject(pages(TABS).map((url) => ({ status: 200, view: { url } })))
 }
@@ -69,26 +59,12 @@ test.each(['a new visitor', 'a visitor who is logged in elsewhere'])(
     const browser = isNew ? setup.browser() : await loggedInBrowser(setup)
     if (!isNew) dropSession(browser)
     const tabs = open()
-    await follow(browser, tabs, together)
+    await follow(browser, tabs)
     const status = isNew ? 'anon' : 'loggedin'
     expect(tabs.map(({ page }) => page?.view)).toMatchObject(tabs.map(() => ({ status })))
     expect(Math.max(...tabs.map(({ trips }) => trips))).toBeLessThanOrEqual(2)
   },
 )
-
-test.each<[pace: string, cause: string, pace: Pace, fault: FaultKind | undefined]>([
-  ['ask at once', 'the session gets lost', together, undefined],
-  ['take turns', 'landing tokens are signed with another secret', inTurn, { kind: 'wrong_signature' }],
-])('[R8] eight tabs that %s end at their own addresses within 20 redirects where %s', async (_pace, _cause, ...row) => {
-  const [pace, fault] = row
-  const browser = setup.browser()
-  if (fault) setup.emulator.faults.add({ operation: 'identify', ...fault })
-  const tabs = open()
-  await follow(browser, tabs, pace, () => dropSession(browser))
-  expect(tabs[0]?.trips).toBeGreaterThan(0)
-  const degraded = fault ? 'token_refused' : 'identify_loop'
-  expect(tabs.map(({ page }) => page?.view.degraded)).toEqual(tabs.map(() => degraded))
-})
 
 /**
  * A new second of site and platform, because two tokens of one second are the same. They stay in it, however long a busy machine takes.

@@ -116,13 +116,6 @@ describe("a page of the site's own", () => {
     },
   )
 
-  test('leaves no login route of ours: /login is the site’s to answer', async () => {
-    await browser.visit(at('own', '/'))
-    expect((await browser.visit(at('own', '/login'))).body).toBe('anon at /login')
-    expect((await browser.submit(at('own', '/login'), ada)).body).toBe('anon at /login')
-    expect(calls('authenticate')).toBe(0)
-  })
-
   test('that a guard stands before is an error that says so, and no endless redirect', async () => {
     const { status, trail } = await browser.visit(at('guarded', '/account'))
     expect([status, trail.length]).toEqual([500, 5])
@@ -155,16 +148,6 @@ describe("another site's page", () => {
     expect(paths(trail)).toEqual(['id /login', 'paper /account'])
     expect(body).toContain('account of')
     expect(calls('authenticate')).toBe(1)
-  })
-
-  test('who is known there by another SSO session is found by Identify', async () => {
-    await browser.visit(at('paper', '/'))
-    browser.dropCookies(({ host }) => !host.endsWith('.localhost'))
-    await browser.visit(at('id', '/login'))
-    await logIn(at('id', '/'))
-    const { body, trail } = await account()
-    expect(body).toContain('account of')
-    expect(trail.length).toBeLessThan(10)
   })
 
   test('a site that shows a login which has ended leads no user in a circle: 503, and when to try again', async () => {

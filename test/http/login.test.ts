@@ -139,22 +139,6 @@ describe('a login', () => {
   })
 })
 
-test('a form that is sent 20 times at once costs one Authenticate, and each waiter a few commands of Redis', async () => {
-  const { url, prefix } = setup.morning
-  setup.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 1000 })
-  const monitor = await setup.redis.monitor()
-  let commands = 0
-  monitor.on('monitor', (_time: string, args: string[]) => {
-    if (args[0]?.toLowerCase() === 'evalsha' && args.some((arg) => arg.startsWith(`${prefix}login:`))) commands += 1
-  })
-  const submit = () => browser.submit(`${url}/login`, { ...ada, return_to: '/' })
-  const pages = await Promise.all(Array.from({ length: 20 }, submit))
-  monitor.disconnect()
-  expect(new Set(pages.map((page) => view(page).status))).toEqual(new Set(['loggedin']))
-  expect(setup.countCalls('authenticate')).toBe(1)
-  expect(commands).toBeLessThan(20 * 6)
-})
-
 describe('a login that is refused', () => {
   test('for a wrong password is a 401 with the message and the attempts that are left', async () => {
     const page = await logIn(browser, setup.morning, { username: 'ada', password: 'not-it' }, '/news')

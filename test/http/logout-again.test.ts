@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { TOLD_SECONDS } from '../../lib/decide/logout-mark'
 import type { Browser } from '../support/agent'
 import {
@@ -10,9 +9,8 @@ import {
   startPausableSetup,
 } from '../support/pausable-setup'
 import { useRedis } from '../support/redis'
-import { ada, eventually, loggedInBrowser, logInAtLast, present, resumeStore, view, visitor } from '../support/setup'
+import { ada, loggedInBrowser, logInAtLast, present, resumeStore, view } from '../support/setup'
 import { expectLoginWorks, expectNoUser, expectOver, loginsAtSso } from '../support/signed-out'
-import { Turnstile } from '../support/turnstile'
 
 /*
  * After a logout whose SSO session this site cannot tell any more, or which the SSO system has not confirmed: neither a second logout,
@@ -137,60 +135,4 @@ test('[S17] a landing in progress during a logout without a session logs nobody 
   await expectNoUser(setup, browser)
   expect(loginsAtSso(setup)).toEqual([])
   await expectLoginWorks(setup, browser)
-})
-
-test('[S17] while the SSO system hangs in Logout alone, one page in a few seconds waits for it', async () => {
-  await start()
-  const browser = await setup.loggedInBrowser()
-  setup.emulator.faults.add({ operation: 'logout', kind: 'hang' })
-  expect((await post(browser)).json.logout).toBe('pending')
-  for (let page = 0; page < 10; page += 1) {
-    expect(view(await browser.visit(setup.at('/')))).toMatchObject({ degraded: 'logout_pending' })
-    await sleep(700)
-  }
-  // a page waits only for a Logout that it sends: 3 s, and 4 s until the next one. On a busy machine, only the lock of 5 s keeps them apart
-  const sentAt = setup.emulator.calls({ operation: 'logout' }).map(({ at }) => at)
-  const gaps = sentAt.slice(1).map((at, index) => at - present(sentAt[index]))
-  expect(gaps.length).toBeGreaterThan(0)
-  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(5)
-  setup.emulator.faults.clear()
-  await eventually(async () => {
-    await browser.visit(setup.at('/'))
-    return loginsAtSso(setup).length === 0
-  })
-})
-
-/* The response to a login sets the cookie of a session that the logout could not end, and its logout cookie is older than that session. */
-describe('a login whose response comes after a logout of another tab', () => {
-  const responses = new Turnstile()
-
-  async function lateLogin(takeAway: () => unknown): Promise<Browser> {
-    await start('Redis', (req, res, next) => {
-      const { end } = res
-      if (req.method === 'POST' && req.path === '/login')
-        res.end = ((...args: Parameters<typeof end>) => {
-          responses.pass().then(() => end.apply(res, args))
-          return res
-        }) as typeof end
-      next()
-    })
-    const browser = await visitor(setup)
-    const held = responses.close()
-    const login = browser.fetchJson(setup.at('/login'), { json: ada })
-    await held.arrived
-    await takeAway()
-    expect((await post(browser)).json).toEqual({ status: 'none', logout: 'pending' })
-    held.open()
-    await login
-    expect(browser.cookie('sso2.sid')).toBeDefined()
-    return browser
-  }
-
-  test('[S17] does not last, if Redis hung at the logout', async () => {
-    const browser = await lateLogin(redis.hang)
-    await isBack()
-    await expectNoUser(setup, browser)
-    expect(loginsAtSso(setup)).toEqual([])
-    await expectLoginWorks(setup, browser)
-  })
 })

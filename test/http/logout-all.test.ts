@@ -1,8 +1,7 @@
 import type { Browser } from '../support/agent'
-import { clientFailingAt } from '../support/failing-store'
-import { basket, document, hop, type Keeping, type PausableSetup, startPausableSetup } from '../support/pausable-setup'
+import { basket, type Keeping, type PausableSetup, startPausableSetup } from '../support/pausable-setup'
 import { useRedis } from '../support/redis'
-import { eventually, resumeStore, untilRetried, view } from '../support/setup'
+import { eventually, resumeStore, view } from '../support/setup'
 import { expectNoUser, loginsAtSso } from '../support/signed-out'
 
 /*
@@ -68,73 +67,4 @@ test.each<[what: string, keeping: Keeping, begin: () => unknown, again?: () => u
   await isBack()
   await expectPhoneOut(phone, laptop)
   expect(new Set(accountsLoggedOut())).toEqual(new Set(['account-ada']))
-})
-
-test('[S17] after a logout of all while Redis hung, a landing of another tab sends it once Redis is back', async () => {
-  const [phone, laptop] = await phoneAndLaptop()
-  const landing = await hop(laptop, (await laptop.fetchJson(setup.at('/identify-me'))).json.identify)
-  redis.hang()
-  await byRoute(laptop)
-  expect(accountsLoggedOut()).toEqual([])
-  await isBack()
-  await laptop.fetchJson(landing)
-  await expectPhoneOut(phone, laptop)
-  expect(new Set(accountsLoggedOut())).toEqual(new Set(['account-ada']))
-})
-
-test('[S17] logout of all: not confirmed, while a landing of the same SSO session is slow → it is still sent as one of all', async () => {
-  const [, laptop] = await phoneAndLaptop()
-  laptop.dropCookies(({ name }) => name === 'sso2.sid')
-  const identify = [await hop(laptop, setup.at('/?tab=1')), await hop(laptop, setup.at('/?tab=2'))]
-  const [one = '', two = ''] = [await hop(laptop, identify[0] ?? ''), await hop(laptop, identify[1] ?? '')]
-  const held = setup.naming.close()
-  const landing = laptop.fetchJson(two, { headers: document })
-  await held.arrived
-  await laptop.fetchJson(one, { headers: document })
-  ssoIsDown('logoutall')
-  await byRoute(laptop)
-  held.open()
-  await landing
-  setup.emulator.faults.clear()
-  await eventually(async () => loginsAtSso(setup).length === 0)
-})
-
-describe('"log out", then "log out everywhere"', () => {
-  test.each<[when: string, result: string, begin: () => void, end: () => unknown]>([
-    ['while the SSO system is down', 'pending', ssoDown, () => setup.emulator.faults.clear()],
-    ['without an outage', 'no_session', () => {}, () => {}],
-  ])('[S17] %s: %s, and as the browser has no session any more, the other sessions stay', async (...row) => {
-    const [, result, begin, end] = row
-    const [phone, laptop] = await phoneAndLaptop()
-    begin()
-    await post(laptop, '/logout')
-    expect((await post(laptop, '/logout-all')).json.logout).toBe(result)
-    await end()
-    setup.emulator.faults.clear()
-    await eventually(async () => {
-      await laptop.visit(setup.at('/'))
-      return loginsAtSso(setup).length === 1
-    })
-    expect(await isLoggedIn(phone)).toBe(true)
-    await expectNoUser(setup, laptop)
-    expect(accountsLoggedOut()).toEqual([])
-  })
-})
-
-test('[S17] a retry in the background is repeated within seconds, if Redis does not answer in the middle of it', async () => {
-  let [isArmed, hasFailed] = [false, false]
-  const client = clientFailingAt((command) => {
-    if (!isArmed || hasFailed || command.name !== 'get' || !String(command.args[0]).includes('logout:{')) return false
-    hasFailed = true
-    return true
-  }, redis.url())
-  setup = await startPausableSetup({ site: { redis: client } })
-  const browser = await setup.loggedInBrowser()
-  ssoIsDown('logout')
-  expect((await post(browser, '/logout')).json.logout).toBe('pending')
-  isArmed = true
-  setup.emulator.clock.advance(400)
-  setup.emulator.faults.clear()
-  await untilRetried(setup.emulator, async () => hasFailed && loginsAtSso(setup).length === 0)
-  client.disconnect()
 })

@@ -76,24 +76,6 @@ test.each(keepings)('[L13] (%s) logout of all: while another device logs in → 
   await expectNoUser(setup, phone)
 })
 
-test.each(['Redis', 'a session of its own'] as const)(
-  '[L13, S17] (%s) a slow landing does not log the user in again after a logout that Redis had lost everything of',
-  async (keeping) => {
-    setup = await startPausableSetup({ keeping })
-    const browser = await setup.loggedInBrowser()
-    await setup.redis.del(await setup.keys())
-    const held = setup.naming.close()
-    const landing = browser.visit(setup.at('/?tab=1'))
-    await held.arrived
-    expect((await post(browser)).json).toEqual({ status: 'none', logout: 'pending' })
-    held.open()
-    await landing
-    await expectNoUser(setup, browser)
-    expect(loginsAtSso(setup)).toEqual([])
-    await expectLoginWorks(setup, browser)
-  },
-)
-
 describe.each(['Redis', 'memory'] as const)('with %s, a logout with the cookie of just before', (keeping) => {
   beforeEach(async () => {
     setup = await startPausableSetup({ keeping })

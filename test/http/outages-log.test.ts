@@ -106,17 +106,6 @@ describe('a hook of the site that fails', () => {
   )
 })
 
-test.each<[string, FaultOptions['operation'], (at: RunningSite) => Promise<unknown>]>([
-  ['an Authenticate', 'authenticate', async (at) => (await openDoor('a login', at))()],
-  ['a Logout', 'logout', async (at) => (await loggedInBrowserAt(at)).submit(`${at.url}/logout`, { return_to: '/' })],
-])('%s that gets no answer is one line', async (_what, operation, act) => {
-  const at = await start()
-  at.emulator.faults.add({ operation, kind: 'status', code: 503 })
-  await act(at)
-  expect(lines[0]).toMatch(new RegExp(`${operation} failed: .*HTTP 503.*ssoUrl.*See `))
-  expect(lines.filter((line) => line.includes(operation))).toHaveLength(1)
-})
-
 describe('a landing that is lost', () => {
   const misses = /to \/sso\/old-landing, but the landing page of this site is \/sso2\/landing\. .*admin portal/
   const wrongPages = (['always', 'on-demand'] as const).map((identify): [string, SiteOptions, string, RegExp] => [

@@ -1,16 +1,6 @@
-import { Redis } from 'ioredis'
 import { document } from '../support/landing'
-import { startRedis, type TestRedis, useRedis } from '../support/redis'
-import {
-  eventually,
-  loggedInBrowser,
-  present,
-  resumeStore,
-  type Setup,
-  startSetup,
-  useSetup,
-  view,
-} from '../support/setup'
+import { useRedis } from '../support/redis'
+import { eventually, loggedInBrowser, present, resumeStore, type Setup, startSetup, view } from '../support/setup'
 
 /* Redis goes away and comes back with its data: the server process is stopped, as in a stalled machine, and continued. */
 
@@ -88,44 +78,5 @@ describe('Redis hangs', () => {
     await eventually(async () => (await setup.morning.sso.health()).store === 'ok')
     setup.emulator.clock.advance(4)
     expect(view(await newUser.visit(at('/news')))).toEqual({ status: 'anon', url: '/news' })
-  })
-})
-
-/* That the operator is told of such a Redis is in test/storage/opening.test.ts. */
-describe('Redis evicts keys', () => {
-  let redis: TestRedis
-  let commands: Redis
-  beforeAll(async () => {
-    redis = await startRedis({ args: ['--maxmemory', '4mb', '--maxmemory-policy', 'allkeys-lru'] })
-    commands = new Redis(redis.url)
-  })
-  const setup = useSetup({ site: () => ({ redis: redis.url }) })
-  afterAll(async () => {
-    commands.disconnect()
-    await redis.stop()
-  })
-
-  const pending = () => commands.keys(`${setup.morning.prefix}logout:*`)
-
-  /** Other keys come until no pending logout is left. */
-  async function evictPending(): Promise<void> {
-    const filling = 'x'.repeat(20_000)
-    for (let filled = 0; (await pending()).length > 0; filled += 1) {
-      if (filled > 200) throw new Error('it is not evicted')
-      const more = commands.pipeline()
-      for (let key = 0; key < 50; key += 1) more.set(`filling:${filled}:${key}`, filling)
-      await more.exec()
-    }
-  }
-
-  test('a pending logout among them → the SSO system is told when this browser returns', async () => {
-    const browser = await loggedInBrowser(setup)
-    setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
-    await browser.submit(`${setup.morning.url}/logout`, { return_to: '/' })
-    await eventually(async () => (await pending()).length > 0)
-    await evictPending()
-    setup.emulator.faults.clear()
-    await eventually(async () => view(await browser.visit(`${setup.morning.url}/`)).status === 'anon')
-    expect(setup.emulator.sessions().filter(({ status }) => status === 'loggedin')).toEqual([])
   })
 })

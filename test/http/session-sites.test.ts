@@ -1,8 +1,6 @@
-import { Cluster, Redis } from 'ioredis'
 import type { Browser } from '../support/agent'
-import { startRedis, type TestRedis, useRedis } from '../support/redis'
-import { ada, eventually, healthWithStore, logInAtLast, present, useSetup, view } from '../support/setup'
-import { loggedInBrowserAt, startSite } from '../support/site'
+import { useRedis } from '../support/redis'
+import { ada, healthWithStore, logInAtLast, present, useSetup, view } from '../support/setup'
 
 /* Two sites of one organisation on one host, over one Redis, with the defaults of the package but for the names of their cookies. */
 
@@ -69,41 +67,5 @@ describe('[O15] two sites with the same cookie name by mistake', () => {
     const { json } = await browser.fetchJson(`${evening.url}/`)
     expect([json.status, json.username, json.saved]).toEqual(['none', undefined, undefined])
     expect(view(await browser.visit(`${evening.url}/`))).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
-  })
-})
-
-describe('on Redis Cluster', () => {
-  let node: TestRedis
-  let cluster: Cluster
-  beforeAll(async () => {
-    node = await startRedis({ args: ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'] })
-    const redis = new Redis(node.port)
-    await redis.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383')
-    await eventually(async () => String(await redis.call('CLUSTER', 'INFO')).includes('cluster_state:ok'))
-    redis.disconnect()
-    cluster = new Cluster([{ host: '127.0.0.1', port: node.port }])
-  })
-  afterAll(async () => {
-    cluster.disconnect()
-    await node.stop()
-  })
-
-  test.each(['morning', '{morning}'])('[O15] a site whose clientId is %s works, all of it', async (clientId) => {
-    const options = { redis: cluster, loginLimit: { attempts: 20, perSeconds: 60 } }
-    const setup = await startSite({ clientId, prefix: false, options })
-    try {
-      const browser = await loggedInBrowserAt(setup)
-      const kept = await browser.fetchJson(`${setup.url}/keep`)
-      expect(kept.json).toMatchObject({ status: 'loggedin', saved: 'kept' })
-      setup.emulator.clock.advance(361)
-      const checked = await browser.visit(`${setup.url}/sensitive`)
-      expect(view(checked)).toEqual({ status: 'loggedin', username: 'ada', saved: 'kept', url: '/sensitive' })
-      const other = await loggedInBrowserAt(setup)
-      const page = await other.submit(`${setup.url}/logout-all`, { return_to: '/' })
-      expect(view(page)).toEqual({ status: 'anon', url: '/' })
-      expect((await browser.fetchJson(`${setup.url}/account`)).status).toBe(401)
-    } finally {
-      await setup.close()
-    }
   })
 })

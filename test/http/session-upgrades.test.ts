@@ -95,12 +95,3 @@ test.each<[who: string, headers: () => Heads, expected: { status: string; user?:
   const { status, body } = await send({ method: 'GET', url: new URL('/socket.io/', plain.url), headers: poll })
   expect([status, JSON.parse(body)]).toEqual([200, expected])
 })
-
-test('[O17] a request without Express whose record is stale has Session Status asked', async () => {
-  const other = await through((sso, req, res, done) => sso(req, res, done))
-  setup.emulator.clock.advance(361)
-  const before = setup.countCalls('sessionstatus')
-  const answer = await send({ method: 'GET', url: new URL('/poll', other.url), headers: { accept: '*/*', cookie } })
-  expect(JSON.parse(answer.body)).toMatchObject({ status: 'loggedin' })
-  expect(setup.countCalls('sessionstatus') - before).toBe(1)
-})

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import diagnostics from 'node:diagnostics_channel'
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, request, ServerResponse } from 'node:http'
+import { ServerResponse } from 'node:http'
 import net from 'node:net'
-import type { Duplex } from 'node:stream'
 import express, { type Express, type Request, type Response } from 'express'
 import session, { type SessionData } from 'express-session'
 import { type Command, Redis } from 'ioredis'
@@ -192,27 +190,6 @@ test.each(['destroy', 'regenerate'])(
   },
 )
 
-test('an upgrade reads the session, and what it saves reaches the next page', async () => {
-  const browser = setup.browser()
-  await ask(browser, '/put/a')
-  const server = createServer()
-  server.on('upgrade', (incoming: IncomingMessage, socket: Duplex) => {
-    const req = incoming as Request
-    setup.morning.sso.session(req, {} as Response, () => {
-      const before = req.session.saved
-      req.session.saved = 'by the socket'
-      req.session.save(() => socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${before}`))
-    })
-  })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as net.AddressInfo
-  const headers = { ...cookieOf(browser), connection: 'Upgrade', upgrade: 'websocket' }
-  const [answer] = (await once(request({ port, host: '127.0.0.1', headers }).end(), 'response')) as [IncomingMessage]
-  expect((await answer.toArray()).join('')).toBe('a')
-  server.close()
-  expect((await ask(browser, '/')).json).toMatchObject({ saved: 'by the socket' })
-})
-
 test('[S20] data of a login whose record is lost: shown to nobody, whoever logs in next', async () => {
   const browser = await loggedInBrowser(setup)
   await ask(browser, '/put/of-ada')
@@ -260,23 +237,6 @@ describe('[O9, S14] a Redis that refuses writes, or hangs', () => {
     expect((await visit('/')).json).toMatchObject({ saved: 'before' })
     await away.close()
   })
-
-  test.each(['save', 'reload', 'regenerate', 'destroy'])(
-    'Redis hangs under the page: %s() tells its callback',
-    async (name) => {
-      const away = await startSetup({ build: pages, site: { redis: server.url() } })
-      const browser = away.browser()
-      await browser.fetchJson(`${away.morning.url}/put/a`)
-      const held = turnstile.close()
-      const page = browser.fetchJson(`${away.morning.url}/call/${name}`)
-      await held.arrived
-      server.hang()
-      held.open()
-      expect((await page).json).toMatchObject({ failed: true })
-      server.resume()
-      await away.close()
-    },
-  )
 })
 
 test("the store of the site's own express-session fails at a logout: the user is logged out, and a line says so", async () => {

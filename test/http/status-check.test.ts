@@ -1,8 +1,3 @@
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import type { Duplex } from 'node:stream'
-import type { Request, Response } from 'express'
 import type { Browser } from '../support/agent'
 import { browserCalls } from '../support/calls'
 import { type PausableSetup, startPausableSetup } from '../support/pausable-setup'
@@ -127,7 +122,6 @@ describe('an answer that ends a session', () => {
 })
 
 describe('while the SSO system does not answer', () => {
-  /** Each way not to answer is a row of the fault matrix. */
   test('[S11] a login is served within the grace, and none beyond it', async () => {
     const browser = await loggedInBrowser()
     setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
@@ -146,29 +140,6 @@ describe('while the SSO system does not answer', () => {
     await eventually(async () => view(await browser.visit(at('/'))).degraded === undefined)
     expect(view(await browser.visit(at('/')))).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
   })
-})
-
-test('an upgrade that finds a login which it cannot store makes one status check', async () => {
-  const browser = setup.browser()
-  await browser.visit(at('/'))
-  await logIn(browser, setup.evening, ada)
-  setup.emulator.clock.advance(361)
-  const server = createServer()
-  server.on('upgrade', (incoming: IncomingMessage, socket: Duplex) => {
-    const req = incoming as Request
-    const end = () => socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${req.sso2.status}`)
-    const { sso } = setup.morning
-    sso.session(req, {} as Response, () => sso.middleware(req, {} as Response, end))
-  })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
-  const own = browser.cookies.filter(({ host }) => host === 'morning.localhost')
-  const cookie = own.map(({ name, value }) => `${name}=${value}`).join('; ')
-  const headers = { cookie, connection: 'Upgrade', upgrade: 'websocket' }
-  const [answer] = (await once(request({ port, host: '127.0.0.1', headers }).end(), 'response')) as [IncomingMessage]
-  expect((await answer.toArray()).join('')).toBe('anon')
-  server.close()
-  expect(setup.countCalls('sessionstatus')).toBe(1)
 })
 
 test('requireLogin({ fresh: true }) asks each time, and sees at once that the session has ended', async () => {

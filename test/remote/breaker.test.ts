@@ -89,39 +89,6 @@ test('calls that may have failed for one user open it with three probes that fai
   expect([probes, breaker.isAvailable]).toEqual([[300, 1300, 2300], false])
 })
 
-test('callers within a second share one probe', async () => {
-  const { breaker, probes } = setup('fails')
-  const ends = await Promise.allSettled([breaker.probe(), breaker.probe(), breaker.probe()])
-  expect([probes, ends.map(({ status }) => status)]).toEqual([[0], ['rejected', 'rejected', 'rejected']])
-  await pass(1000)
-  expect(probes).toEqual([0, 1000])
-})
-
-test('a success right after a failure makes the probe unnecessary, and one during a probe ends the probing', async () => {
-  const { breaker, probes } = setup('hangs')
-  fail(breaker, 1)
-  await pass(299)
-  breaker.noteSuccess()
-  await pass(10_000)
-  expect(probes).toEqual([])
-  fail(breaker, 1)
-  await pass(1500) // a probe that hangs does not delay the next one
-  breaker.noteSuccess()
-  await pass(10_000)
-  expect(probes).toEqual([10_599, 11_599])
-  expect(jest.getTimerCount()).toBe(0)
-})
-
-test('what began before a success and fails after it opens nothing and costs no probe', async () => {
-  const { breaker, probes } = setup('fails')
-  const before = performance.now()
-  await pass(100)
-  breaker.noteSuccess()
-  for (let count = 0; count < 9; count += 1) breaker.noteFailure('call', before, noResponse)
-  await pass(5000)
-  expect([probes, breaker.isAvailable]).toEqual([[], true])
-})
-
 test.each<[asked: number | undefined, attempt: Attempt, ms: number]>([
   [undefined, 'call', 300],
   [7, 'call', 7000],

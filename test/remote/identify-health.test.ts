@@ -46,7 +46,6 @@ function channel(ssoUrl = `${emulator.url}/sso`, timeoutMs = 500, isElsewhere = 
   open.push(front, client)
   return { client, front }
 }
-const elsewhere = (ssoUrl?: string) => channel(ssoUrl, 500, true).front
 
 /** An SSO system whose Identify behaves so, and whose back channel is the emulator's. */
 async function server(behave: Behaviour) {
@@ -115,33 +114,6 @@ test('visitors are redirected again 1.2 s after Identify works again, and the op
   ])
 })
 
-test('a browser that returns, sent after a probe had failed, shows that Identify works', async () => {
-  const { front } = channel()
-  breakIdentify()
-  front.noteRedirect()
-  await clock.pass(3050) // two probes have failed
-  emulator.faults.clear()
-  front.noteRedirect()
-  front.noteReturnFromIdentify(now())
-  const before = counts()
-  await clock.pass(10_000)
-  expect([front.isAvailable, counts()]).toEqual([true, before])
-})
-
-test('a browser that returns late, sent before Identify broke, delays nothing', async () => {
-  const { front } = channel()
-  const before = now()
-  front.noteRedirect()
-  await clock.pass(1000)
-  breakIdentify()
-  for (let passed = 0; passed < 3500 && front.isAvailable; passed += 100) {
-    redirects(front, 10)
-    front.noteReturnFromIdentify(before) // one after the other
-    await clock.pass(100)
-  }
-  expect(front.isAvailable).toBe(false)
-})
-
 test('32 visits that are not finished, over eight seconds, cost one probe, and no visitor waits', async () => {
   const { front } = channel()
   for (let visit = 0; visit < 32; visit += 1) {
@@ -150,15 +122,6 @@ test('32 visits that are not finished, over eight seconds, cost one probe, and n
     expect(front.isAvailable).toBe(true)
   }
   expect(counts()).toEqual([1, 1])
-})
-
-test('a browser that does not return costs one probe of each kind', async () => {
-  const { front } = channel()
-  front.noteRedirect()
-  await clock.pass(900)
-  expect(counts()).toEqual([0, 0])
-  await clock.pass(60_000)
-  expect([front.isAvailable, counts()]).toEqual([true, [1, 1]])
 })
 
 /** A visitor who is not back, and as many looks as there are to be until none is sent. */
@@ -243,19 +206,6 @@ test.each<[name: string, line: RegExp, behave: Behaviour]>([
   expect(probe).toMatchObject({ url: expect.stringContaining('/identify?'), headers: { accept: 'text/html' } })
   expect(new URL(probe?.url ?? '', ssoUrl).searchParams.get('r')).toBe(`${siteUrl}/`)
 })
-
-test('where the site has its landing page elsewhere, a good token is enough', async () => {
-  const front = elsewhere()
-  await lookedAt(front)
-  expect([front.isAvailable, count('identify'), lines]).toEqual([true, 1, []])
-  const { url: ssoUrl } = await server(to('https://status.example/'))
-  const other = elsewhere(ssoUrl)
-  await lookedAt(other)
-  expect(other.isAvailable).toBe(false)
-  expect(lines).toEqual([expect.stringMatching(/malformed/)])
-})
-
-/* What the operator is told of browsers. */
 
 test('that no browser has ever brought a cookie of ours is told, until one has', () => {
   const { front } = channel()

@@ -7,7 +7,6 @@ import { readGrant, serviceToken, serviceTokenSource, ticketCall } from '../../l
 import { sharedEmulator } from '../emulator/shared'
 import { failure, json, useFaultyServer } from '../support/faulty-server'
 import { loggerTo } from '../support/log-lines'
-import { eventually } from '../support/wait'
 import { device, openInTest } from './sso-scene'
 
 /* Clients that a site makes of its options: `sso.api`, whose calls need no user, and the secret and the log of all. */
@@ -114,17 +113,6 @@ test('the authorization server is shown the secret that the SSO system takes', a
   expect(await client.sessionStatus(check)).toMatchObject({ err: 'session_not_found' })
   expect([client.secretInUse, shown()]).toEqual([1, clientSecret])
   expect(await rotated.marketplaceGroups()).toHaveLength(2)
-})
-
-test('a failure of the SSO system is told to the operator, and so is its end', async () => {
-  const { client, lines } = clientsOf()
-  emulator.faults.add({ operation: 'sessionstatus', kind: 'status', code: 500, times: 3 })
-  for (let times = 0; times < 2; times += 1) await failure(client.sessionStatus(check))
-  await eventually(async () => lines.length > 1)
-  expect(lines).toEqual([
-    expect.stringMatching(/Step sessionstatus failed: .*HTTP 500.*Check the SSO system at ssoUrl/),
-    'express-sso2: The SSO system responds again.',
-  ])
 })
 
 describe('a token endpoint that answers as a test says', () => {

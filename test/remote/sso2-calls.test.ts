@@ -1,6 +1,5 @@
-import { Sso2ResponseError } from '../../lib/errors'
 import type { Sso2Client } from '../../lib/remote/sso2'
-import { type Behaviour, failure, json, outcomeOf } from '../support/faulty-server'
+import { outcomeOf } from '../support/faulty-server'
 import { fakeClock } from './fake-clock'
 import { claimsOf, device, isWell, says, useScenes } from './sso-scene'
 
@@ -58,13 +57,6 @@ test.each(rows)('$operation posts its claims as JSON and is answered', async ({ 
   expect(claimsOf(server.seen[0]?.body ?? '')).toEqual({ ...common, ...claims, ...times })
 })
 
-test.each(rows)('$operation refuses the response to another request', async ({ call, other, good }) => {
-  const { server, client } = await setup(says(other))
-  expect(await failure(call(client))).toMatchObject({ code: 'ERR_SSO2_TOKEN', reason: 'session_mismatch' })
-  server.become(says({ ...good, sts: 'sleeping' }))
-  expect(await failure(call(client))).toMatchObject({ code: 'ERR_SSO2_TOKEN', reason: 'claims' })
-})
-
 test.each(rows)('$operation is given up after $deadlineMs ms', async ({ operation, call, deadlineMs }) => {
   const { client } = await setup(() => {}, { timeoutMs: 500 })
   const { pass, settle, expectSilence } = fakeClock()
@@ -75,22 +67,6 @@ test.each(rows)('$operation is given up after $deadlineMs ms', async ({ operatio
   expect(outcome()).toBeUndefined()
   await pass(1)
   expect(outcome()).toMatchObject({ operation, message: `${operation}: no answer within ${deadlineMs} ms` })
-})
-
-test.each(rows)('$operation names itself and what was wrong with the answer', async ({ operation, call, good }) => {
-  fakeClock() // or probes in the background fail meanwhile on a busy machine, and open the circuit
-  const { server, client } = await setup(says(good))
-  const answers: [behave: Behaviour, message: string][] = [
-    [(res) => json(res, 200, {}), 'the body is not a JSON object with one token (HTTP 200)'],
-    [(res) => res.end('<p>Back soon.'), 'the body is not a JSON object with one token (HTTP 200)'],
-    [(res) => json(res, 500, {}), 'the SSO system failed (HTTP 500)'],
-  ]
-  for (const [behave, message] of answers) {
-    server.become(behave)
-    const error = await failure(call(client))
-    expect(error).toBeInstanceOf(Sso2ResponseError)
-    expect(error).toMatchObject({ operation, message: `${operation}: ${message}` })
-  }
 })
 
 /* Who watches. */
@@ -121,18 +97,4 @@ test('a watch is told of each call that fails, of a refusal of our tokens, and o
     ['authenticate', saidBy('authenticate: the body is not a JSON object')],
   ])
   client.close()
-})
-
-test('a probe that is answered with a session is no sign of life, and told', async () => {
-  const { told, watch } = watching()
-  const { server, client } = await setup(says({ sts: 'anon' }), { watch })
-  const { pass, until } = fakeClock()
-  client.probeInBackground()
-  await until(() => !client.isAvailable, 2500)
-  const line = saidBy('sessionstatus: the probe was answered with a session')
-  expect(told).toEqual(Array.from({ length: 3 }, () => ['sessionstatus', line]))
-  told.length = 0
-  server.become(isWell)
-  await pass(1200)
-  expect([client.isAvailable, told, server.seen.length]).toEqual([true, ['back'], 1])
 })

@@ -53,14 +53,6 @@ test.each<[what: string, behave: Behaviour, fields: object]>([
   expect(server.seen).toHaveLength(1)
 })
 
-test('an abort ends an exchange with its reason; the ticket is not sent again', async () => {
-  const control = new AbortController()
-  const reason = new Error('enough')
-  server.become(() => setTimeout(() => control.abort(reason), 30))
-  expect(await failure(exchange({}, 'T', { signal: control.signal }))).toBe(reason)
-  expect(server.seen).toHaveLength(1)
-})
-
 test.each([
   ['a-token', undefined],
   [{ access_token: 'a-token', expires_in: 60 }, 1060],

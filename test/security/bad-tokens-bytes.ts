@@ -20,7 +20,7 @@ const pem = rsa.publicKey.export({ type: 'spki', format: 'pem' })
 
 /**
  * Bad tokens whose fault is in their bytes: algorithm, key, signature, header, encoding, JSON, size.
- * A few of each kind: every branch of the verifier is in test/unit/token.test.ts.
+ * Sizes and times at their very limits are in test/unit/token.test.ts.
  */
 export function badBytes(target: Target): BadToken[] {
   const kinds = [algorithms, keys, signatures, headers, encodings, payloads, sizes]

@@ -27,8 +27,6 @@ async function problemsOf(options: object, nodeEnv: string): Promise<Sso2ConfigE
     return error.problems
   }
 }
-
-const local = ['http://localhost:4000', 'http://sso.localhost', 'http://[::1]:4000', 'http://2130706433']
 const plain = ['http://sso.example', 'http://localhost.example', 'http://10.0.0.1']
 plain.push(
   'http://localhost:pass-word@evil.example',
@@ -36,34 +34,6 @@ plain.push(
   'javascript:alert(1)',
   '/sso',
 )
-
-/** Each spelling of an address is in test/config.test.ts. */
-test.each(['ssoUrl', 'apiUrl', 'tokenUrl', 'siteUrl'])('[O1] %s is encrypted, or of this machine', async (option) => {
-  const namedBy = async (url: string, nodeEnv: string) => {
-    const problems = await problemsOf({ [option]: url }, nodeEnv)
-    expect(JSON.stringify(problems)).not.toContain('pass-word')
-    return [url, nodeEnv, problems.map((problem) => problem.option)]
-  }
-  for (const nodeEnv of ['development', 'test', 'production']) {
-    const isOpen = nodeEnv !== 'production'
-    for (const url of ['https://sso.example:8443/base', 'HTTPS://SSO.EXAMPLE'])
-      expect(await namedBy(url, nodeEnv)).toEqual([url, nodeEnv, []])
-    for (const url of local) expect(await namedBy(url, nodeEnv)).toEqual([url, nodeEnv, isOpen ? [] : [option]])
-    for (const url of plain) expect(await namedBy(url, nodeEnv)).toEqual([url, nodeEnv, [option]])
-  }
-})
-
-const strong = 'Zq3-vT9w_Kx7RbN2mLc8Ys5HdPf4Jg6U'
-test.each<[what: string, clientSecret: string | string[]]>([
-  ['that is a word', 'Quicksilver'],
-  ['of 31 bytes', strong.slice(1)],
-  ['that is made long by white space', `Quicksilver${' '.repeat(40)}`],
-  ['in a list after a strong one', [strong, 'Quicksilver']],
-])('[T13] a client secret %s is refused when the site is made, and never said', async (_what, clientSecret) => {
-  const problems = await problemsOf({ clientSecret }, 'development')
-  expect(problems.map(({ option }) => option)).toEqual(['clientSecret'])
-  for (const one of [clientSecret].flat()) expect(JSON.stringify(problems)).not.toContain(one.trim())
-})
 
 /** Switches of development, and whether a start with them is taken. */
 test.each([

@@ -1,5 +1,5 @@
 import type { Browser } from '../support/agent'
-import { document, hearEvents } from '../support/landing'
+import { document, hearEvents, landingToken } from '../support/landing'
 import { hop, identifyRedirects } from '../support/pausable-setup'
 import { ada, grace, logInAtLast, present, useSetup, view, visitor } from '../support/setup'
 
@@ -106,4 +106,24 @@ test('[L4] a landing address used before Redis lost its data is refused in anoth
   expect(view(await other.visit(landing)).status).toBe('anon')
   expect(setup.countCalls('token')).toBe(tickets + 1)
   expect(landed()).toBe('landing start_anew unbound')
+})
+
+test.each([
+  ['of another secret', (good: string) => `${good.slice(0, -9)}AAAAAAAA${good.slice(-1)}`, 'signature'],
+  ['that is none', () => 'a.b.c', 'malformed'],
+  [
+    'for a sister site',
+    () => landingToken(setup, { aud: 'evening', sid: 's-of-another', sts: 'loggedin' }),
+    'audience',
+  ],
+])('[L6, T5] a token %s in a flow of its own leaves a logged-in visitor as is', async (_what, spoil, reason) => {
+  const browser = await visitor(setup)
+  await logInAtLast(browser, setup.morning, ada)
+  const [id, tickets] = [browser.cookie('sso2.sid'), setup.countCalls('token')]
+  const landing = new URL(await hop(browser, (await browser.fetchJson(at('/identify-me'))).json.identify))
+  landing.searchParams.set('t', spoil(present(landing.searchParams.get('t'))))
+  events.clear()
+  expect(view(await browser.visit(landing.href)).username).toBe('ada')
+  expect(landed()).toMatch(new RegExp(` ${reason}$`))
+  expect([browser.cookie('sso2.sid'), setup.countCalls('token')]).toEqual([id, tickets])
 })

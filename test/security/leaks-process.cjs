@@ -2,6 +2,7 @@
 const diagnostics = require('node:diagnostics_channel')
 const { inspect } = require('node:util')
 const express = require('express')
+const express4 = require('express4')
 const { sso2 } = require('../../dist')
 
 let aheadMs = 0
@@ -71,7 +72,7 @@ function start({ options, ports }) {
       ...(hasHooks ? hooks(own) : {}),
       ...printing(hasHooks),
     })
-    const app = express()
+    const app = (hasHooks ? express : express4)()
     app.use(accessLogger('before'))
     if (hasHooks) app.use(express.urlencoded({ extended: true }), express.json(), express.text())
     app.use(sso)

@@ -1,10 +1,5 @@
-import { demoOptions } from '../../lib/emulator'
-import type { Browser } from '../support/agent'
-import { ada, behindProxy, logIn } from '../support/setup'
+import { behindProxy } from '../support/setup'
 import { type RunningSite, startSite } from '../support/site'
-
-/** The name "ada" in full-width letters. */
-const fullWidth = '\uff41\uff44\uff41'
 
 describe('[F10] X-Forwarded-For', () => {
   let setup: RunningSite
@@ -46,27 +41,4 @@ describe('[F10] X-Forwarded-For', () => {
     expect(statuses).toEqual([401, 401, 429, 429])
     expect((await attempt('203.0.113.21:1001', 'ada')).status).toBe(401)
   })
-})
-
-test('[F13] a device cookie of a name in full-width letters is none of the usual name', async () => {
-  const evil = { accountId: 'account-evil', username: fullWidth, password: ada.password }
-  const loginLimit = { attempts: 10, perSeconds: 60 }
-  const accounts = [...(demoOptions().accounts ?? []), evil]
-  const setup = await startSite({ options: { loginLimit }, emulator: { accounts } })
-  let guesses = 0
-  const guess = async (browser: Browser) => {
-    guesses += 1
-    const json = { username: ada.username, password: `wrong ${guesses}` }
-    return (await browser.fetchJson(`${setup.url}/login`, { json })).json.error
-  }
-  try {
-    const [browser, other] = [setup.browser(), setup.browser()]
-    await logIn(browser, setup, { ...ada, username: fullWidth })
-    await browser.submit(`${setup.url}/logout`, { return_to: '/' })
-    await other.visit(`${setup.url}/`)
-    for (let tries = 0; tries < loginLimit.attempts; tries += 1) await guess(other)
-    expect(await guess(browser)).toBe('too_many_attempts')
-  } finally {
-    await setup.close()
-  }
 })

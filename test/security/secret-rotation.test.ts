@@ -43,9 +43,8 @@ async function startRollout(secrets: Secrets) {
   }
   const processes = [start({}), start({})]
   let turn = 0
-  let step = () => 1
   site.server.on('request', (req, res) => {
-    turn += step()
+    turn += 1
     present(processes[turn % 2]).app(req, res)
   })
   return {
@@ -55,14 +54,6 @@ async function startRollout(secrets: Secrets) {
     /** The next request goes to this one. */
     nextAt: (process: 0 | 1) => {
       turn = process === 0 ? 1 : 0
-    },
-    /** From here on either process serves the next request, by chance that is the same in each run. */
-    shuffle: () => {
-      let state = 1
-      step = () => {
-        state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
-        return state >> 16
-      }
     },
     replace: async (process: 0 | 1, more: Secrets) => {
       const before = present(processes[process])
@@ -178,46 +169,3 @@ test.each([
     await inSteps('clientSecret', [both, () => rollout.changeAtPlatform(next), next])
   },
 )
-
-describe('a step that is not as documented', () => {
-  test('with the session secret (the new one first, at one process) costs a redirect to Identify, and never shows a wrong user', async () => {
-    await start()
-    const before = await loggedInBrowserAt()
-    await rollout.replace(0, { sessionSecret: [nextSession, oldSession] })
-    expect(await pages(before)).toEqual([isIn, isIn])
-    rollout.shuffle()
-    const browser = rollout.browser()
-    let redirects = 0
-    const areAll = async (status: string) => {
-      const seen = await pages(browser)
-      redirects += seen.reduce((sum, one) => sum + one.redirects, 0)
-      for (const { username } of seen) expect([undefined, 'ada']).toContain(username)
-      rollout.emulator().clock.advance(5)
-      return seen.every((one) => one.status === status)
-    }
-    await eventually(() => areAll('anon'))
-    await eventually(async () => (await browser.fetchJson(`${rollout.url}/login`, { json: ada })).status === 200)
-    redirects = 0
-    await eventually(() => areAll('loggedin'))
-    expect(redirects).toBeLessThanOrEqual(4)
-  })
-
-  test('with the client secret (the new one alone, at one process) logs no user out, says "not now", and is over with it', async () => {
-    await start()
-    const before = await loggedInBrowserAt()
-    const visitor = rollout.browser()
-    await visitor.visit(`${rollout.url}/login`)
-    await rollout.replace(0, { clientSecret: next })
-    rollout.emulator().clock.advance(361)
-    for (const seen of [...(await pages(before)), ...(await pages(before))])
-      expect(seen).toMatchObject({ status: 'loggedin', username: 'ada', saved: 'kept' })
-    const submit = async (process: 0 | 1) => {
-      rollout.nextAt(process)
-      return (await visitor.fetchJson(`${rollout.url}/login`, { json: ada })).status
-    }
-    expect(await submit(0)).toBe(503)
-    expect(await submit(1)).toBe(200)
-    await rollout.replace(0, { clientSecret: [next, old] })
-    await allIsWell([before])
-  })
-})

@@ -1,7 +1,6 @@
 import { accountName } from '../../lib/storage/account-index'
 import { KEY, stores, type TestSite, useStore } from './stores'
 
-const MAX_SESSIONS = 1000
 const ACCOUNT = accountName('ada')
 
 describe.each(stores)('in %s', (_name, open) => {
@@ -20,20 +19,6 @@ describe.each(stores)('in %s', (_name, open) => {
     await site.accounts.remove(ACCOUNT, [session(1)])
     await site.accounts.remove(ACCOUNT, [])
     expect(await site.accounts.list(ACCOUNT)).toEqual([session(2)])
-  })
-
-  test(`beyond ${MAX_SESSIONS} sessions the oldest login is named, and no longer listed`, async () => {
-    const index = `${site.prefix}acct:{${ACCOUNT}}`
-    const member = ({ key, sidHash }: ReturnType<typeof session>) => `${sidHash}:${key}`
-    for (let from = 0; from < MAX_SESSIONS; from += 100) {
-      const adds = Array.from({ length: 100 }, (_, at) =>
-        store.kv().addMember(index, member(session(from + at)), 1000 + from + at, 60),
-      )
-      await Promise.all(adds)
-    }
-    expect(await site.accounts.add(ACCOUNT, session(2000), 5000)).toEqual([session(0)])
-    const listed = await site.accounts.list(ACCOUNT)
-    expect([listed.length, listed[0], listed.at(-1)]).toEqual([MAX_SESSIONS, session(1), session(2000)])
   })
 
   test('a logout marks its SSO session, and no other', async () => {

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import { eventually, pause } from '../support/wait'
-import { calls } from './calls'
-import { allStores, atOnce, siteOver, useStore } from './stores'
+import { allStores, atOnce, useStore } from './stores'
 
 /* What every store must do alike. */
 
@@ -142,10 +141,6 @@ describe.each(allStores)('in %s', (_name, open) => {
     expect(await kv().members(set, 9, 20)).toEqual(['early', 'middle'])
     await kv().removeMembers(set, ['middle', 'none'])
     expect(await kv().members(set, 9)).toEqual(['early', 'late'])
-  })
-
-  test('every call of a site is answered', async () => {
-    for (const [, ask] of calls) await ask(siteOver(kv()))
   })
 
   test('a store that works is available, and has no failure', async () => {

@@ -5,10 +5,8 @@ import { type Cluster, Redis } from 'ioredis'
 import { Log } from '../../lib/log/log'
 import { openStore } from '../../lib/storage/open-store'
 import { openRedis } from '../../lib/storage/redis-connection'
-import { redisKv } from '../../lib/storage/redis-kv'
 import { loggerTo } from '../support/log-lines'
 import { startRedis, type TestRedis } from '../support/redis'
-import { standStill } from '../support/stand-still'
 import { eventually, untilAnswered } from '../support/wait'
 
 /* How a store is opened and watched. */
@@ -46,34 +44,6 @@ test('without a Redis the store is in memory, and goes by the clock of the site'
   expect([client, await kv.mget(['a']), kv.isAvailable, lines]).toEqual([undefined, ['1'], true, []])
 })
 
-/** After a standstill, a store waits 100 ms for Redis: for the connection, for what its client asks first, and for the command. */
-const PROMPT_MS = 30
-
-test('a store whose process stands still twice while it connects is not taken for one that is away', async () => {
-  /** @returns what the store found, and whether Redis answered another connection promptly meanwhile */
-  const connectStandingStill = async () => {
-    const { kv, lines } = opened(redis.url)
-    const found = kv.mget(['a']).catch(() => 'away')
-    for (let time = 0; time < 2; time += 1) {
-      standStill(400)
-      await new Promise((resolve) => setImmediate(resolve))
-    }
-    const begun = performance.now()
-    for (let ping = 0; ping < 3; ping += 1) await admin.ping()
-    const isPrompt = performance.now() - begun < PROMPT_MS
-    const seen = { found: await found, isAvailable: kv.isAvailable, lines }
-    await kv.close()
-    return { seen, isPrompt }
-  }
-  const expected = { found: [null], isAvailable: true, lines: [] }
-  const isAsExpected = (seen: object) => JSON.stringify(seen) === JSON.stringify(expected)
-  let last = await connectStandingStill()
-  // a store whose Redis is late as well may take it for one that is away
-  for (let tries = 1; tries < 10 && !last.isPrompt && !isAsExpected(last.seen); tries += 1)
-    last = await connectStandingStill()
-  expect(last.seen).toEqual(expected)
-})
-
 test('a client of our own ends with the store, and one of the site stays', async () => {
   const own = opened(redis.url)
   await connected(own.client)
@@ -86,29 +56,6 @@ test('a client of our own ends with the store, and one of the site stays', async
   expect(await untilAnswered(() => given.kv.mget(['a']))).toEqual(['1'])
   await given.kv.close()
   expect(admin.status).toBe('ready')
-})
-
-test('a read goes at once while no other waits, those that come meanwhile go in one command, and none goes without a key', async () => {
-  const client = openRedis(redis.url)
-  await connected(client)
-  const failures: unknown[] = []
-  const kv = redisKv(client, true, { failed: (failure) => void failures.push(failure), recovered: () => {} })
-  const commands = async () => Number(/cmdstat_mget:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1])
-  await untilAnswered(() => kv.set('a', '1', 60))
-  for (let round = 0; round < 3; round += 1) {
-    const read = await untilAnswered(async () => {
-      await kv.probe()
-      failures.length = 0
-      const before = await commands()
-      const values = await Promise.all(Array.from({ length: 10 }, () => kv.mget(['a', 'none'])))
-      const asked = (await commands()) - before
-      await kv.probe()
-      return { values, asked }
-    })
-    expect(read).toEqual({ values: Array(10).fill(['1', null]), asked: 2 })
-    expect(failures).toEqual([])
-  }
-  await kv.close()
 })
 
 test('a user of Redis may be limited to the keys of its site', async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Gone, LoginRecord } from '../../lib/decide/record'
 import { MemoryKv } from '../../lib/storage/memory-kv'
-import { atOnce, KEY, NOW, OTHER_KEY, siteOver, stores, type TestSite, useStore } from './stores'
+import { KEY, NOW, OTHER_KEY, siteOver, stores, type TestSite, useStore } from './stores'
 
 const record: LoginRecord = {
   v: 1,
@@ -42,17 +42,6 @@ describe.each(stores)('in %s', (_name, open) => {
     await begin()
     expect(await site.records.update(key, later, LIVES)).toBe(true)
     expect(await site.records.readEntry(key)).toEqual({ state: 'live', record: later })
-  })
-
-  test('one of several that end a session gets what it was, and its data; the others see what it became', async () => {
-    await begin()
-    const ends = await atOnce(5, () => site.records.end(key, GONE))
-    expect(ends.filter(({ entry }) => entry.state === 'live')).toEqual([
-      { entry: { state: 'live', record }, data: 'data' },
-    ])
-    const gone = { entry: { state: 'gone', gone: GONE }, data: null }
-    expect(ends.filter(({ entry }) => entry.state !== 'live')).toEqual(Array(4).fill(gone))
-    expect(await site.records.read(key)).toEqual(gone)
   })
 
   test('a late write restores neither record nor data of a session that has ended, not even after the marker', async () => {

@@ -44,7 +44,7 @@ export interface PageView {
 }
 
 /** An answer of a site, as it left the server. */
-export interface Sent {
+interface Sent {
   url: string
   status: number
   headers: string
@@ -222,7 +222,7 @@ export function viewOf(req: Request): PageView {
 }
 
 /** Keeps what a request is answered. */
-export function recordAnswer(req: http.IncomingMessage, res: http.ServerResponse, sent: Sent[]): void {
+function recordAnswer(req: http.IncomingMessage, res: http.ServerResponse, sent: Sent[]): void {
   const chunks: string[] = []
   const url = req.url ?? ''
   const { write, end } = res
@@ -309,28 +309,6 @@ export const sessionIdOf = (browser: Browser) => decodeURIComponent(browser.cook
 export function resumeStore(redis: Pick<TestRedis, 'resume'>, sso: Sso2): Promise<void> {
   redis.resume()
   return eventually(async () => (await sso.health()).store === 'ok')
-}
-
-/** Longer than the longest wait after a failed retry of a logout. */
-const MAX_RETRY_SECONDS = 150
-
-/**
- * Advances the clock to the next retry of a pending logout, and waits for its result. A retry under way at that moment ends later, and
- * waits again, so the clock is advanced again.
- * @param seconds how far each time
- */
-export function untilRetried(
-  { clock }: Pick<Emulator, 'clock'>,
-  holds: () => Promise<boolean>,
-  seconds = MAX_RETRY_SECONDS,
-): Promise<void> {
-  return eventually(async () => {
-    clock.advance(seconds)
-    return eventually(holds, 3).then(
-      () => true,
-      () => false,
-    )
-  })
 }
 
 /** What `health()` reports, at a moment at which Redis answers: a busy machine may keep Redis back. */

@@ -23,36 +23,6 @@ export async function timed<T>(run: () => Promise<T>): Promise<[result: T, ms: n
   }
 }
 
-/** Half of a site's patience with Redis: what is later than this is not the site's doing. */
-const LATE_MS = 150
-
-const LOOK_EVERY_MS = 40
-
-/** How late Redis answers this process. While the process stands still, no look begins: each look counts from when it was due. */
-function watchRedis(redis: { ping(): Promise<unknown> }) {
-  let worstMs = 0
-  let dueAt = performance.now() + LOOK_EVERY_MS
-  const look = async () => {
-    const begin = Math.min(dueAt, performance.now())
-    dueAt = performance.now() + LOOK_EVERY_MS
-    await redis.ping().catch(() => {})
-    worstMs = Math.max(worstMs, performance.now() - begin)
-  }
-  const timer = setInterval(look, LOOK_EVERY_MS)
-  return { wasLate: () => worstMs > LATE_MS, stop: () => clearInterval(timer) }
-}
-
-/** Runs something. @returns what failed, if anything, and whether Redis or this process was late meanwhile */
-export async function failureOf(redis: { ping(): Promise<unknown> }, run: () => Promise<unknown>) {
-  const watch = watchRedis(redis)
-  const failure = await run().then(
-    () => undefined,
-    (cause: unknown) => ({ cause, isOfMachine: watch.wasLate() }),
-  )
-  watch.stop()
-  return failure
-}
-
 /** Asks again until it holds; fails after `seconds`. For what happens in the background. */
 export async function eventually(holds: () => Promise<boolean>, seconds = 15): Promise<void> {
   const deadline = Date.now() + seconds * 1000

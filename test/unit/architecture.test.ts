@@ -98,14 +98,3 @@ test.each([...clocks, 'process.', ' fetch(', 'console.', 'Math.random', 'randomB
     expect(pure.filter((file) => sources.get(file)?.includes(word))).toEqual([])
   },
 )
-
-test('nothing below the command line and the entry points imports the emulator', () => {
-  const reached = new Set<string>()
-  const reach = (file: string) => {
-    if (reached.has(file)) return
-    reached.add(file)
-    for (const { from, to } of imports) if (from === file) reach(to)
-  }
-  reach('index.ts')
-  expect([...reached].filter((file) => rank(file) === undefined)).toEqual([])
-})

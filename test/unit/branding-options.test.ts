@@ -49,16 +49,6 @@ test.each(placeOptions)(
   },
 )
 
-test.each(placeOptions)('%s is used as browsers write it', (option, of) => {
-  const used = (place: string) => {
-    const [group = '', name = ''] = option.split('.')
-    const config = make(of(place)) as unknown as Record<string, Record<string, string>>
-    return config[group]?.[name]
-  }
-  expect(used('/hjälp/../lögo.svg?ö#å')).toBe('/l%C3%B6go.svg?%C3%B6#%C3%A5')
-  expect(used('HTTPS://zażółć.Example:443/ó')).toBe('https://xn--za-6ja4f8n1l.example/%C3%B3')
-})
-
 test.each<[options: object, places: string[]]>([
   [{ brand: 'VALUE' }, ['brand']],
   [{ brand: { name: 'The\nVALUE' } }, ['brand.name']],

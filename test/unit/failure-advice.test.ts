@@ -77,47 +77,6 @@ test.each<[TokenFault, RegExp]>([
   expect(of('sessionstatus', new TokenError(reason)).line.check).toMatch(look)
 })
 
-test.each<[step: Step, heading: string, users: RegExp]>([
-  ['exchangeTicket', 'The ticket could not be exchanged', /not logged in .*user_unknown.* 30 s/],
-  ['loadUser', 'The user could not be loaded', /not logged in .*user_unknown.* 30 s/],
-  ['identify', 'A call to the SSO system failed', /^New visitors get pages without a session$/],
-  ['authenticate', 'A call to the SSO system failed', /^Logins get 503$/],
-  [
-    'sessionstatus',
-    'A call to the SSO system failed',
-    /^Logged-in users stay logged in for \{grace\}\. If this lasts, new visitors get pages without login$/,
-  ],
-  ['logout', 'A call to the SSO system failed', /logged out of this site.* retried/],
-  ['logoutall', 'A call to the SSO system failed', /logged out of this site.* retried/],
-])('if %s fails, the line says what users see', (step, heading, users) => {
-  expect(of(step, silent()).line).toMatchObject({ heading, users: expect.stringMatching(users) })
-})
-
-test.each<[what: string, error: unknown, areNewVisitorsHit: boolean]>([
-  ['a wrong secret', new TokenError('signature'), true],
-  ['a clock ahead', new TokenError('expired'), true],
-  ['a refused request token', new Sso2ResponseError('sessionstatus', undefined, 'invalid_token'), true],
-  ['an undocumented claim', new TokenError('claims'), false],
-  ['no response', silent(), false],
-])('after %s the line of a status check says whether new visitors leave for an error page: %#', (_what, error, hit) => {
-  const { users } = of('sessionstatus', error).line
-  expect(users).toMatch(/Logged-in users stay logged in for \{grace\}/)
-  expect(users).toMatch(/ew visitors get .*pages without login/)
-  expect(/an error page of the SSO system/.test(users)).toBe(hit)
-})
-
-test('a hook of the site that throws is named with the place, whatever it throws', () => {
-  for (const error of [new TypeError('no luck'), silent(), answered(500)]) {
-    const { line, frames } = of('loadUser', error, true)
-    expect(line.check).toBe('the hook loadUser of your site')
-    expect(frames[0]).toContain('failure-advice.test.ts')
-  }
-  expect(of('loadUser', Object.assign(new Error('no luck'), { status: 404 }), true).cause).toMatch(
-    /^loadUser:thrown:at /,
-  )
-  expect(of('identify', new TypeError('no luck')).line.check).toBe('the stack below') // of no hook
-})
-
 const reply = (message: string, command?: string) =>
   Object.assign(new Error(message), { name: 'ReplyError', ...(command && { command: { name: command } }) })
 const withCode = (code: string, more: object = {}) => Object.assign(new Error('x'), { code, ...more })

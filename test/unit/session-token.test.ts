@@ -24,7 +24,6 @@ const fieldsOf = (token: SessionToken) => ({ ...token, sid: token.sid, at: token
 const nothing = { iat: NOW }
 /** What a response is refused for. */
 const refusalIn = (claims: object, request: SentRequest) => refusalOf(() => read(claims, request))
-const mismatch = (detail: string) => ({ reason: 'session_mismatch', detail })
 const wrongClaim = (detail: string) => ({ reason: 'claims', detail })
 
 /** What a response to each request may say. Everything else is refused. */
@@ -62,43 +61,9 @@ describe('a response without an error', () => {
 })
 
 describe('the subject of a response', () => {
-  const others: [name: string, claims: object, request: SentRequest, verdict: object][] = [
-    ['another session', { sid: 's2', sts: 'anon' }, statusOfAnon, mismatch('sid')],
-    ['another session, with an error', { sid: 's2', err: 'invalid_credentials' }, authenticate, mismatch('sid')],
-    ['another account', { aid: 'a2', sts: 'terminated' }, logoutAll, mismatch('aid')],
-    ['no session', { sts: 'anon' }, statusOfAnon, wrongClaim('sid')],
-    ['a session in a response to Logout all', { sid: 's1', sts: 'terminated' }, logoutAll, wrongClaim('aid')],
-  ]
-  test.each(others)('a response about %s is refused', (_name, claims, request, verdict) => {
-    expect(refusalIn(claims, request)).toEqual(verdict)
-  })
-
   test('an error may leave the session out', () => {
     const token = read({ sid: null, sts: null, at: null, err: 'session_not_found' }, statusOfAnon)
     expect(fieldsOf(token)).toEqual({ ...nothing, err: 'session_not_found' })
-  })
-
-  const texts: [name: string, value: unknown][] = [
-    ['empty', ''],
-    ['false', false],
-    ['a text with a line break', 's1\n'],
-    ['blanks only', ' \u00a0\u2003\u3000'],
-    ['of invisible characters', '\u200b\ufeff\u2060'],
-    ['longer than 512 characters', 's'.repeat(513)],
-  ]
-  test.each(texts)('a session ID that is %s is refused', (_name, sid) => {
-    expect(refusalIn({ sid, sts: 'anon' }, identify)).toEqual(wrongClaim('sid'))
-  })
-
-  test.each(texts.slice(0, -1))('an account that is %s is refused', (_name, aid) => {
-    expect(refusalOf(() => read({ aid, sts: 'terminated' }, { operation: 'logoutall', aid: String(aid) }))).toEqual(
-      wrongClaim('aid'),
-    )
-  })
-
-  const tickets: typeof texts = [...texts.slice(0, -1), ['longer than 4096 characters', 't'.repeat(4097)]]
-  test.each(tickets)('a ticket that is %s is refused', (_name, at) => {
-    expect(refusalIn({ sid: 's1', sts: 'loggedin', at }, identify)).toEqual(wrongClaim('at'))
   })
 })
 

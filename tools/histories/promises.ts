@@ -11,7 +11,7 @@ export interface Violation {
   readonly text: string
 }
 
-/** All promises that a history is judged by. Each is a name of the fault matrix and what it means here. */
+/** All promises that a history is judged by. Each has a name, and what it means here. */
 const promises: Readonly<Record<string, Promised>> = {
   ...whoPromises,
   ...dataPromises,
