@@ -56,11 +56,6 @@ export interface Usage {
   readonly rss: number
   /** What is alive. */
   readonly heap: number
-  /** What V8 holds for each generation, alive or not. */
-  readonly young: number
-  readonly old: number
-  /** Buffers and the like. */
-  readonly external: number
 }
 
 /** One server in a process of its own. */

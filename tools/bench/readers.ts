@@ -7,7 +7,7 @@ import { password, readerName, type Setup } from './setup'
  */
 
 /** How a group of readers got their cookies. */
-export type Group = 'nobody' | 'plain' | 'site' | 'filled' | 'anonymous' | 'mounted' | 'passport'
+export type Group = 'nobody' | 'plain' | 'site' | 'filled' | 'anonymous' | 'passport'
 
 const AT_ONCE = 8
 /** Helper cookies of the way in are gone by then. */
@@ -41,7 +41,7 @@ interface Door {
   readonly enter: (client: Client, origin: string, username: string) => Promise<unknown>
 }
 
-function doors({ sitePort, mountedPort }: Setup): Record<Exclude<Group, 'nobody'>, Door> {
+function doors({ sitePort }: Setup): Record<Exclude<Group, 'nobody'>, Door> {
   const site: Door = { kind: 'sso2', port: sitePort, enter: logInAtSite }
   return {
     plain: { kind: 'plain', port: 0, enter: (client, origin) => client.visit(`${origin}/log-in`) },
@@ -59,7 +59,6 @@ function doors({ sitePort, mountedPort }: Setup): Record<Exclude<Group, 'nobody'
       },
     },
     anonymous: { ...site, enter: (client, origin) => client.visit(`${origin}/page`) },
-    mounted: { kind: 'mounted', port: mountedPort, enter: logInAtSite },
   }
 }
 

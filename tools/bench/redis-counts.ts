@@ -7,14 +7,13 @@ export interface Counts {
   readonly trips: number
   /** `used_memory`. */
   readonly bytes: number
-  readonly keys: number
 }
 
 /** Counts of one Redis, or of all masters of a Cluster together. */
 export async function countsOf(masters: readonly Redis[]): Promise<Counts> {
   const all = await Promise.all(masters.map(countsOfOne))
   const sum = (name: keyof Counts) => all.reduce((total, one) => total + one[name], 0)
-  return { commands: sum('commands'), trips: sum('trips'), bytes: sum('bytes'), keys: sum('keys') }
+  return { commands: sum('commands'), trips: sum('trips'), bytes: sum('bytes') }
 }
 
 async function countsOfOne(redis: Redis): Promise<Counts> {
@@ -24,7 +23,6 @@ async function countsOfOne(redis: Redis): Promise<Counts> {
     commands: of(/total_commands_processed:(\d+)/),
     trips: of(/total_writes_processed:(\d+)/),
     bytes: of(/used_memory:(\d+)/),
-    keys: of(/db0:keys=(\d+)/),
   }
 }
 
@@ -34,6 +32,5 @@ export function between(before: Counts, after: Counts, masters = 1): Counts {
     commands: after.commands - before.commands - masters,
     trips: after.trips - before.trips - masters,
     bytes: after.bytes - before.bytes,
-    keys: after.keys - before.keys,
   }
 }

@@ -35,7 +35,6 @@ const rows: readonly Row[] = [
   { name: 'read', title: 'this package, page that reads it', kind: 'sso2', page: 'read', readers: 'filled' },
   { name: 'write', title: 'this package, page that writes it', kind: 'sso2', page: 'write', readers: 'filled' },
   { name: 'anonymous', title: 'this package, anonymous reader', kind: 'sso2', page: 'plain', readers: 'anonymous' },
-  { name: 'mounted', title: "this package, after the site's own session", kind: 'mounted', readers: 'mounted' },
   ...other,
 ]
 

@@ -27,25 +27,23 @@ export const readerName = (n: number) => `reader-${String(n).padStart(4, '0')}`
 export async function openSetup(readers: number) {
   leaveFirstCore()
   const redisServer = await startRedis()
-  const [sitePort, mountedPort] = [await freePort(), await freePort()]
-  const emulator = createEmulator(demoOptions(emulatorOptions(readers, { bench: sitePort, mounted: mountedPort })))
+  const sitePort = await freePort()
+  const emulator = createEmulator(demoOptions(emulatorOptions(readers, sitePort)))
   await emulator.listen(0)
   const redis = new Redis(redisServer.url)
-  const siteOf = (name: string, port: number): SiteOptions => ({
-    ...emulator.siteOptions(name),
-    siteUrl: `http://localhost:${port}`,
+  const site: SiteOptions = {
+    ...emulator.siteOptions(),
+    siteUrl: `http://localhost:${sitePort}`,
     sessionSecret,
-    session: { prefix: `${name}:` },
-  })
-  const site = siteOf('bench', sitePort)
-  const mountedSite = siteOf('mounted', mountedPort)
-  const common = { redisUrl: redisServer.url, sessionSecret }
+    session: { prefix: 'bench:' },
+  }
+  const common = { redisUrl: redisServer.url, sessionSecret, site }
   return {
     // the site's processes may listen anywhere, and its address has `sitePort`
-    ...{ redisServer, redis, emulator, site, sitePort, mountedPort },
+    ...{ redisServer, redis, emulator, site, sitePort },
     /** Starts a server, with all that any kind may need. */
     start: (kind: string, more: object = {}, flags?: readonly string[]) =>
-      Server.start({ kind, ...common, site: kind === 'mounted' ? mountedSite : site, ...more }, flags),
+      Server.start({ kind, ...common, ...more }, flags),
     close: async () => {
       await emulator.close()
       redis.disconnect()
@@ -54,13 +52,9 @@ export async function openSetup(readers: number) {
   }
 }
 
-function emulatorOptions(readers: number, ports: Readonly<Record<string, number>>) {
-  const clients = Object.entries(ports).map(([name, port]) => ({
-    clientId: name,
-    clientSecret: `client-secret-${randomUUID()}`,
-    name,
-    landingPage: `http://localhost:${port}/sso2/landing`,
-  }))
+function emulatorOptions(readers: number, sitePort: number) {
+  const landingPage = `http://localhost:${sitePort}/sso2/landing`
+  const clients = [{ clientId: 'bench', clientSecret: `client-secret-${randomUUID()}`, landingPage }]
   const accounts = Array.from({ length: readers }, (_, n) => ({
     accountId: `account-${String(n).padStart(4, '0')}`,
     username: readerName(n),

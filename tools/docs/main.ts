@@ -5,7 +5,6 @@ import { withComments } from './comments'
 import { PALETTES, sequencePicture } from './diagrams'
 import { llmsText } from './llms'
 import { optionsPage } from './options-page'
-import { makeProgram } from './program'
 import { readOptions } from './read-options'
 import { apiReference } from './reference'
 
@@ -13,8 +12,7 @@ const REFERENCE = 'docs/api'
 
 /** @param folder where to write; by default the repository itself */
 export async function main([folder = root]: readonly string[]): Promise<number> {
-  const program = makeProgram()
-  const options = readOptions(program)
+  const options = readOptions()
   const generated = [...pictures(), ['docs/options.md', optionsPage(options)]] as const
   // first: the pages below are made of these
   writeAll(folder, new Map([...withComments(options), ...generated]))

@@ -1,10 +1,14 @@
 /** Every option of `sso2()`: what its schema says of it, and where its type stands. */
+import path from 'node:path'
 import ts from 'typescript'
 import type { z } from 'zod'
 import { VARIABLES } from '../../lib/config/load'
 import { optionSchemas } from '../../lib/config/schema'
 import { optionsWithin } from '../../lib/config/unknown-options'
-import { OPTIONS, sourceOf } from './program'
+import { root } from '../../test/support/sources'
+
+/** Where the type of all options is declared. */
+const OPTIONS = path.join(root, 'lib', 'web', 'sso2-options.ts')
 
 /** One option, or a member of one. */
 export interface Option {
@@ -22,10 +26,20 @@ export interface Option {
 }
 
 /** @throws {Error} an option without a description, or whose error says nothing */
-export function readOptions(program: ts.Program): Option[] {
-  const declared = sourceOf(program, OPTIONS).statements.find(
-    (statement) => ts.isInterfaceDeclaration(statement) && statement.name.text === 'Sso2Options',
-  )
+export function readOptions(): Option[] {
+  const program = ts.createProgram([OPTIONS], {
+    module: ts.ModuleKind.Node16,
+    moduleResolution: ts.ModuleResolutionKind.Node16,
+    target: ts.ScriptTarget.ES2022,
+    lib: ['lib.es2023.d.ts'],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    esModuleInterop: true,
+    types: ['node'],
+  })
+  const declared = program
+    .getSourceFile(OPTIONS)
+    ?.statements.find((statement) => ts.isInterfaceDeclaration(statement) && statement.name.text === 'Sso2Options')
   if (!declared) throw new Error(`${OPTIONS} has no Sso2Options`)
   const checker = program.getTypeChecker()
   const all = Object.entries(optionSchemas()).flatMap(([name, schema]) =>

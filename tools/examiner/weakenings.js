@@ -4,7 +4,7 @@
  *
  *   node tools/examiner/weakenings [parts of names]
  *
- * Builds dist first. Takes three minutes; with `landing` half of one.
+ * Builds dist first. Takes two minutes; with `landing` half of one.
  */
 require('../start.js').build()
 const { once } = require('node:events')

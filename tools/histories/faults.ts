@@ -7,6 +7,8 @@ import type { Setup } from './setup'
 /** Something that breaks, and how it is mended where `mend` does not do it. */
 export interface Fault {
   readonly part: Part
+  /** Another part that is in trouble by it. */
+  readonly also?: Part
   readonly name: string
   begin(setup: Setup, roll: Dice): Promise<unknown> | unknown
   end?(setup: Setup): Promise<unknown> | unknown
@@ -66,16 +68,9 @@ export const platformAway: readonly Fault[] = [
   answers('platform answers 503', { kind: 'status', code: 503 }, [...BACK, 'identify', 'token', 'me']),
 ]
 
-/** Redis goes and comes back, with what it had or without. */
-export const storeRestarts: readonly Fault[] = [
-  { part: 'store', name: 'Redis restarts', begin: ({ store }) => store.restart({ isEmpty: false }), isShort: true },
-  { part: 'loss', name: 'Redis restarts empty', begin: ({ store }) => store.restart({ isEmpty: true }), isShort: true },
-]
-
-/** Everything that a history may meet. */
+/** Everything that a history may meet beside what happens to its store. */
 export const faults: readonly Fault[] = [
   ...platformAway,
-  ...storeRestarts,
   { part: 'platform', name: 'platform is slow', begin: ({ ssoFront }) => ssoFront.delay(150) },
   { part: 'platform', name: 'connections to the platform go silent', begin: ({ ssoFront }) => ssoFront.silence() },
   answers('back channel 503', { kind: 'status', code: 503 }, BACK),
@@ -90,16 +85,6 @@ export const faults: readonly Fault[] = [
   answers('token endpoint down', { kind: 'down' }, ['token']),
   answers('user endpoint 500', { kind: 'status', code: 500 }, ['me']),
   answers('user endpoint slow', { kind: 'slow', ms: 300 }, ['me']),
-  { part: 'store', name: 'Redis refuses connections', begin: ({ storeFront }) => storeFront.down() },
-  { part: 'store', name: 'Redis hangs', begin: ({ storeFront }) => storeFront.stall() },
-  { part: 'store', name: 'Redis is slow', begin: ({ storeFront }) => storeFront.delay(120) },
-  { part: 'store', name: 'connections to Redis go silent', begin: ({ storeFront }) => storeFront.silence() },
-  {
-    part: 'store',
-    name: 'Redis takes no writes',
-    begin: ({ redis }) => redis.config('SET', 'maxmemory', '1'),
-    end: ({ redis }) => redis.config('SET', 'maxmemory', '0'),
-  },
   restarts('a process is killed', 'SIGKILL'),
   restarts('a process is told to end', 'SIGTERM'),
   {
@@ -121,9 +106,8 @@ export const faults: readonly Fault[] = [
 /** Time passes: not yet stale, stale, past the grace. */
 export const times: readonly Fault[] = [passing(200), passing(400), passing(1300)]
 
-export async function mend({ emulator, ssoFront, storeFront }: Setup): Promise<void> {
+export async function mend({ emulator, ssoFront, store }: Setup): Promise<void> {
   emulator.faults.clear()
   ssoFront.heal()
-  storeFront.heal()
-  await Promise.all([ssoFront.up(), storeFront.up()])
+  await Promise.all([ssoFront.up(), store.mend()])
 }

@@ -27,11 +27,12 @@ const between = (roll: Dice, [least, most]: readonly [number, number]) => least 
 
 /** Breaks one thing or two, mends them, and so on until it is over. */
 export async function nemesis(setup: Setup, roll: Dice, doings: Doings, isOver: () => boolean): Promise<void> {
+  const any = () => pick(roll, roll() < 0.25 ? setup.store.faults : faults)
   while (!isOver()) {
     const { lasts, calm } = pickBy(roll, rounds)
     const isLong = lasts[0] > 1000
-    const chosen = [isLong ? pick(roll, platformAway) : pick(roll, faults)]
-    if (roll() < 0.4) chosen.push(pick(roll, faults))
+    const chosen = [isLong ? pick(roll, platformAway) : any()]
+    if (roll() < 0.4) chosen.push(any())
     if (roll() < 0.3) chosen.splice(Math.floor(roll() * (chosen.length + 1)), 0, pick(roll, times))
     await suffer(setup, chosen, roll, doings, () => pause(between(roll, lasts), isOver))
     await pause(between(roll, calm), isOver)
@@ -64,8 +65,9 @@ export async function suffer(
   for (const fault of chosen) await fault.end?.(setup)
   await mend(setup)
   for (const { fault, from, to = now() } of begun) {
-    const { part, name } = fault
-    troubles.push({ part, name, begin: from.ms, end: to.ms, clockBegin: from.clock, clockEnd: to.clock })
+    const { part, also = [], name } = fault
+    const span = { begin: from.ms, end: to.ms, clockBegin: from.clock, clockEnd: to.clock }
+    for (const one of [part, also].flat()) troubles.push({ part: one, name, ...span })
   }
 }
 

@@ -3,60 +3,49 @@ import { settleDown } from './aftermath'
 import { Agent } from './agent'
 import { type Dice, dice } from './dice'
 import type { Entry, History } from './entries'
-import { type Doings, nemesis } from './nemesis'
-import { type Account, openSetup, type Setup } from './setup'
+import type { Doings } from './nemesis'
+import type { Account, Setup } from './setup'
 import { comeByOnce, doAnything, read, thieve } from './steps'
 
-/** Browsers that do anything, in pairs that share an account; and readers. */
-const DOERS = 10
 const READERS = 3
-/** Between two steps of a browser, in milliseconds, at most. */
-const MOST_PAUSE_MS = 250
 const NEWCOMER_PAUSE_MS = 500
 
-const doers = Array.from({ length: DOERS }, (_, number) => number)
-const readers = Array.from({ length: READERS }, (_, number) => DOERS + number)
-const THIEF = DOERS + READERS
-
 const account = (username: string): Account => ({ username, password: `password-of-${username}` })
+/** Those who do anything share an account in pairs. */
 const ofDoer = (number: number) => [
   account(`one-${number}`),
   account(`other-${number}`),
   account(`shared-${Math.floor(number / 2)}`),
 ]
 const ofReader = (number: number) => [account(`reader-${number}`)]
-const everybody = [...doers.flatMap(ofDoer), ...readers.flatMap(ofReader)]
-const accounts = [...new Map(everybody.map((one) => [one.username, one])).values()]
+const numbers = (first: number, count: number) => Array.from({ length: count }, (_, index) => first + index)
 
-/** Plays one history: the seed says who does what, and what breaks; when exactly is the machine's. */
-export async function play({ seed, steps }: { seed: number; steps: number }): Promise<History> {
-  const setup = await openSetup({ accounts })
-  try {
-    return await playOn(setup, seed, steps)
-  } finally {
-    await setup.close()
-  }
+/** Accounts of so many browsers that do anything, and of the readers. */
+export function accountsFor(doers: number): Account[] {
+  const all = [...numbers(0, doers).flatMap(ofDoer), ...numbers(doers, READERS).flatMap(ofReader)]
+  return [...new Map(all.map((one) => [one.username, one])).values()]
 }
 
-async function playOn(setup: Setup, seed: number, steps: number): Promise<History> {
+/** Everybody who comes to the site. The seed says who does what. @param mostPauseMs between two steps of a browser */
+export function people(setup: Setup, seed: number, doers: number, mostPauseMs: number) {
   const entries: Entry[] = []
   const note = (entry: Entry) => void entries.push(entry)
-  const isOver = () => entries.length >= steps
-  const agents = doers.map((number) => new Agent(setup, number, ofDoer(number), note))
-  const quiet = readers.map((number) => new Agent(setup, number, ofReader(number), note))
-  const thief = new Agent(setup, THIEF, [], note)
-  const doings: Doings = { troubles: [], ends: [] }
+  const agents = numbers(0, doers).map((number) => new Agent(setup, number, ofDoer(number), note))
+  const quiet = numbers(doers, READERS).map((number) => new Agent(setup, number, ofReader(number), note))
+  const last = doers + READERS
+  const thief = new Agent(setup, last, [], note)
   const rollOf = (number: number) => dice(seed * 1000 + number)
-  const live = (number: number, step: (roll: Dice) => Promise<unknown>) =>
-    again(rollOf(number), MOST_PAUSE_MS, isOver, step)
-  await Promise.all([
-    ...agents.map((agent) => live(agent.number, (roll) => doAnything(agent, roll, agents))),
-    ...quiet.map((agent) => live(agent.number, (roll) => read(agent, roll))),
-    live(THIEF, (roll) => thieve(thief, roll, [...agents, ...quiet])),
-    newcomers(setup, note, rollOf(THIEF + 1), isOver),
-    nemesis(setup, rollOf(THIEF + 2), doings, isOver),
-  ])
-  return lookBack(setup, entries, doings, [...agents, ...quiet])
+  const live = async (isOver: () => boolean) => {
+    const one = (number: number, step: (roll: Dice) => Promise<unknown>) =>
+      again(rollOf(number), mostPauseMs, isOver, step)
+    await Promise.all([
+      ...agents.map((agent) => one(agent.number, (roll) => doAnything(agent, roll, agents))),
+      ...quiet.map((agent) => one(agent.number, (roll) => read(agent, roll))),
+      one(last, (roll) => thieve(thief, roll, [...agents, ...quiet])),
+      newcomers(setup, last + 10, note, rollOf(last + 1), isOver),
+    ])
+  }
+  return { entries, agents, live }
 }
 
 /** Waits until all is well, looks at these browsers once more, and gathers everything that was seen. */
@@ -76,7 +65,7 @@ export async function lookBack(
     ends: doings.ends,
     calls: setup.calls(),
     aftermath,
-    spills: await setup.secrets.lookAround(outputs, setup.redis, sids),
+    spills: await setup.secrets.lookAround(outputs, setup.store.servers, sids),
     mishaps: setup.mishaps,
   }
 }
@@ -89,8 +78,14 @@ async function again(roll: Dice, most: number, isOver: () => boolean, step: (rol
 }
 
 /** Each is another browser. */
-function newcomers(setup: Setup, note: (entry: Entry) => void, roll: Dice, isOver: () => boolean): Promise<void> {
-  let number = THIEF + 10
+function newcomers(
+  setup: Setup,
+  first: number,
+  note: (entry: Entry) => void,
+  roll: Dice,
+  isOver: () => boolean,
+): Promise<void> {
+  let number = first
   return again(roll, NEWCOMER_PAUSE_MS, isOver, () => {
     number += 1
     const kinds = [{}, {}, { cookies: false }, { userAgent: 'Mozilla/5.0 (compatible; Googlebot/2.1)' }]

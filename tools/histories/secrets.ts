@@ -20,9 +20,14 @@ export class Secrets {
   }
 
   /** Looks through the output of the processes and through the store. @param sids of all sessions that the platform has had */
-  async lookAround(outputs: readonly string[], redis: Redis, sids: ReadonlySet<string>): Promise<string[]> {
+  async lookAround(
+    outputs: readonly string[],
+    servers: readonly Redis[],
+    sids: ReadonlySet<string>,
+  ): Promise<string[]> {
     for (const output of outputs) this.#look('the log', output)
-    for (const key of await redis.keys('*')) this.#look('the store', `${key} ${await readAny(redis, key)}`)
+    for (const redis of servers)
+      for (const key of await redis.keys('*')) this.#look('the store', `${key} ${await readAny(redis, key)}`)
     if ([...this.#ids].some((id) => sids.has(id))) this.#found.add('a session ID of the SSO system stood in clear')
     return [...this.#found]
   }

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import path from 'node:path'
-import { Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
-import { type Front, startFront, startRedisFront } from '../../test/support/front'
+import { type Front, startFront } from '../../test/support/front'
 import { startBalancer } from './balancer'
 import { CallTap } from './call-tap'
 import type { Bounds, Trouble } from './entries'
-import { startLastingRedis } from './lasting-redis'
 import { SiteProcess } from './processes'
 import { Secrets } from './secrets'
+import { oneRedis, type Store } from './store'
 
 /** Bound on one Session Status call of the site, in milliseconds. */
 const STATUS_MS = 700
@@ -23,6 +23,8 @@ export interface Account {
 interface SetupOptions {
   readonly accounts: readonly Account[]
   readonly site?: Partial<Bounds>
+  /** Default: one Redis. */
+  readonly openStore?: () => Promise<Store>
 }
 
 /** A site of two processes behind a balancer, with everything around it that can break. */
@@ -39,7 +41,7 @@ const accountOptions = (accounts: readonly Account[]) =>
 
 const UNLIMITED = { attemptsBeforeFreeze: 1000, sessionsPerAccount: 1_000_000, pruneAfterSeconds: 10_000_000 }
 
-export async function openSetup({ accounts, site = {} }: SetupOptions) {
+export async function openSetup({ accounts, site = {}, openStore = oneRedis }: SetupOptions) {
   const processes: SiteProcess[] = []
   const balancer = await startBalancer(() =>
     processes.filter(({ isRunning, port }) => isRunning && port > 0).map(({ port }) => port),
@@ -48,16 +50,13 @@ export async function openSetup({ accounts, site = {} }: SetupOptions) {
   const clients = [{ clientId: 'morning', clientSecret: `secret-${randomUUID()}`, landingPage: `${url}/sso2/landing` }]
   const emulator = createEmulator(demoOptions({ clients, accounts: accountOptions(accounts), limits: UNLIMITED }))
   const { port } = await emulator.listen(0)
-  const [ssoFront, store] = [await startFront(port), await startLastingRedis()]
-  const storeFront = await startRedisFront(store.port)
-  const redis = new Redis(store.url, { maxRetriesPerRequest: null })
-  redis.on('error', () => {})
+  const [ssoFront, store] = [await startFront(port), await openStore()]
   const bounds = { recheckSeconds: 360, graceSeconds: 900, ...site }
   const options = {
     ...throughFront(emulator, ssoFront),
     siteUrl: url,
     sessionSecret: `session-secret-${randomUUID()}`,
-    redis: `redis://127.0.0.1:${storeFront.port}`,
+    redis: store.address,
     session: { prefix: 'paper:' },
     timeoutMs: STATUS_MS,
     loginLimit: false,
@@ -73,7 +72,7 @@ export async function openSetup({ accounts, site = {} }: SetupOptions) {
   while (processes.length < PROCESSES)
     processes.push(new SiteProcess(beginning, (text) => mishaps.push(text), noteBusy))
   await Promise.all(processes.map((one) => one.start()))
-  const watches = [watchOwnLoop(noteBusy), watchStore(store.url, noteBusy)]
+  const watches = [watchOwnLoop(noteBusy), ...store.servers.map((server) => watchServer(server, noteBusy))]
   const tap = new CallTap(emulator)
   const { clientSecret } = emulator.siteOptions('morning')
   const secrets = new Secrets([options.sessionSecret, clientSecret, ...accounts.map(({ password }) => password)])
@@ -82,10 +81,7 @@ export async function openSetup({ accounts, site = {} }: SetupOptions) {
     url,
     emulator,
     ssoFront,
-    storeFront,
     store,
-    /** A connection past all fronts. */
-    redis,
     processes,
     bounds,
     secrets,
@@ -106,8 +102,7 @@ export async function openSetup({ accounts, site = {} }: SetupOptions) {
       await Promise.all(processes.map((one) => one.stop()))
       balancer.close()
       await emulator.close()
-      await Promise.all([ssoFront.down(), storeFront.down()])
-      redis.disconnect()
+      await ssoFront.down()
       await store.close()
     },
   }
@@ -136,12 +131,11 @@ function watchOwnLoop(noteBusy: (ms: number) => void): () => void {
 }
 
 /** A Redis that is late itself, past all fronts, is nobody's fault either; one that starts again answers nothing. */
-function watchStore(url: string, noteBusy: (ms: number) => void): () => void {
-  const redis = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 0 })
-  redis.on('error', () => {})
+function watchServer(server: Redis, noteBusy: (ms: number) => void): () => void {
   const look = async () => {
+    if (server.status !== 'ready') return
     const begin = performance.now()
-    const isThere = await redis.ping().then(
+    const isThere = await server.ping().then(
       () => true,
       () => false,
     )
@@ -149,8 +143,5 @@ function watchStore(url: string, noteBusy: (ms: number) => void): () => void {
     if (isThere && ms > BUSY_MS) noteBusy(ms)
   }
   const timer = setInterval(look, BEAT_MS)
-  return () => {
-    clearInterval(timer)
-    redis.disconnect()
-  }
+  return () => clearInterval(timer)
 }

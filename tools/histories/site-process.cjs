@@ -7,6 +7,7 @@ const { monitorEventLoopDelay } = require('node:perf_hooks')
 const v8 = require('node:v8')
 const { Socket } = require('node:net')
 const express = require('express')
+const { Cluster, Redis } = require('ioredis')
 
 /** A loop that comes back later than this is a machine that is busy, and no fault of the package's, in milliseconds. See setup.ts. */
 const BUSY_MS = 75
@@ -46,9 +47,17 @@ function makeApp() {
   return app
 }
 
+/** A client as a site's developer would make it, with no options but the addresses. */
+function connect(address) {
+  if (typeof address === 'string') return address
+  const { kind, ...options } = address
+  const client = kind === 'cluster' ? new Cluster(options.nodes) : new Redis(options)
+  return client.on('error', () => {}) // each command reports its own failure
+}
+
 function start({ dist, options, ahead }) {
   aheadMs = ahead
-  sso = require(dist).sso2({ ...options, clock: { now: () => Date.now() + aheadMs } })
+  sso = require(dist).sso2({ ...options, redis: connect(options.redis), clock: { now: () => Date.now() + aheadMs } })
   server = makeApp().listen(0, '127.0.0.1', () => process.send({ port: server.address().port }))
   server.keepAliveTimeout = 60_000
   let last = performance.now()

@@ -1,51 +1,51 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { dice } from '../histories/dice'
-import { platformAway, storeRestarts } from '../histories/faults'
+import { platformAway } from '../histories/faults'
 import { type Doings, pause, suffer } from '../histories/nemesis'
-import { lookBack } from '../histories/play'
+import { accountsFor, lookBack, people } from '../histories/play'
 import { judge } from '../histories/promises'
 import { keepSeen, tell } from '../histories/report'
 import { openSetup, type Setup } from '../histories/setup'
 import { judgeCourse, tellCourse } from './flat'
 import { Sampler, tableHead, tableLine } from './samples'
-import { accounts, Traffic } from './traffic'
 
 const OPTIONS = {
   minutes: { type: 'string', default: '10' },
-  rate: { type: 'string', default: '200' },
+  browsers: { type: 'string', default: '150' },
   seed: { type: 'string', default: '1' },
 } as const
 
 /** Checked often, so that ten minutes see as many checks as hours do; in seconds. */
 const site = { recheckSeconds: 20, graceSeconds: 40 }
+/** Between two steps of a browser, in milliseconds, at most. */
+const MOST_PAUSE_MS = 2000
 const SAMPLE_MS = 10_000
 const FLAP_MS = 20_000
 const AWAY_MS = 6000
 const RESTART_MS = 60_000
 /** Each third restart of Redis loses everything. */
 const LOSS = 3
-/** Readers that are looked at in the end, one by one. */
+/** Browsers that are looked at in the end, one by one. */
 const SETTLED = 20
 
 export async function main(): Promise<number> {
   const { values } = parseArgs({ options: OPTIONS })
   const begin = performance.now()
-  const setup = await openSetup({ accounts, site })
+  const browsers = Number(values.browsers)
+  const setup = await openSetup({ accounts: accountsFor(browsers), site })
   try {
     const end = performance.now() + Number(values.minutes) * 60_000
     const isOver = () => performance.now() > end
     const seed = Number(values.seed)
-    const traffic = new Traffic(setup, dice(seed))
-    const sampler = new Sampler(setup, traffic.entries)
+    const { entries, agents, live } = people(setup, seed, browsers, MOST_PAUSE_MS)
+    const sampler = new Sampler(setup, entries)
     const doings: Doings = { troubles: [], ends: [] }
     await Promise.all([
-      traffic.run(Number(values.rate), isOver),
+      live(isOver),
       flap(setup, doings, isOver),
       restartStore(setup, doings, isOver),
       sample(sampler, isOver),
     ])
-    const { entries, agents } = traffic
     const history = await lookBack(setup, entries, doings, agents.slice(0, SETTLED))
     const violations = judge(history)
     const { samples } = sampler
@@ -70,7 +70,7 @@ async function flap(setup: Setup, doings: Doings, isOver: () => boolean): Promis
 }
 
 async function restartStore(setup: Setup, doings: Doings, isOver: () => boolean): Promise<void> {
-  const [kept, lost] = storeRestarts
+  const [kept, lost] = setup.store.faults
   for (let round = 1; !isOver(); round += 1) {
     await pause(RESTART_MS, isOver)
     const fault = round % LOSS === 0 ? lost : kept

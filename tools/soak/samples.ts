@@ -67,9 +67,9 @@ export class Sampler {
   }
 }
 
-async function storeFigures({ redis }: Setup) {
-  const bytes = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1] ?? 0)
-  return { storeMegabytes: bytes / MEGABYTE, storeKeys: await redis.dbsize() }
+async function storeFigures({ store: { servers } }: Setup) {
+  const bytes = Number(/used_memory:(\d+)/.exec((await servers[0]?.info('memory')) ?? '')?.[1] ?? 0)
+  return { storeMegabytes: bytes / MEGABYTE, storeKeys: (await servers[0]?.dbsize()) ?? 0 }
 }
 
 /** Column heads, and how a sample is printed below them. */

@@ -1,7 +1,6 @@
 /** One server, in a process of its own: told its options, tells its port; then answers what it is asked. */
-const v8 = require('node:v8')
 const express = require('express')
-const { sso2Page, mounted } = require('./sso2')
+const { sso2Page } = require('./sso2')
 const { oneRead, plain, plainWrite, passportPage } = require('./plain')
 
 const bare = () => () => undefined
@@ -12,7 +11,6 @@ const kinds = {
   'one-read': oneRead,
   passport: passportPage,
   sso2: sso2Page,
-  mounted,
 }
 
 let aheadMs = 0
@@ -32,9 +30,8 @@ function answer({ ask, collect, seconds }) {
   if (ask === 'advance') aheadMs += seconds * 1000
   if (collect) global.gc()
   const { user, system } = process.cpuUsage()
-  const { rss, heapUsed, heapTotal, external } = process.memoryUsage()
-  const young = v8.getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space').physical_space_size
-  process.send({ cpu: user + system, rss, heap: heapUsed, young, old: heapTotal - young, external })
+  const { rss, heapUsed } = process.memoryUsage()
+  process.send({ cpu: user + system, rss, heap: heapUsed })
 }
 
 process.once('message', (options) => {

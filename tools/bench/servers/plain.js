@@ -20,7 +20,6 @@ function useSession(app, options) {
   const store = new RedisStore({ client: connect(options), prefix: 'plain:' })
   const { sessionSecret: secret } = options
   app.use(session({ secret, store, resave: false, saveUninitialized: false, name: 'plain.sid' }))
-  return store
 }
 
 function plain(app, options) {
@@ -71,4 +70,4 @@ function oneRead(app, { sessionSecret, ...options }) {
   return (req) => req.reader?.name
 }
 
-module.exports = { connect, oneRead, plain, plainWrite, passportPage, useSession }
+module.exports = { connect, oneRead, plain, plainWrite, passportPage }

@@ -1,6 +1,6 @@
 /** This package, from `dist` or from the build that `BENCH_DIST` names. */
 const path = require('node:path')
-const { connect, useSession } = require('./plain')
+const { connect } = require('./plain')
 
 const ours = process.env.BENCH_DIST ?? path.join(__dirname, '../../../dist')
 
@@ -30,12 +30,4 @@ function sso2Page(app, { page = 'plain', ...options }) {
   return pages[page]
 }
 
-/** Behind the site's own express-session, of which it makes use. */
-function mounted(app, options) {
-  useSession(app, options)
-  const sso = make(options)
-  app.use(sso.router, sso.middleware)
-  return pages.plain
-}
-
-module.exports = { sso2Page, mounted }
+module.exports = { sso2Page }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Redis } from 'ioredis'
 import { freePort } from '../../test/support/ports'
 import { isInStep, type Node, startNode, until } from './servers'
 
@@ -20,16 +21,12 @@ export type StoreAddress =
 /** Servers that stand in for one another. */
 export interface Topology {
   readonly address: StoreAddress
-  /** A master that readers' sessions are on, and those of its replicas that may follow it. */
-  victim(): Promise<Victim>
+  readonly servers: readonly Redis[]
+  /** One of the masters stands still; resolves when a replica has taken its place. */
+  freeze(): Promise<void>
+  /** It is back, and follows the new one. */
+  thaw(): Promise<void>
   stop(): Promise<void>
-}
-
-/** One of the masters. */
-interface Victim {
-  readonly node: Node
-  /** Resolves when a replica has taken its place. */
-  readonly replaced: () => Promise<void>
 }
 
 /** A master that does not answer is given up after so long; production takes 5 to 30 s, and waits so much longer. */
@@ -73,9 +70,11 @@ export async function startCluster(program: string): Promise<Topology> {
     await until('a replica to take its master', async () => (await admin.call('CLUSTER', 'REPLICATE', id)) === 'OK')
   }
   await until('the Cluster to be whole', async () => (await all(nodes, 'cluster_state:ok')) && allInStep(replicas))
+  for (const { admin } of nodes) await admin.call('READONLY') // so that replicas answer, too
   return {
     address: { kind: 'cluster', nodes: addressesOf(nodes) },
-    victim: () => nextVictim(masters, (master) => replicas.slice(masters.indexOf(master)).slice(0, 1)),
+    servers: nodes.map(({ admin }) => admin),
+    ...freezing(masters.map((master, index) => [master, ...replicas.slice(index, index + 1)])),
     stop: () => stopAll(nodes),
   }
 }
@@ -102,7 +101,8 @@ export async function startSentinels(program: string): Promise<Topology> {
   for (const sentinel of sentinels) await until('the Sentinels to know all', () => knowsAll(sentinel))
   return {
     address: { kind: 'sentinel', name, sentinels: addressesOf(sentinels) },
-    victim: () => nextVictim(nodes, (gone) => nodes.filter((node) => node !== gone)),
+    servers: nodes.map(({ admin }) => admin),
+    ...freezing([nodes]),
     stop: () => stopAll([...sentinels, ...nodes]),
   }
 }
@@ -117,13 +117,25 @@ async function isMaster({ admin }: Node): Promise<boolean> {
   return Array.isArray(role) && role[0] === 'master'
 }
 
-/** The first that is a master now. */
-async function nextVictim(nodes: readonly Node[], replicasOf: (master: Node) => readonly Node[]): Promise<Victim> {
-  for (const node of nodes) {
-    if (!(await isMaster(node))) continue
-    const replicas = replicasOf(node)
-    const isReplaced = async () => (await Promise.all(replicas.map(isMaster))).includes(true)
-    return { node, replaced: () => until('a replica to take the place of its master', isReplaced) }
+/** Freezes the masters of these groups in turn. */
+function freezing(groups: readonly (readonly Node[])[]) {
+  let turn = 0
+  let frozen: Node | undefined
+  return {
+    freeze: async () => {
+      const group = groups[turn % groups.length] ?? []
+      turn += 1
+      const roles = await Promise.all(group.map(isMaster))
+      frozen = group[roles.indexOf(true)]
+      const others = group.filter((node) => node !== frozen)
+      frozen?.freeze()
+      const isReplaced = async () => (await Promise.all(others.map(isMaster))).includes(true)
+      await until('a replica to take the place of its master', isReplaced)
+    },
+    thaw: async () => {
+      const back = frozen
+      back?.thaw()
+      if (back) await until('the old master to follow the new one', () => isInStep(back))
+    },
   }
-  throw new Error('there is no master left')
 }
