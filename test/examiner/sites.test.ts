@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -135,8 +136,17 @@ describe('a naive site', () => {
   })
 })
 
-test('a site that does not show that it is in JavaScript gets no advice about options of this package', async () => {
-  const start = ['sh', '-c', 'exec node naive.mjs']
-  const run = await examine(sites, ['--only', 'logout/by-post-only'], start, { WITHOUT_BANNER: '1' })
-  expect([run.code, run.out.includes('With express-sso2')]).toEqual([1, false])
-})
+const hasPython = spawnSync('python3', ['--version']).status === 0
+
+;(hasPython ? test : test.skip)(
+  'a site in Python fails on the checks that it must fail on, and on no other',
+  async () => {
+    const run = await examine(
+      sites,
+      ['--only', 'identify,landing/login-csrf,session,headers'],
+      ['python3', 'python.py'],
+    )
+    expect(differences('python', resultsOf(run))).toEqual([])
+    expect([run.code, run.out.includes('With express-sso2')]).toEqual([1, false])
+  },
+)

@@ -50,6 +50,25 @@ const naive = {
   ],
 }
 
+/** A careful site in Python: its tokens are verified, and the flow is not bound to the browser. */
+const python = {
+  'not applicable': ['login/return-address', 'logout/all-sessions', ...SMALL],
+  warning: ['status/ten-at-once', 'login/frozen-account', 'logout/stale-session', 'headers/version-banner'],
+  failed: [
+    ...of('status', 'new-session-id'),
+    'login/stale-session',
+    ...of('identify', 'navigations-only', 'without-cookies'),
+    ...of('landing', 'login-csrf', 'replay-after-logout', 'prefetch'),
+    'ticket/once',
+    'login/double-submit',
+    ...cells('logout', ...HTTP),
+    'outage/few-calls',
+    ...of('logout', 'platform-informed-later', 'landing-in-progress'),
+    'outage/new-visitors',
+    ...of('headers', 'login-framing', 'referrer-policy'),
+  ],
+}
+
 /** Sites that use the package and leave Express's banner on. */
 const withPackage = { 'not applicable': SMALL, warning: ['headers/version-banner', 'logout/stale-session'] }
 
@@ -98,6 +117,7 @@ const table = [
     address: 'http://morning.localhost',
     command: ['node', '../../test/examiner/sites/two-sites.mjs'],
   }),
+  own('python', 'python.py', { program: 'python3', command: ['python3', 'python.py'], expected: python }),
   own('naive', 'naive.mjs', { expected: naive }),
 ]
 

@@ -6,7 +6,7 @@
  *
  * Builds dist first. Sessions are old after 5 s; with `--real` after six minutes. Takes two to five minutes a site. EXAMINE_REPORTS names a folder for the reports.
  */
-const { execFileSync, spawn } = require('node:child_process')
+const { execFileSync, spawn, spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
@@ -44,6 +44,10 @@ async function run() {
   let hasFailed = false
   const sites = table.filter(({ name }) => only.length === 0 || only.includes(name))
   for (const [index, site] of sites.entries()) {
+    if (site.program && spawnSync(site.program, ['--version']).error) {
+      console.log(`left out     ${site.name}: ${site.program} is not installed`)
+      continue
+    }
     const { code, text, seconds, file } = await examine(site, 31_100 + index * 10)
     const results = fs.existsSync(file('json')) ? JSON.parse(fs.readFileSync(file('json'), 'utf8')).results : undefined
     const wrong = results ? differences(site.name, results) : [`exit code ${code}: ${text.trim()}`]

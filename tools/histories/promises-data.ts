@@ -50,7 +50,7 @@ const logoutDropsData: Promised = (view) =>
     const put = puts(view, page.agent).find((entry) => entry.item === item.item)
     const isBetween = (logout: Entry) => put && put.end < logout.begin && logout.end < page.begin
     const mayStay = (logout: Entry) =>
-      item.user === undefined && view.isTroubled(logout, ['store', 'loss', 'process', 'busy'], PROBED_MS)
+      item.user === undefined && view.isTroubled(logout, ['store', 'loss', 'process'], PROBED_MS)
     const isOver = (entry: Entry) =>
       isDone(entry) && isBetween(entry) && !isDeferred(view, entry, page) && !mayStay(entry)
     const logout = view.of(page.agent).logouts.find(isOver)

@@ -18,7 +18,6 @@ const {
 const RECHECK_MS = Number(process.env.RECHECK_SECONDS ?? 360) * 1000
 
 const app = express()
-if (process.env.WITHOUT_BANNER) app.disable('x-powered-by')
 app.use(express.urlencoded({ extended: false }))
 app.use(session({ secret: 'naive-site-secret', resave: false, saveUninitialized: true }))
 
