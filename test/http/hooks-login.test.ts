@@ -127,3 +127,29 @@ test.each(failing)('a listener that %s is logged, and changes nothing', async (h
   ])
   for (const text of told) expect(text).toMatch(line)
 })
+
+describe.each<Keeping>(['Redis', 'a session of its own'])('with %s, a logout in onLogin', (keeping) => {
+  let logout: Promise<LogoutResult>
+  const startLogout = (req: Request) => {
+    logout = req.sso2.logout()
+    return logout
+  }
+
+  /** Logs in by a form of the site. @returns the result, and the status of the request after the logout */
+  async function enter(browser: Browser): Promise<object> {
+    const gate = setup.gates.add()
+    const page = post(browser, `/enter?gate=${gate.name}`)
+    await gate.arrived
+    await logout
+    gate.open()
+    return (await page).json
+  }
+
+  test('ends the login, and the logout cookie stays until the logout is confirmed', async () => {
+    await start(keeping, { onLogin: async (req) => void (await startLogout(req)) })
+    const browser = await visitor(setup)
+    setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
+    expect(await enter(browser)).toEqual({ result: { ok: false, error: 'session_ended' }, status: 'none' })
+    expect(view(await browser.visit(setup.at('/')))).toEqual({ status: 'none', degraded: 'logout_pending', url: '/' })
+  })
+})

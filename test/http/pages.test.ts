@@ -1,6 +1,7 @@
-import type { Express } from 'express'
+import type { ErrorRequestHandler, Express } from 'express'
 import { type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { LANGUAGES, TEXTS } from '../../lib/config/texts'
+import { EMAIL_TEXTS } from '../../lib/config/texts/email'
 import { Browser } from '../support/agent'
 import { ada, present, sessionSecret } from '../support/setup'
 import { type SiteOptions, type Sites, startSites } from '../support/sites'
@@ -13,6 +14,7 @@ const helmetLike = (app: Express) =>
     res.set('content-security-policy', "default-src 'self'; upgrade-insecure-requests")
     next()
   })
+const answerItself: ErrorRequestHandler = (_error, _req, res, _next) => void res.status(500).send('the site')
 const ownViews = {
   login: ({ nonce, action }: { nonce: string; action: string }) => `<script nonce="${nonce}"></script>${action}`,
   confirmLogout: ({ nonce }: { nonce: string }) => `own ${nonce}`,
@@ -21,6 +23,8 @@ const site = (options: Partial<Sso2Options>, more: Partial<SiteOptions> = {}): S
   options: () => options,
   ...more,
 })
+/** The function of the site's policy, as it must not be. */
+let makePolicy: () => unknown
 const all: Record<string, SiteOptions> = {
   plain: site({}),
   paths: site({ brand: { name: 'A & <B>', logoUrl: '/logo.svg', stylesheetUrl: '/look.css', color: '#ffd400' } }),
@@ -72,6 +76,10 @@ const all: Record<string, SiteOptions> = {
         app.all('/link', (req, res) => void res.send(req.sso2.loginUrl(present(req.get('x-to')) || undefined)))
       },
     },
+  ),
+  wrong: site(
+    { views: { ...ownViews, problem: () => 'own problem' }, contentSecurityPolicy: () => makePolicy() as string },
+    { after: (app) => void app.use(answerItself) },
   ),
 }
 
@@ -151,6 +159,17 @@ test('a page that needs a login is the reason in the heading, and the page befor
   }
   expect([await headingFrom('/'), await headingFrom('/news')]).toEqual(['Log in to continue', 'Log in'])
 })
+
+test.each(LANGUAGES)(
+  'in %s users who log in with their e-mail address are asked for it, and no text says otherwise',
+  (language) => {
+    const own = EMAIL_TEXTS[language]
+    const codes = Object.keys(own) as (keyof typeof own)[]
+    const word = /user ?name|användarnamn|brukernavn|brugernavn|käyttäjätunnu|benutzername/i
+    expect(Object.entries({ ...TEXTS[language], ...own }).filter(([, text]) => word.test(text))).toEqual([])
+    for (const code of codes) expect(own[code].includes('{attempts}')).toBe(TEXTS.en[code].includes('{attempts}'))
+  },
+)
 
 test('the field for an e-mail address has its type and label, and texts of the site come first', async () => {
   const { body } = await get('email')
@@ -240,6 +259,21 @@ describe("pages that the site's own views make", () => {
     }
     expect(nonces.size).toBe(5)
   })
+
+  test.each<[what: string, make: () => unknown]>([
+    ['nothing', () => undefined],
+    ['two lines', () => 'a\r\nset-cookie: b'],
+    ['an error', () => Promise.reject(new Error('no policy'))],
+  ])(
+    'with a function that makes %s are an error of the site, and a problem has the built-in page',
+    async (_what, make) => {
+      makePolicy = make
+      expect(await get('wrong')).toMatchObject({ status: 500, body: 'the site' })
+      const problem = await get('wrong', '/sso2/landing')
+      expect(problem.body).toContain(TEXTS.en.bad_request)
+      expect(directives(problem.headers['content-security-policy'])).toMatchObject(strict)
+    },
+  )
 })
 
 describe('views and links of the site', () => {

@@ -2,7 +2,7 @@ import http from 'node:http'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { Sso2ResponseError } from '../../lib/errors'
 import { type Call, readJson, retryAfterSeconds, sendCall } from '../../lib/remote/http'
-import { failure, json, useFaultyServer } from '../support/faulty-server'
+import { type Behaviour, failure, json, useFaultyServer } from '../support/faulty-server'
 
 const server = useFaultyServer()
 afterEach(() => {
@@ -39,6 +39,15 @@ test.each<[encoding: string, encode: (text: string) => Buffer | string]>([
   expect((await call()).text).toBe('{}')
 })
 
+test.each([300, 399])('HTTP %i is refused, and an answer only where it was asked for', async (status) => {
+  server.become((res) => res.writeHead(status, { location: '/elsewhere' }).end())
+  const error = await failure(call())
+  expect(error).toBeInstanceOf(Sso2ResponseError)
+  expect(error).toMatchObject({ httpStatus: status, message: `asking: a redirect is not followed (HTTP ${status})` })
+  const answer = await call({ takesRedirect: true })
+  expect([answer.status, answer.headers.get('location'), server.seen.length]).toEqual([status, '/elsewhere', 2])
+})
+
 test.each([200, 204])('an emulator that answers %i is refused in production alone', async (status) => {
   server.become((res) => res.writeHead(status, { 'x-sso2-emulator': '1' }).end())
   const before = process.env['NODE_ENV']
@@ -61,6 +70,38 @@ test('[O5] an answer that changes the protocol ends the call at once, without a 
     socket?.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n')
   })
   expect(await failure(call())).toMatchObject({ message: 'asking: no answer (no connection)', retryable: false })
+})
+
+test.each([
+  [65_536, undefined, '64 KiB'],
+  [524_288, 524_288, '512 KiB'],
+])('a body of %i bytes is taken, and one of a byte more is not', async (size, maxBytes, said) => {
+  const options = maxBytes === undefined ? {} : { maxBytes }
+  let length = size
+  const behaviours: Behaviour[] = [
+    (res) => res.end('x'.repeat(length)),
+    (res) => res.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('x'.repeat(length))),
+  ]
+  for (const behave of behaviours) {
+    server.become(behave)
+    length = size
+    expect((await call(options)).text.length).toBe(size)
+    length = size + 1
+    expect(await failure(call(options))).toMatchObject({
+      code: 'ERR_SSO2_RESPONSE',
+      message: `asking: the body is larger than ${said} (HTTP 200)`,
+    })
+  }
+})
+
+test('a call that is not answered is given up at its deadline, and one that its caller gives up with his reason', async () => {
+  server.become(() => {})
+  const tooLate = { message: 'asking: no answer within 100 ms', retryable: false, timedOut: true }
+  expect(await failure(call({ timeoutMs: 100, signal: new AbortController().signal }))).toMatchObject(tooLate)
+  const controller = new AbortController()
+  const reason = new Error('no more')
+  server.become(() => controller.abort(reason))
+  expect(await failure(call({ signal: controller.signal }))).toBe(reason)
 })
 
 /* Connections that fail. */

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
-import { AccessTokenExpiredError, type AccessTokenSource, PlatformApi } from '../../lib'
-import { type Behaviour, failure, halfAnswer, json, useFaultyServer } from '../support/faulty-server'
+import { AccessTokenExpiredError, type AccessTokenSource, PlatformApi, Sso2UnavailableError } from '../../lib'
+import { type Behaviour, failure, halfAnswer, json, outcomeOf, useFaultyServer } from '../support/faulty-server'
+import { fakeClock } from './fake-clock'
 
 const accessToken = 'secret/token-of-the-test'
 const address = { city: 'Lund' }
@@ -106,6 +107,25 @@ test.each<[form: string, value: string, requests: number, status?: number]>([
   expect(server.seen).toHaveLength(requests)
 })
 
+test.each([
+  ['beyond the bound of the call', '1', 900],
+  ['of more than two seconds, however long the call may take,', '3', 20_000],
+])('a wait %s is not begun', async (_what, seconds, timeoutMs) => {
+  server.become((res) => json(res, 429, {}, { 'retry-after': seconds }))
+  expect(await failure(api.marketplaceGroups({ timeoutMs }))).toMatchObject({ httpStatus: 429 })
+  expect(server.seen).toHaveLength(1)
+})
+
+test.each<[what: string, body: string, said: unknown]>([
+  ['in Base64', JSON.stringify({ said: Buffer.from(accessToken).toString('base64') }), { said: '***' }],
+  ['with escapes', `{"said":"${accessToken.replace('/', '\\/')}"}`, { said: '***' }],
+  ['in a page, of which the beginning is kept', `<p>${accessToken}${'x'.repeat(900)}`, /^<p>\*\*\*x{1,500}$/],
+])('a token that the answer repeats %s is masked', async (_what, body, said) => {
+  server.become((res) => res.writeHead(403).end(body))
+  const expected = said instanceof RegExp ? expect.stringMatching(said) : said
+  expect(await failure(api.marketplaceGroups())).toMatchObject({ body: expected })
+})
+
 test.each<[what: string, status: number, body: unknown, reason: string | undefined, message: string]>([
   ['of the interface', 400, { error: { code: 'unknown', message: 'x' } }, 'unknown', 'HTTP 400 (unknown)'],
   ['as a text', 400, { error: 'bad_request' }, 'bad_request', 'HTTP 400 (bad_request)'],
@@ -171,6 +191,48 @@ test.each<[operation: string, argument: unknown, named: string, call: (argument:
   expect(server.seen).toHaveLength(0)
 })
 
+test.each(['/me', '//other.example/me', '/@other.example/'])('get(%p) stays at its host', async (path) => {
+  server.become((res) => json(res, 200, { fine: true }))
+  expect(await api.get(path)).toEqual({ fine: true })
+  expect(server.seen).toMatchObject([{ url: path, headers: { authorization: `Bearer ${accessToken}` } }])
+})
+
+describe('an abort', () => {
+  const reason = new Error('enough')
+
+  test('before the call rejects with its reason, and nothing is sent', async () => {
+    server.become(good)
+    expect(await failure(api.marketplaceGroups({ signal: AbortSignal.abort(reason) }))).toBe(reason)
+    expect(server.seen).toHaveLength(0)
+  })
+
+  test.each<[when: string, behave: Behaviour]>([
+    ['the wait after a 429', (res) => json(res, 429, {}, { 'retry-after': '2' })],
+    ['the wait after a cut connection', (res) => res.destroy()],
+    ['an answer that does not come', () => {}],
+  ])('during %s rejects at once with its reason and sends no further request', async (_when, behave) => {
+    jest.spyOn(Math, 'random').mockReturnValue(1)
+    const control = new AbortController()
+    server.become((res, seen, count) => {
+      behave(res, seen, count)
+      setTimeout(() => control.abort(reason), 25)
+    })
+    const begin = performance.now()
+    expect(await failure(api.marketplaceGroups({ signal: control.signal }))).toBe(reason)
+    expect(performance.now() - begin).toBeLessThan(1500)
+    expect(server.seen).toHaveLength(1)
+  })
+
+  test('while the token is fetched rejects with its reason, and sends nothing', async () => {
+    server.become(good)
+    const control = new AbortController()
+    const call = failure(apiWith(() => new Promise(() => {})).marketplaceGroups({ signal: control.signal }))
+    setImmediate(() => control.abort(reason))
+    expect(await call).toBe(reason)
+    expect(server.seen).toHaveLength(0)
+  })
+})
+
 describe('a source of tokens', () => {
   /** Answers 401 to every token but the good one, and repeats what it was sent. */
   const onlyFor =
@@ -209,5 +271,29 @@ describe('a source of tokens', () => {
     expect(error).toMatchObject({ name: 'PlatformApiError', code: 'ERR_SSO2_PLATFORM_API', httpStatus: 401 })
     expect(inspect(error, { depth: 20, showHidden: true })).not.toMatch(/first-token|second-token/)
     expect([told.length, server.seen.length]).toEqual([2, 2])
+  })
+
+  test('that never answers ends at timeoutMs, nothing sent', async () => {
+    server.become(good)
+    const error = await failure(apiWith(() => new Promise(() => {})).marketplaceGroups({ timeoutMs: 60 }))
+    expect(error).toBeInstanceOf(Sso2UnavailableError)
+    const message = 'marketplaceGroups: no access token in time'
+    expect(error).toMatchObject({ timedOut: true, retryable: false, message })
+    expect(server.seen).toHaveLength(0)
+  })
+
+  test('counts within the bound of the call', async () => {
+    const { pass, expectSilence } = fakeClock()
+    expectSilence()
+    server.become(() => {})
+    const slow = apiWith(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 1500))
+      return 'first-token'
+    })
+    const outcome = outcomeOf(slow.marketplaceGroups({ timeoutMs: 3000 }))
+    await pass(2950)
+    expect([outcome(), server.seen.length]).toEqual([undefined, 1])
+    await pass(100)
+    expect(outcome()).toMatchObject({ timedOut: true })
   })
 })

@@ -1,0 +1,169 @@
+import express, { type Express } from 'express'
+import { type Sso2, Sso2Error } from '../../lib'
+import { demoOptions } from '../../lib/emulator'
+import type { Browser } from '../support/agent'
+import { failingStore } from '../support/failing-store'
+import { addPages, eventually, type Gates, logInAtLast, present, startSetup, view } from '../support/setup'
+
+/*
+ * Redis goes away in the middle of a request: at each of its commands in turn, which Redis has carried out or not. The browser gets a
+ * response at once, no page shows another user, and all is well when Redis is back.
+ */
+
+/** Accounts that one browser each logs in with: what one of them ends is not the others'. */
+const users = Array.from({ length: 50 }, (_, index) => ({
+  accountId: `account-${index}`,
+  username: `user${index}`,
+  password: `password-of-user-${index}`,
+}))
+
+function build(sso: Sso2, gates: Gates): Express {
+  const app = express().use(sso)
+  app.get('/renew', (req, res, next) =>
+    req.session.regenerate((error) => (error ? next(error) : res.json({ ok: true }))),
+  )
+  addPages(app, sso, gates)
+  const failed: express.ErrorRequestHandler = (error, _req, res, _next) =>
+    void res.status(error instanceof Sso2Error ? 503 : 500).json({ name: error.name })
+  return app.use(failed)
+}
+
+/** A setup of its own, and a morning site whose Redis can go away. */
+async function openScene() {
+  const store = failingStore()
+  const accounts = [...present(demoOptions().accounts), ...users]
+  const site = (name: string) => (name === 'morning' ? { redis: store.client } : {})
+  const setup = await startSetup({ build, emulator: { accounts }, site })
+  return {
+    setup,
+    store,
+    at: (path: string) => `${setup.morning.url}${path}`,
+    /** Status, user and `degraded` of a page, as soon as it is served without `degraded`: a busy machine may be late once more. */
+    settled: async (browser: Browser) => {
+      let seen = { status: '', degraded: undefined as string | undefined, username: undefined as string | undefined }
+      const isWell = async () => {
+        const { status, degraded, username } = view(await browser.visit(`${setup.morning.url}/`))
+        seen = { status, degraded, username }
+        return degraded === undefined
+      }
+      await eventually(isWell).catch(() => undefined)
+      return seen
+    },
+    close: async () => {
+      await setup.close()
+      store.client.disconnect()
+    },
+  }
+}
+type Scene = Awaited<ReturnType<typeof openScene>>
+type Account = (typeof users)[number]
+type Act = (browser: Browser, scene: Scene, account: Account) => Promise<{ status: number }>
+
+const logIn: Act = (browser, { setup }, account) => logInAtLast(browser, setup.morning, account)
+const logOut =
+  (path: string): Act =>
+  (browser, { at }) =>
+    browser.fetchJson(at(path), { json: {} })
+
+/** Does something at each command, each time with another browser. The last time there is no such command. @returns browsers and statuses */
+async function atEachCommand(scene: Scene, doesOneMore: boolean, prepare: Act, act: Act) {
+  const { setup, store } = scene
+  const told: number[] = []
+  const browsers: { browser: Browser; cookie: string }[] = []
+  for (let commands = 0, isOver = false; !isOver; commands += 1) {
+    const browser = setup.browser()
+    const account = present(users[commands])
+    const isReady = () =>
+      prepare(browser, scene, account).then(
+        ({ status }) => status === 200, // on a busy machine Redis may be late: no form, or no login
+        () => false,
+      )
+    await eventually(isReady)
+    browsers.push({ browser, cookie: `sso2.sid=${browser.cookie('sso2.sid')}` })
+    store.goAwayAfter(commands, doesOneMore)
+    told.push((await act(browser, scene, account)).status)
+    isOver = store.asked <= commands
+    setup.emulator.faults.clear()
+    await store.comeBack(setup.morning.sso)
+  }
+  return { browsers, told }
+}
+
+/** What is done while Redis goes away, and where it begins. */
+const actions: [name: string, prepare: Act, act: Act][] = [
+  [
+    'a login',
+    (browser, { at }) => browser.visit(at('/login')),
+    (browser, { at }, { username, password }) => browser.submit(at('/login'), { username, password, return_to: '/' }),
+  ],
+  ['a new session ID', logIn, (browser, { at }) => browser.fetchJson(at('/renew'))],
+]
+const ways: [way: string, doesOneMore: boolean][] = [
+  ['before it does a command', false],
+  ['before it answers one', true],
+]
+const rows = actions.flatMap(([name, ...acts]) => ways.map(([way, isDone]) => [name, way, isDone, ...acts] as const))
+
+// each row waits for its own Redis most of the time, so the rows run together
+test.concurrent.each(rows)(
+  '[I3] %s, and Redis goes away %s → 503 or a result, and later a page as ever',
+  async (_name, ...row) => {
+    const [, doesOneMore, prepare, act] = row
+    const scene = await openScene()
+    const { browsers, told } = await atEachCommand(scene, doesOneMore, prepare, act)
+    scene.setup.emulator.clock.advance(10)
+    for (const [commands, { browser }] of browsers.entries()) {
+      const { status, degraded, username } = await scene.settled(browser)
+      const user = `user${commands}`
+      expect([commands, degraded, username]).toEqual([commands, undefined, status === 'loggedin' ? user : undefined])
+      expect(['anon', 'loggedin', 'none']).toContain(status) // none: for a few seconds, if Redis failed between two sessions
+    }
+    // 409: a login that may still be under way
+    expect(told.filter((status) => ![200, 401, 409, 503].includes(status))).toEqual([])
+    expect(told).toContain(503)
+    await scene.close()
+  },
+)
+
+test.concurrent.each<[what: string, path: string, isAtNextPage: boolean]>([
+  ['a logout', '/logout', false],
+  ['a logout of all', '/logout-all', false],
+  ['the page after a logout without Redis', '/logout', true],
+  ['the page after a logout of all without Redis', '/logout-all', true],
+])(
+  '[I5] Redis goes away during %s → over when it is back, and the old cookie opens nothing',
+  async (_what, path, isAtNextPage) => {
+    const scene = await openScene()
+    const { setup, store, at } = scene
+    const logOutWithoutRedis: Act = async (browser, own, account) => {
+      const page = await logIn(browser, own, account)
+      store.goAwayAfter(0, false)
+      await logOut(path)(browser, own, account)
+      await store.comeBack(setup.morning.sso)
+      return page
+    }
+    const { browsers, told } = isAtNextPage
+      ? await atEachCommand(scene, true, logOutWithoutRedis, (browser) => browser.visit(at('/')))
+      : await atEachCommand(scene, true, logIn, logOut(path))
+    expect(told).toEqual(told.map(() => 200))
+    const notOver = new Map(browsers.entries())
+    const look = async ([commands, { browser }]: [number, { browser: Browser }]) => {
+      const { status, degraded } = view(await browser.visit(at('/')))
+      if (status === 'anon' && degraded === undefined) notOver.delete(commands)
+    }
+    await eventually(async () => {
+      setup.emulator.clock.advance(150) // longer than the longest wait for the next retry
+      await Promise.all([...notOver].map(look))
+      return notOver.size === 0
+    }, 40).catch(() => undefined)
+    expect([...notOver.keys()]).toEqual([])
+    for (const [commands, { cookie }] of browsers.entries()) {
+      const { json } = await setup.browser().fetchJson(at('/'), { headers: { cookie } })
+      expect([commands, json.status]).not.toEqual([commands, 'loggedin'])
+    }
+    expect(browsers.length).toBeGreaterThan(4)
+    expect(setup.emulator.sessions().filter(({ status }) => status === 'loggedin')).toEqual([])
+    await scene.close()
+  },
+  120_000, // each row goes on until every command has been lost once
+)
