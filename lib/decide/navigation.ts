@@ -68,8 +68,8 @@ export function readerOf(shape: RequestShape): Reader {
 }
 
 /**
- * User agents with words that newspapers give to their own apps. isbot takes some of these words for bots, so its patterns for them are left
- * out. It keeps the names of crawlers, and what they say of themselves.
+ * User agents with words that newspapers give to their own apps, and the browsers of a site's own tests. isbot takes some of them for bots, so
+ * its patterns for them are left out. It keeps the names of crawlers, and what they say of themselves.
  */
 const APPS = [
   'News/3',
@@ -77,6 +77,7 @@ const APPS = [
   'Daily News 3.1 (iPhone; iOS 18.1)',
   'Reader/3.1 (Android 15)',
   'TrackerRSS/2 (Android 15)',
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/150.0.0.0 Cypress/15.0.0',
   `Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 MorningFeed Radar RSS/2
     NewsTools Archive Library Insight Monitor Search Check Checker Discovery Preview Scan Detect Capture Catch Download Audit Measure Advisor`,
 ]

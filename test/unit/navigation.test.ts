@@ -71,6 +71,7 @@ test.each([
   '',
   'DailyNews/3.1',
   `${iphone} Mobile/15E148`,
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/150.0.0.0 Safari/537.36',
   ...apps.map((app) => `${iphone} Mobile/15E148 ${app}`),
   'Mozilla/5.0 (Linux; Android 9; CUBOT NOTE 20) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Mobile Safari/537.36',
 ])('a person: %s', (agent) => {
