@@ -13,6 +13,13 @@ const LOGIN_MS = LOGIN_SECONDS * 1000
 const RESULT_SECONDS = 5
 const [FIRST_POLL_MS, MAX_POLL_MS] = [25, 250]
 
+const MIN_CHECK_MS = 4000
+/** Added to the limit of one call, because the lock of a status check must outlive the call. */
+const SPARE_MS = 2000
+
+/** Returns how long the lock of a status check lasts. @param timeoutMs limit of the call */
+export const checkLockMs = (timeoutMs: number): number => Math.max(MIN_CHECK_MS, timeoutMs + SPARE_MS)
+
 /** A login in progress, or its result. Encrypted, because a dump of Redis would allow guesses at the digest. */
 interface LoginForm<Result> {
   /** Digest of the credentials. Submits with equal digests are the same form. */
@@ -32,16 +39,18 @@ export class Locks extends SiteStore {
 
   /**
    * Takes the status check of a session. A lock is over when a newer status is recorded. After a failure, the rest of its time is the pause.
+   * @param timeoutMs limit of the call
    * @param now milliseconds since 1970
    * @param checkedAt time of the recorded status, in seconds
    * @returns `'taken'`, or what another request does with it
    */
   async takeCheck(
     key: string,
-    ms: number,
+    timeoutMs: number,
     now: EpochMs,
     checkedAt: EpochSeconds,
   ): Promise<'taken' | 'begun' | 'failed'> {
+    const ms = checkLockMs(timeoutMs)
     const begun = `begun:${now}`
     if (await this.kv.add(this.#checkKey(key), begun, ms)) return 'taken'
     const [state, at] = (await this.kv.get(this.#checkKey(key)))?.split(':') ?? []
@@ -51,8 +60,8 @@ export class Locks extends SiteStore {
     return 'taken'
   }
   /** Notes that the check got no usable response, so that nobody waits for it. */
-  failCheck(key: string, ms: number, now: EpochMs): Promise<void> {
-    return this.kv.set(this.#checkKey(key), `failed:${now}`, Math.ceil(ms / 1000))
+  failCheck(key: string, timeoutMs: number, now: EpochMs): Promise<void> {
+    return this.kv.set(this.#checkKey(key), `failed:${now}`, Math.ceil(checkLockMs(timeoutMs) / 1000))
   }
   endCheck(key: string): Promise<void> {
     return this.kv.del(this.#checkKey(key))

@@ -98,7 +98,7 @@ describe.each(stores)('in %s', (_name, open) => {
   })
 
   describe('a status check', () => {
-    const take = (locks = site.locks, now = nowMs(), checkedAt = 0) => locks.takeCheck(key, 4000, now, checkedAt)
+    const take = (locks = site.locks, now = nowMs(), checkedAt = 0) => locks.takeCheck(key, 2000, now, checkedAt)
 
     test('is taken by one of many, until it has ended', async () => {
       const taken = await atOnce(10, (index) => take(index % 2 ? site.locks : other().locks))
@@ -122,7 +122,7 @@ describe.each(stores)('in %s', (_name, open) => {
     test('that failed is not taken again during a pause, and nobody waits for it', async () => {
       const now = nowMs()
       await take(site.locks, now)
-      await site.locks.failCheck(key, 4000, now)
+      await site.locks.failCheck(key, 2000, now)
       expect([await take(other().locks, now + 3999), await site.locks.isBeingChecked(key)]).toEqual(['failed', false])
       expect(await take(other().locks, now + 4000)).toBe('taken')
     })

@@ -6,18 +6,14 @@ import { decideStatus } from '../../decide/status-check'
 import { TokenError, type TokenFault } from '../../errors'
 import type { SessionToken } from '../../protocol/session-token'
 import { accountName } from '../../storage/account-index'
+import { checkLockMs } from '../../storage/locks'
 import { unlessUnavailable } from '../../storage/site-store'
 import type { Context } from '../context'
 import { publish } from '../hooks'
 import { deviceOf } from '../http/request-facts'
 import { exchangeTicket } from './exchange-ticket'
 
-const MIN_LOCK_MS = 4000
-/** Added to the limit of one call, because the lock must outlive the call. */
-const SPARE_MS = 2000
 const POLL_MS = 50
-
-const lockMs = ({ site }: Context) => Math.max(MIN_LOCK_MS, site.config.timeoutMs + SPARE_MS)
 
 /**
  * Checks the status of the session. A request makes at most one status check.
@@ -45,7 +41,7 @@ export async function checkStatus(ctx: Context, isFresh: boolean): Promise<Ident
   })
   switch (decision.action) {
     case 'no_answer':
-      if (!isFresh) await site.locks.failCheck(key, lockMs(ctx), site.config.clock.now())
+      if (!isFresh) await site.locks.failCheck(key, site.config.timeoutMs, site.config.clock.now())
       return showStale(ctx)
     case 'keep':
       return keep(ctx, login)
@@ -56,8 +52,8 @@ export async function checkStatus(ctx: Context, isFresh: boolean): Promise<Ident
   }
 }
 
-const takeCheck = (ctx: Context, { checkedAt }: SsoRecord) =>
-  ctx.site.locks.takeCheck(ctx.session.key ?? '', lockMs(ctx), ctx.site.config.clock.now(), checkedAt)
+const takeCheck = ({ site: { locks, config }, session }: Context, { checkedAt }: SsoRecord) =>
+  locks.takeCheck(session.key ?? '', config.timeoutMs, config.clock.now(), checkedAt)
 
 /** @returns the response, or the reason why it was refused. `undefined` without a response */
 async function askStatus(ctx: Context, login: SsoRecord): Promise<SessionToken | TokenFault | undefined> {
@@ -105,7 +101,7 @@ export async function checkNext(ctx: Context): Promise<void> {
 /** Waits for the check of another request or process, which the session needs. */
 async function waitForCheck(ctx: Context): Promise<Identity | undefined> {
   const { site, session } = ctx
-  for (const end = performance.now() + lockMs(ctx); performance.now() < end; ) {
+  for (const end = performance.now() + checkLockMs(site.config.timeoutMs); performance.now() < end; ) {
     await sleep(POLL_MS)
     await ctx.reread()
     const { login } = ctx

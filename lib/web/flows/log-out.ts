@@ -132,9 +132,11 @@ async function endEverywhere(ctx: Context, scope: LogoutScope, target: Target, m
 }
 
 /** The interface asks for a status check before Logout, if the last one is old. The logout follows whatever the answer. */
-async function checkBefore({ site, login, req }: Context, sidHash: string, { sid }: PendingLogout): Promise<void> {
-  const { client, config } = site
+async function checkBefore({ site, session, login, req }: Context, sidHash: string, { sid }: PendingLogout) {
+  const { client, config, locks } = site
   if (login?.sidHash !== sidHash || !isStale(login, site.now(), config.recheckSeconds) || !client.isAvailable) return
+  const taken = await locks.takeCheck(session.key ?? '', config.timeoutMs, config.clock.now(), login.checkedAt)
+  if (taken !== 'taken') return // a page has just asked
   await client.sessionStatus({ sid, lks: login.status, ...deviceOf(req) }).catch(() => undefined)
 }
 
