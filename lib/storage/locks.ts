@@ -38,37 +38,38 @@ export class Locks extends SiteStore {
   readonly #running = new Map<string, Promise<OnceOutcome<unknown>>>()
 
   /**
-   * Takes the status check of a session. A lock is over when a newer status is recorded. After a failure, the rest of its time is the pause.
+   * Takes the status check of a session. A lock is for one state of the record, so it ends with the next recorded status, or with its time.
+   * After a failed check, the rest of the time is a pause. A lock of another time is of a process with a wrong clock, and does not count.
+   * @param checkedAt time of the recorded status, in seconds
    * @param timeoutMs limit of the call
    * @param now milliseconds since 1970
-   * @param checkedAt time of the recorded status, in seconds
    * @returns `'taken'`, or what another request does with it
    */
   async takeCheck(
     key: string,
+    checkedAt: EpochSeconds,
     timeoutMs: number,
     now: EpochMs,
-    checkedAt: EpochSeconds,
   ): Promise<'taken' | 'begun' | 'failed'> {
-    const ms = checkLockMs(timeoutMs)
+    const [lock, ms] = [this.#checkKey(key, checkedAt), checkLockMs(timeoutMs)]
     const begun = `begun:${now}`
-    if (await this.kv.add(this.#checkKey(key), begun, ms)) return 'taken'
-    const [state, at] = (await this.kv.get(this.#checkKey(key)))?.split(':') ?? []
-    const isOver = Math.abs(now - Number(at)) >= ms || Math.floor(Number(at) / 1000) <= checkedAt // or its clock is wrong
-    if (!isOver) return state === 'failed' ? 'failed' : 'begun'
-    await this.kv.set(this.#checkKey(key), begun, Math.ceil(ms / 1000))
+    if (await this.kv.add(lock, begun, ms)) return 'taken'
+    const [state, at] = (await this.kv.get(lock))?.split(':') ?? []
+    if (Math.abs(now - Number(at)) < ms) return state === 'failed' ? 'failed' : 'begun'
+    await this.kv.set(lock, begun, Math.ceil(ms / 1000))
     return 'taken'
   }
   /** Notes that the check got no usable response, so that nobody waits for it. */
-  failCheck(key: string, timeoutMs: number, now: EpochMs): Promise<void> {
-    return this.kv.set(this.#checkKey(key), `failed:${now}`, Math.ceil(checkLockMs(timeoutMs) / 1000))
+  failCheck(key: string, checkedAt: EpochSeconds, timeoutMs: number, now: EpochMs): Promise<void> {
+    const seconds = Math.ceil(checkLockMs(timeoutMs) / 1000)
+    return this.kv.set(this.#checkKey(key, checkedAt), `failed:${now}`, seconds)
   }
-  endCheck(key: string): Promise<void> {
-    return this.kv.del(this.#checkKey(key))
+  endCheck(key: string, checkedAt: EpochSeconds): Promise<void> {
+    return this.kv.del(this.#checkKey(key, checkedAt))
   }
   /** Is a check of the session in progress? False after a failure. */
-  async isBeingChecked(key: string): Promise<boolean> {
-    return (await this.kv.get(this.#checkKey(key)))?.startsWith('begun') === true
+  async isBeingChecked(key: string, checkedAt: EpochSeconds): Promise<boolean> {
+    return (await this.kv.get(this.#checkKey(key, checkedAt)))?.startsWith('begun') === true
   }
 
   /** Takes the renewal of a session's access token, for a single caller in so many seconds. */
@@ -139,7 +140,7 @@ export class Locks extends SiteStore {
     }
   }
 
-  #checkKey(key: string): string {
-    return `${this.prefix}check:${key}`
+  #checkKey(key: string, checkedAt: EpochSeconds): string {
+    return `${this.prefix}check:${key}:${checkedAt}`
   }
 }

@@ -41,7 +41,7 @@ export async function checkStatus(ctx: Context, isFresh: boolean): Promise<Ident
   })
   switch (decision.action) {
     case 'no_answer':
-      if (!isFresh) await site.locks.failCheck(key, site.config.timeoutMs, site.config.clock.now())
+      if (!isFresh) await site.locks.failCheck(key, login.checkedAt, site.config.timeoutMs, site.config.clock.now())
       return showStale(ctx)
     case 'keep':
       return keep(ctx, login)
@@ -53,7 +53,7 @@ export async function checkStatus(ctx: Context, isFresh: boolean): Promise<Ident
 }
 
 const takeCheck = ({ site: { locks, config }, session }: Context, { checkedAt }: SsoRecord) =>
-  locks.takeCheck(session.key ?? '', config.timeoutMs, config.clock.now(), checkedAt)
+  locks.takeCheck(session.key ?? '', checkedAt, config.timeoutMs, config.clock.now())
 
 /** @returns the response, or the reason why it was refused. `undefined` without a response */
 async function askStatus(ctx: Context, login: SsoRecord): Promise<SessionToken | TokenFault | undefined> {
@@ -95,7 +95,7 @@ async function signInAfterCheck(
 
 /** Lets the next request check the status. */
 export async function checkNext(ctx: Context): Promise<void> {
-  await Promise.all([ctx.update({ checkedAt: 0 }), ctx.site.locks.endCheck(ctx.session.key ?? '')])
+  await Promise.all([ctx.update({ checkedAt: 0 }), ctx.site.locks.endCheck(ctx.session.key ?? '', 0)])
 }
 
 /** Waits for the check of another request or process, which the session needs. */
@@ -106,7 +106,7 @@ async function waitForCheck(ctx: Context): Promise<Identity | undefined> {
     await ctx.reread()
     const { login } = ctx
     if (!login || !isStale(login, site.now(), site.config.recheckSeconds)) return undefined
-    if (!(await site.locks.isBeingChecked(session.key ?? ''))) break
+    if (!(await site.locks.isBeingChecked(session.key ?? '', login.checkedAt))) break
   }
   return showStale(ctx)
 }

@@ -135,7 +135,7 @@ async function endEverywhere(ctx: Context, scope: LogoutScope, target: Target, m
 async function checkBefore({ site, session, login, req }: Context, sidHash: string, { sid }: PendingLogout) {
   const { client, config, locks } = site
   if (login?.sidHash !== sidHash || !isStale(login, site.now(), config.recheckSeconds) || !client.isAvailable) return
-  const taken = await locks.takeCheck(session.key ?? '', config.timeoutMs, config.clock.now(), login.checkedAt)
+  const taken = await locks.takeCheck(session.key ?? '', login.checkedAt, config.timeoutMs, config.clock.now())
   if (taken !== 'taken') return // a page has just asked
   await client.sessionStatus({ sid, lks: login.status, ...deviceOf(req) }).catch(() => undefined)
 }
