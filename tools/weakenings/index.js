@@ -3,7 +3,7 @@
  *
  *   node tools/weakenings [--workers 2] [parts of names, of files or of suites]
  *
- * Builds dist first. Exit 1 when a weakening was not noticed, or has come to mean nothing. Takes ten minutes; `safety/tokens` takes one.
+ * Builds dist first. Exit 1 when a weakening was not noticed, or has come to mean nothing. Takes ten minutes; `security/token-answers` takes one.
  */
 const { spawn } = require('node:child_process')
 const fs = require('node:fs')
