@@ -20,10 +20,8 @@ export interface Health {
    */
   readonly storeReason?: string
   /**
-   * `'unavailable'` while users cannot log in. Begins when a call of the token endpoint or the user path fails, and a probe fails
-   * too.
-   * Ends at the next success. A failure for a single account does not count. Hooks of the site (`exchangeTicket`, `loadUser`) are
-   * not watched.
+   * `'unavailable'` while users cannot log in: after three failures in a row of the exchange of tickets or of the user path, until the next
+   * success, at most a minute after the last failure. A failure for a single account does not count.
    */
   readonly login: 'ok' | 'unavailable'
   /** This machine's clock minus the SSO system's clock. `undefined` before the first response of the SSO system. */
@@ -34,7 +32,7 @@ export interface Health {
 export interface HealthFacts {
   readonly isSsoAvailable: boolean
   readonly storeReason: string | undefined
-  /** Has no probe of the token endpoint or the user path failed since the last success? */
+  /** Have the exchanges of tickets for users not failed three times in a row? */
   readonly canLogIn: boolean
   readonly clockOffsetSeconds: number | undefined
   readonly clockToleranceSeconds: number

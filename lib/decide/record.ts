@@ -1,5 +1,5 @@
 /**
- * The login record: the status of a browser's SSO session on this site, as stored beside the data of `req.session`. Pure.
+ * The login record, anonymous or logged in: the status of a browser's SSO session on this site, as stored beside the data of `req.session`. Pure.
  * A session ID never changes its user. So a write that comes late can only make a record look older, which costs a status check.
  */
 import type { EpochMs, EpochSeconds } from '../protocol/claims'

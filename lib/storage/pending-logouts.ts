@@ -6,7 +6,7 @@ import { SiteStore, shortHash } from './site-store'
 /** A logout is retried for so many seconds. */
 export const RETRIED_SECONDS = 86_400
 /** The process that adds a logout calls the SSO system itself, before any other process does. */
-const FIRST_PAUSE_SECONDS = 5
+const FIRST_PAUSE_SECONDS = 8
 /** Longest pause between two tries, in seconds. */
 const MAX_PAUSE_SECONDS = 120
 /** A process has so long for its round. A process that dies loses only its lock. */

@@ -41,8 +41,8 @@ export function shortHash(text: string): string {
 }
 
 /** What every store of a site gets. */
-export interface StoreParts<Commands> {
-  readonly kv: Commands
+interface StoreParts {
+  readonly kv: Kv
   /** Begins every key. */
   readonly prefix: string
   /** Keys of the encryption. The first encrypts, all decrypt. */
@@ -55,7 +55,7 @@ export abstract class SiteStore {
   protected readonly prefix: string
   readonly #keys: () => readonly Buffer[]
 
-  constructor({ kv, prefix, keys }: StoreParts<Kv>) {
+  constructor({ kv, prefix, keys }: StoreParts) {
     this.kv = kv
     this.prefix = prefix
     this.#keys = keys

@@ -5,16 +5,10 @@ import { unlessUnavailable } from '../storage/site-store'
 import type { Site } from './site'
 
 /** Probes the session store, and reports the known state of the other systems. */
-export async function health({
-  client,
-  config,
-  identifyHealth: front,
-  exchangeHealth,
-  records,
-}: Site): Promise<Health> {
+export async function health({ client, config, identifyHealth, exchangeHealth, records }: Site): Promise<Health> {
   const isStored = await unlessUnavailable(() => records.probe().then(() => true), false)
   return healthOf({
-    isSsoAvailable: front.isAvailable,
+    isSsoAvailable: identifyHealth.isAvailable,
     storeReason: isStored ? undefined : (records.failure ?? NO_ANSWER),
     canLogIn: exchangeHealth.isAvailable,
     clockOffsetSeconds: client.clockOffsetSeconds,

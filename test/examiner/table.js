@@ -70,7 +70,7 @@ const python = {
 }
 
 /** Sites that use the package and leave Express's banner on. */
-const withPackage = { 'not applicable': SMALL, warning: ['headers/version-banner', 'logout/stale-session'] }
+const withPackage = { 'not applicable': SMALL, warning: ['headers/version-banner'] }
 
 /** A site of this folder, and an example that uses the package. */
 const own = (name, file, more) => ({ name, cwd: 'test/examiner/sites', command: ['node', file], ...more })
@@ -92,17 +92,17 @@ const table = [
   own('fresh-page', 'fresh-page.mjs', {
     config: { graceSeconds: 20, pages: { sensitive: '/payments' } },
     env: { SSO2_GRACE_SECONDS: '20' },
-    expected: { 'not applicable': WITHOUT_REST, warning: ['logout/stale-session'] },
+    expected: { 'not applicable': WITHOUT_REST },
   }),
   own('example-app', 'example-app.cjs', {
     config: { rest: { marketplace: '/marketplace', gift: '/gift', administrators: '/administrators' } },
-    expected: { 'not applicable': [SENSITIVE, GRACE], warning: ['logout/stale-session'] },
+    expected: { 'not applicable': [SENSITIVE, GRACE] },
   }),
   example('existing-session', { env: { SESSION_SECRET: 'a-session-secret-for-examinations-only' } }),
   example('custom-form', { config: { pages: { account: '/api/reader' }, login: { page: '/login' } } }),
   example('on-demand-cdn', {
     expected: {
-      warning: ['headers/version-banner', 'logout/stale-session'],
+      warning: ['headers/version-banner'],
       'not applicable': [
         'identify/first-visit',
         'identify/navigations-only',

@@ -25,9 +25,11 @@ export async function checkStatus(ctx: Context, isFresh: boolean): Promise<Ident
   const { login } = ctx
   const key = session.key ?? ''
   if (!login || !site.client.isAvailable) return showStale(ctx)
-  const taken = isFresh ? 'taken' : await takeCheck(ctx, login)
-  if (taken === 'failed') return showStale(ctx)
-  if (taken === 'begun') return isWithinGrace(ctx, login) ? show(login) : waitForCheck(ctx)
+  if (!isFresh) {
+    const taken = await takeCheck(ctx, login)
+    if (taken === 'failed') return showStale(ctx)
+    if (taken === 'begun') return isWithinGrace(ctx, login) ? show(login) : waitForCheck(ctx) // another request asks meanwhile
+  }
   if (!site.records.open(login)) return endSession(ctx) // no secret of this process fits
   const startedAt = site.config.clock.now()
   const began = performance.now()
@@ -68,6 +70,7 @@ async function askStatus(ctx: Context, login: SsoRecord): Promise<SessionToken |
   }
 }
 
+/** Records the status. The lock of the check is for the status before, so it needs no end. */
 async function keep(ctx: Context, login: SsoRecord): Promise<Identity | undefined> {
   const { site } = ctx
   const checkedAt = site.now()

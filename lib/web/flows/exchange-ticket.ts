@@ -29,7 +29,7 @@ export type ExchangeOutcome =
  */
 export async function exchangeTicket(ctx: Context, token: SessionToken, startedAt: EpochMs): Promise<ExchangeOutcome> {
   const { req, site } = ctx
-  const loaded = await loadUser(ctx, token)
+  const loaded = await userOfTicket(ctx, token)
   if (loaded === undefined) return { outcome: await rememberUnknown(ctx, token.sid ?? '', startedAt) }
   const outcome = await signIn(ctx, loaded, startedAt)
   if (outcome !== 'done' && outcome !== 'renewed') return { outcome }
@@ -41,7 +41,7 @@ export async function exchangeTicket(ctx: Context, token: SessionToken, startedA
 const HOOKS: readonly LoginHook[] = ['exchangeTicket', 'loadUser']
 
 /** @returns `undefined` if the exchange, the REST API or a hook of the site failed. A log line names the step and the cause */
-async function loadUser({ site }: Context, token: SessionToken): Promise<LoadedUser | undefined> {
+async function userOfTicket({ site }: Context, token: SessionToken): Promise<LoadedUser | undefined> {
   const { config } = site
   const { sid, at } = token
   let step: LoginHook = 'exchangeTicket'

@@ -1,4 +1,4 @@
-/** Logs a user in by username and password: one Authenticate for all simultaneous submits. The password is not stored. Threats F3 to F9. */
+/** Logs a user in by username and password: one Authenticate for all simultaneous submits. Of the password, only an encrypted digest is stored, for the seconds of the login. Threats F3 to F9. */
 import { createHash } from 'node:crypto'
 import {
   type AttemptResult,
