@@ -30,6 +30,7 @@ describe('the link "Go back" of the login page', () => {
     ['the address of a guarded page, typed', '/account', undefined, '/'],
     ['a page of another site', '/account', 'https://evil.example/login', '/'],
     ['the link "Go back" to a guarded page', '/account', '/login?return_to=%2Faccount', '/'],
+    ['the login page, spelt in another way', '/account', '/Login/?return_to=%2Faccount', '/'],
     ['a link to the login page', '/login?return_to=%2Fnews', '/news', '/news'],
     ['a page with our parameter', '/account', '/news?sso2=1.abc&a=1', '/news?a=1'],
   ])('after %s leads to a page that the user has seen', async (_what, page, referer, back) => {

@@ -169,11 +169,16 @@ export function loginUrl(loginPage: string, returnTo: string, notice?: 'session_
   return [head + query, ...fragment].join('#')
 }
 
-const withoutQuery = (address: string) => address.replace(/[?#].*/s, '')
+/** Returns an address without query and last slash, in lower case, as Express compares paths by default. */
+const pageOf = (address: string) =>
+  address
+    .replace(/[?#].*/s, '')
+    .replace(/\/$/, '')
+    .toLowerCase()
 
 /** Is this an address of the login page, built-in or custom, with any query? */
 export const isLoginPage = ({ loginPage }: Config, address: string): boolean =>
-  loginPage !== undefined && withoutQuery(address) === withoutQuery(loginPage)
+  loginPage !== undefined && pageOf(address) === pageOf(loginPage)
 
 /** Returns the path of an address of this origin. Other addresses, and a path that a browser takes for another host, stay as they are. */
 const pathFrom = (origin: string, address: string) =>

@@ -55,9 +55,9 @@ export async function showLogin(site: Site, req: Request, res: Response): Promis
 
 const ownLoginPage = ({ config: { siteUrl, routes } }: Site) => siteUrl + (routes.login || '')
 
-/** Returns the page that the user came from. `return_to` may be a guarded page, which redirects straight back to the login page. */
-function pageBefore(site: Site, referer: unknown): string {
-  const page = validateReferer(referer, site.config.returnPolicy)
+/** Returns the page that the user came from: by `Referer`, or by `back_to` of a form. `return_to` may be a guarded page, which redirects straight back to the login page. */
+function pageBefore(site: Site, given: unknown): string {
+  const page = validateReferer(given, site.config.returnPolicy)
   return page === undefined || isLoginPage(site.config, page) ? `${site.config.siteUrl}/` : page
 }
 
