@@ -28,9 +28,9 @@ describe.each(stores)('in %s', (_name, open) => {
     expect(await dueAt(NOW + 9999)).toEqual([])
   })
 
-  test('a logout is due 5 s after it was added, and later each time that it fails, by at most 120 s', async () => {
+  test('a logout is due 8 s after it was added, and later each time that it fails, by at most 120 s', async () => {
     await site.pendingLogouts.add(logout)
-    expect([await dueAt(NOW + 4), await dueAt(NOW + 5)]).toEqual([[], [ID]])
+    expect([await dueAt(NOW + 7), await dueAt(NOW + 8)]).toEqual([[], [ID]])
     await site.pendingLogouts.postpone(ID, logout, NOW + 10)
     expect([await dueAt(NOW + 19), await dueAt(NOW + 20)]).toEqual([[], [ID]])
     await site.pendingLogouts.postpone(ID, logout, NOW + 1000)
