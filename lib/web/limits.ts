@@ -191,13 +191,19 @@ const FREEZES_AT = 5
 /** Returns the points of the guard that are used, by the number of attempts that the platform has left. */
 const usedPoints = (left = FREEZES_AT) => Math.min(GUARD.points, FREEZES_AT - left)
 
+/** Raises a count to so many points. Other attempts may have raised it meanwhile. */
+async function raise(count: Count, points: number): Promise<void> {
+  const { used } = await take(count, 0)
+  if (used < points) await take(count, points - used)
+}
+
 async function settle(guard: Counted, counted: Counted[], result: AttemptResult): Promise<AttemptsLeft | undefined> {
   if (result.outcome !== 'wrong_password') {
     await giveBack(guard, ...(result.outcome === 'refused' ? [] : counted))
     return undefined
   }
   const used = Math.max(guard.used, usedPoints(result.left))
-  if (used > guard.used) await unlessUnavailable(() => take(guard, used - guard.used))
+  if (used > guard.used) await unlessUnavailable(() => raise(guard, used))
   const all = [{ ...guard, used }, ...counted]
   const spent = all.filter((count) => count.used >= count.most)
   return {
