@@ -127,17 +127,23 @@ async function endEverywhere(ctx: Context, scope: LogoutScope, target: Target, m
     endIndexed(site, account, ({ sidHash: other }) => isAll || other === sidHash),
   ])
   if (!pending) return mark.isTold
-  await checkBefore(ctx, sidHash, pending)
+  const isAsked = await checkBefore(ctx, sidHash, pending)
+  if (isAsked && !(await site.pendingLogouts.has(sidHash))) return true // another process has sent it meanwhile
   return sendLogout(site, pending)
 }
 
-/** The interface asks for a status check before Logout, if the last one is old. The logout follows whatever the answer. */
+/**
+ * The interface asks for a status check before Logout, if the last one is old. The logout follows whatever the answer.
+ * @returns whether a status check was made
+ */
 async function checkBefore({ site, session, login, req }: Context, sidHash: string, { sid }: PendingLogout) {
   const { client, config, locks } = site
-  if (login?.sidHash !== sidHash || !isStale(login, site.now(), config.recheckSeconds) || !client.isAvailable) return
+  if (login?.sidHash !== sidHash || !isStale(login, site.now(), config.recheckSeconds) || !client.isAvailable)
+    return false
   const taken = await locks.takeCheck(session.key ?? '', login.checkedAt, config.timeoutMs, config.clock.now())
-  if (taken !== 'taken') return // a page has just asked
+  if (taken !== 'taken') return false // a page has just asked
   await client.sessionStatus({ sid, lks: login.status, ...deviceOf(req) }).catch(() => undefined)
+  return true
 }
 
 /** Ends a session, and once the session that has followed it in the meantime. */

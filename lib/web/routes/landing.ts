@@ -106,13 +106,11 @@ async function landBound(
     return { outcome: 'log_out', reason: 'signed_out', cause: isTold ? '' : 'logout_pending' }
   }
   if (!session.isAvailable) return { outcome: 'as_it_is', reason: 'store_unavailable', cause: 'store_unavailable' }
+  if (!(await site.locks.useToken(tokenSignature(t))))
+    return { outcome: login?.sidHash === sidHash ? 'as_it_is' : 'start_anew', reason: 'replayed' }
   const isNewVisitor = token.sts === 'anon' && login === undefined
-  const [isFirst, isRefused] = await Promise.all([
-    site.locks.useToken(tokenSignature(t)),
-    isNewVisitor && site.limits.isLandingRefused(limitedAddress(ctx.req, site.config)),
-  ])
-  if (!isFirst) return { outcome: login?.sidHash === sidHash ? 'as_it_is' : 'start_anew', reason: 'replayed' }
-  if (isRefused) return refuseVisitor(site)
+  if (isNewVisitor && (await site.limits.isLandingRefused(limitedAddress(ctx.req, site.config))))
+    return refuseVisitor(site)
   if (session.gone?.next) return { outcome: 'as_it_is', reason: 'session_moved' } // the browser's cookie is outdated
   return token.sts === 'anon' ? landAnonymous(ctx, token, startedAt) : landLogin(ctx, token, startedAt)
 }

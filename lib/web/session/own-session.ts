@@ -177,7 +177,8 @@ export class OwnSession extends RequestSession implements StoreSession {
     if (isCurrent && (text === null ? !this.hasData : text === this.#savedText)) return
     try {
       if (!this.isAvailable) throw storeUnavailable()
-      await this.#write(sessionKey(id), text, account, isCurrent && this.#isNew, sess.cookie.originalMaxAge)
+      const isNew = isCurrent && this.#isNew && !isAlive(entry) // a session with a record is not new, and may have ended meanwhile
+      await this.#write(sessionKey(id), text, account, isNew, sess.cookie.originalMaxAge)
     } catch (error) {
       if (isStoreUnavailable(error)) tellNotSaved(this.#parts.config) // the response has ended, so no error can be sent to the browser
       throw error
@@ -191,7 +192,8 @@ export class OwnSession extends RequestSession implements StoreSession {
   async #write(key: string, text: string | null, account: string | undefined, isNew: boolean, maxAge?: number | null) {
     const { records, config } = this.#parts
     const idle = account === undefined ? config.anonymousIdleSeconds : config.idleSeconds
-    const seconds = Math.min(typeof maxAge === 'number' ? Math.ceil(maxAge / 1000) : idle, config.absoluteSeconds)
+    const wanted = typeof maxAge === 'number' && !Number.isNaN(maxAge) ? Math.ceil(maxAge / 1000) : idle
+    const seconds = Math.min(wanted, config.absoluteSeconds)
     if (text === null || seconds <= 0) return records.deleteData(key)
     await records.saveData(key, text, seconds, isNew)
     if (key === this.key) this.#isNew = false
