@@ -10,6 +10,15 @@ type RestPage = 'marketplace' | 'gift' | 'administrators'
 /** Pages whose calls need a user. */
 const USER_PAGES: readonly RestPage[] = ['gift', 'administrators']
 
+/** Returns the first of these pages that `examine.json` names. */
+function toldPage({ run, site }: Stage, names: readonly RestPage[]) {
+  const { rest } = run.settings
+  const name = names.find((one) => rest[one] !== undefined)
+  const path = name && rest[name]
+  if (name === undefined || path === undefined) return undefined
+  return { name, path, address: new URL(path, site.url).href }
+}
+
 /** Opens a page that calls the REST API. Sends the page's form first if the call needs the form. */
 async function use(stage: Stage, name: RestPage, address: string, browser: Browser): Promise<Page> {
   const since = Date.now()
@@ -64,12 +73,10 @@ const restPage = (name: RestPage): Check => ({
 const expiredToken: Check = {
   name: 'rest/expired-token',
   run: async (stage) => {
-    const { rest } = stage.run.settings
-    const name = (['administrators', 'gift', 'marketplace'] as const).find((one) => rest[one] !== undefined)
-    const path = name && rest[name]
-    if (name === undefined || path === undefined)
+    const told = toldPage(stage, ['administrators', 'gift', 'marketplace'])
+    if (!told)
       return notTold(['rest.marketplace', 'rest.gift', 'rest.administrators'], 'a page that calls the REST API')
-    const address = new URL(path, stage.site.url).href
+    const { name, path, address } = told
     const browser = stage.browser()
     await stage.login(browser)
     await use(stage, name, address, browser)
@@ -89,11 +96,9 @@ const expiredToken: Check = {
 const ownToken: Check = {
   name: 'rest/own-token',
   run: async (stage) => {
-    const name = USER_PAGES.find((one) => stage.run.settings.rest[one] !== undefined)
-    const path = name && stage.run.settings.rest[name]
-    if (name === undefined || path === undefined)
-      return notTold(['rest.gift', 'rest.administrators'], 'a page that calls the REST API for a user')
-    const address = new URL(path, stage.site.url).href
+    const told = toldPage(stage, USER_PAGES)
+    if (!told) return notTold(['rest.gift', 'rest.administrators'], 'a page that calls the REST API for a user')
+    const { name, path, address } = told
     const problems: string[] = []
     for (const [browser, account] of await logInAtOnce(stage)) {
       const since = Date.now()
