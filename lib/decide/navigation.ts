@@ -81,7 +81,12 @@ const APPS = [
   `Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 MorningFeed Radar RSS/2
     NewsTools Archive Library Insight Monitor Search Check Checker Discovery Preview Scan Detect Capture Catch Download Audit Measure Advisor`,
 ]
-const isCrawler = createIsbotFromList(list.filter((pattern) => !APPS.some((app) => new RegExp(pattern, 'i').test(app))))
+const isCrawler = createIsbotFromList(
+  list.filter((pattern) => {
+    const expression = new RegExp(pattern, 'i')
+    return !APPS.some((app) => expression.test(app))
+  }),
+)
 
 /** Does a crawler or program announce itself? */
 export const isAnnouncedCrawler = (userAgent: string | undefined): boolean => isCrawler(userAgent)

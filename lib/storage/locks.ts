@@ -51,7 +51,8 @@ export class Locks extends SiteStore {
     timeoutMs: number,
     now: EpochMs,
   ): Promise<'taken' | 'begun' | 'failed'> {
-    const [lock, ms] = [this.#checkKey(key, checkedAt), checkLockMs(timeoutMs)]
+    const lock = this.#checkKey(key, checkedAt)
+    const ms = checkLockMs(timeoutMs)
     const begun = `begun:${now}`
     if (await this.kv.add(lock, begun, ms)) return 'taken'
     const [state, at] = (await this.kv.get(lock))?.split(':') ?? []

@@ -177,7 +177,8 @@ export class OwnSession extends RequestSession implements StoreSession {
     if (isCurrent && (text === null ? !this.hasData : text === this.#savedText)) return
     try {
       if (!this.isAvailable) throw storeUnavailable()
-      const isNew = isCurrent && this.#isNew && !isAlive(entry) // a session with a record is not new, and may have ended meanwhile
+      // a session with a record is not new, and may have ended meanwhile
+      const isNew = isCurrent && this.#isNew && !isAlive(entry)
       await this.#write(sessionKey(id), text, account, isNew, sess.cookie.originalMaxAge)
     } catch (error) {
       if (isStoreUnavailable(error)) tellNotSaved(this.#parts.config) // the response has ended, so no error can be sent to the browser
