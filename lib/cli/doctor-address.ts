@@ -5,8 +5,8 @@ import net from 'node:net'
 import tls from 'node:tls'
 import type { Agents } from '../config/agents'
 import { Sso2UnavailableError } from '../errors'
-import { connectionAdvice } from '../log/connection-advice'
 import { sendCall } from '../remote/http'
+import { connectionAdvice } from './connection-advice'
 import { about, errorCode, type Finding, unavailableAt } from './doctor-finding'
 
 const CONNECT_MS = 5000

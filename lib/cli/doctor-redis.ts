@@ -1,6 +1,6 @@
 /** Checks that Redis is reachable, accepts writes and keeps its data, and checks the version. */
 import { type Cluster, Redis } from 'ioredis'
-import { connectionAdvice } from '../log/connection-advice'
+import { connectionAdvice } from './connection-advice'
 import { about, errorCode, type Finding, STORE, unavailableAt } from './doctor-finding'
 
 const ANSWER_MS = 3000

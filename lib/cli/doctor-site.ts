@@ -2,8 +2,8 @@
 import type { Config } from '../config'
 import { DOCTOR_HEADER, makeDoctorSignature, type SiteReport, siteReport } from '../decide/doctor-protocol'
 import { Sso2UnavailableError } from '../errors'
-import { connectionAdvice } from '../log/connection-advice'
 import { type Answer, sendCall } from '../remote/http'
+import { connectionAdvice } from './connection-advice'
 import { about, addressOrigin, type Finding, ofFailedCall, STORE, unavailableAt } from './doctor-finding'
 import { FORGED_ADDRESS, proxyFinding } from './doctor-proxy'
 

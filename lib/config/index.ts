@@ -97,7 +97,7 @@ export function makeConfig(
     log: new Log(
       options.logger ?? console,
       [...clientSecret, ...sessionSecret, ...passwordIn(plain.redis)],
-      graceText(plain),
+      graceText(plain.recheckSeconds, plain.graceSeconds),
     ),
   })
 }

@@ -1,5 +1,4 @@
 /** Texts of the log: what happened, what users see, what to check, and the heading of docs/troubleshooting.md that explains it. Pure. */
-import { MAX_RETURN_LENGTH } from '../decide/return-to'
 
 /** Parts of a log line, each a sentence without its full stop. */
 interface LogTexts {
@@ -16,13 +15,6 @@ const ONE_ADDRESS =
 
 /** Lines whose parts are fixed. A caller replaces `happened` if it has a detail to add. */
 export const LOG_LINES = {
-  addressUnknown: {
-    heading: 'The address of visitors is unknown',
-    happened: 'The application knows no address of its visitors (req.ip), as behind a proxy on a Unix socket',
-    users: 'All users count as one address: limits by address do not work, and the SSO system sees 0.0.0.0',
-    check:
-      "that the proxy adds X-Forwarded-For, and app.set('trust proxy', 1) with the number of proxies: a name such as loopback matches no socket",
-  },
   bodyConsumed: {
     heading: 'A form could not be read',
     happened: 'A form could not be read, because another middleware has consumed its body and left nothing in req.body',
@@ -63,33 +55,9 @@ export const LOG_LINES = {
   },
   hookFailed: {
     heading: 'onLogin or onLogout failed',
-    happened: 'onLogin failed',
+    happened: 'Step failed',
     users: 'Users are not affected',
     check: 'the stack below. The hook has 2 seconds',
-  },
-  identifyElsewhere: {
-    heading: 'The landing page is another address',
-    happened: 'Identify redirects to another address than the landing page of this site',
-    users: 'New visitors get pages without a session',
-    check: ONE_ADDRESS,
-  },
-  identifyProbeRefused: {
-    heading: 'Identify refuses the health check',
-    happened: 'Identify refuses the health check of this site',
-    users: 'Users are not affected. An outage of Identify alone is noticed later',
-    check: 'that the firewall of the SSO system lets requests of this machine pass (user agent express-sso2)',
-  },
-  landingClaims: {
-    heading: 'Claims of landing tokens are refused',
-    happened: 'Landing tokens are refused, because their claims are not documented (sts, at, err)',
-    users: 'Users get pages without login (degraded: token_refused)',
-    check: 'the SSO system: report this line to the platform team',
-  },
-  landingClock: {
-    heading: 'Landing tokens are refused',
-    happened: 'Landing tokens are refused (clock)',
-    users: 'Users get pages without login (degraded: token_refused)',
-    check: "this machine's clock. Use NTP",
   },
   landingRefused: {
     heading: 'Landing tokens are refused',
@@ -109,12 +77,6 @@ export const LOG_LINES = {
     users: 'First visits end with 404 there, later pages are without login',
     check: ONE_ADDRESS,
   },
-  longAddress: {
-    heading: 'A page with a long address',
-    happened: `A page was served without Identify, because its address has more than ${MAX_RETURN_LENGTH} characters or is not valid`,
-    users: 'First-time visitors get that page without login',
-    check: 'that no page needs such an address. Keep its state in req.session',
-  },
   redirectLoop: {
     heading: 'Redirect loop',
     happened: 'Redirect loop stopped: a browser came back from Identify several times without a session',
@@ -131,7 +93,8 @@ export const LOG_LINES = {
   ssoCallFailed: {
     heading: 'A call to the SSO system failed',
     happened: 'Step failed',
-    users: 'Logged-in users stay logged in for {grace}. If this lasts, new visitors get pages without login',
+    users:
+      'Logged-in users stay logged in for {grace}. Logins get 503, and logouts are retried. If this lasts, new visitors get pages without login',
     check: 'ssoUrl (SSO2_URL)',
   },
   ticketExchangeFailed: {
@@ -157,7 +120,7 @@ export const LOG_LINES = {
   },
   viewFailed: {
     heading: 'A view failed',
-    happened: 'views.problem failed',
+    happened: 'Step failed',
     users: 'Users see the built-in page',
     check: 'the stack below',
   },
@@ -186,15 +149,11 @@ export const logText = ({ heading, happened, users, check }: LogLine): string =>
   `${happened.replace(/\.$/, '')}. ${users}. Check ${check}. See "${heading}" in docs/troubleshooting.md.`
 
 /** Describes for how long a user stays logged in during an outage: from the grace period to the grace period after a check just made. */
-export function graceText({ recheckSeconds, graceSeconds }: GraceTimes): string {
+export function graceText(recheckSeconds: number, graceSeconds: number): string {
   const most = recheckSeconds + graceSeconds
-  return most < 120 ? `${graceSeconds} to ${most} seconds` : `${inMinutes(graceSeconds)} to ${inMinutes(most)} minutes`
+  if (most < 120) return `${graceSeconds} to ${most} seconds`
+  return `${Math.round(graceSeconds / 60)} to ${Math.round(most / 60)} minutes`
 }
-interface GraceTimes {
-  readonly recheckSeconds: number
-  readonly graceSeconds: number
-}
-const inMinutes = (seconds: number) => Math.round(seconds / 60)
 
 /** Lines that report a recovery. */
 export const RECOVERIES = {

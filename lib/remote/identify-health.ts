@@ -108,7 +108,7 @@ export class IdentifyHealth {
     try {
       await this.#identifyAsBrowser()
     } catch (error) {
-      if (isProbeRefused(error)) return this.#logRefusedProbe(error)
+      if (isProbeRefused(error)) return this.#noteRefusedProbe()
       if (!(error instanceof MisdirectedError))
         this.#options.log.failed('identify', { step: 'identify', error, isHookOfSite: false })
       this.#failingSince ??= began.second
@@ -132,18 +132,16 @@ export class IdentifyHealth {
     const landing = new URL(location, url)
     if (landingUrl !== undefined && hostAndPath(landing) !== hostAndPath(new URL(landingUrl))) {
       const happened = `Identify redirects to ${landing.origin}${landing.pathname}, but the landing page of this site is ${landingUrl}`
-      log.warn('identify:landing', { ...LOG_LINES.identifyElsewhere, happened })
+      log.warn('identify:landing', { ...LOG_LINES.landingElsewhere, happened })
       throw new MisdirectedError()
     }
     this.#client.readLanding(landing.searchParams.get('t'))
   }
 
   /** A refusal is no outage: a firewall may refuse this machine, and let browsers pass. */
-  #logRefusedProbe({ httpStatus }: Sso2ResponseError): void {
+  #noteRefusedProbe(): void {
     this.#quietUntilMs = performance.now() + QUIET_MS
     if (this.#breaker.isAvailable) this.#breaker.stopProbing()
-    const happened = `Identify refuses the health check of this site (HTTP ${httpStatus})`
-    this.#options.log.warn('identify:refused', { ...LOG_LINES.identifyProbeRefused, happened })
   }
 }
 

@@ -12,7 +12,7 @@ import { DEVICE_SECONDS, isRecognised, networkOf, normalisedUsername, withDevice
 import type { AttemptResult, AttemptsLeft } from '../decide/login'
 import type { GuardedRedis } from '../storage/kv'
 import { type Unavailable, unlessUnavailable } from '../storage/site-store'
-import { limitedAddress, readCookie } from './http/request-facts'
+import { deviceOf, readCookie } from './http/request-facts'
 import { setCookie } from './http/response-headers'
 
 /** A limit that was reached, and the seconds until the next try. `held`: the platform would freeze the account soon. */
@@ -112,7 +112,7 @@ export class Limits {
     const { rememberDevices, macKeys, cookies } = this.#config
     const cookie = readCookie(req, cookies.device)
     const isOwn = rememberDevices && isRecognised(macKeys(), cookie, username, this.#now())
-    const [name, network] = [normalisedUsername(username), networkOf(limitedAddress(req, this.#config))]
+    const [name, network] = [normalisedUsername(username), networkOf(deviceOf(req).ipa)]
     const mayUseLast = isOwn || !rememberDevices
     const count = (reason: Refusal['reason'], limiter: RateLimiterAbstract, key: string, most = limiter.points) => ({
       ...{ reason, limiter, key, most },

@@ -64,6 +64,6 @@ test('a wrong clientSecret → the SSO system is unavailable within seconds of t
   await eventually(async () => (await health()) === 'unavailable') // three seconds, and more on a busy machine
   await visitPage()
   expect(await morning.sso.health()).toMatchObject({ ok: false, sso: 'unavailable' })
-  expect(lines.join()).toMatch(/New visitors get an error page of the SSO system at first/)
+  expect(lines.join()).toMatch(/new visitors get pages without login\. Check .*clientSecret/)
   await close()
 })

@@ -12,47 +12,28 @@ import { hasCause, redisFailureAdvice, redisFailureReason } from '../../lib/log/
 const of = (step: Step, error: unknown, isHookOfSite = false) => failureAdvice({ step, error, isHookOfSite })
 const answered = (status: number | undefined, why = 'the answer is odd') => new Sso2ResponseError('x', status, why)
 const rest = (status: number) => new PlatformApiError('get', status, { secret: 'of the body' }, undefined)
-const silent = (why = 'no answer (ECONNREFUSED)') => new Sso2UnavailableError('x', true, why)
 const late = new Sso2UnavailableError('x', false, 'no answer within 2000 ms', true)
 const unreached = (detail: string) => new Sso2UnavailableError('x', true, `no answer (${detail})`, false, detail)
 
 const looks: [step: Step, error: unknown, cause: string, look: RegExp][] = [
-  ['exchangeTicket', silent(), 'no_answer', /tokenUrl \(SSO2_TOKEN_URL\).*reach/],
-  ['exchangeTicket', answered(400), 'refused:400', /SSO2_CLIENT_ID.*SSO2_CLIENT_SECRET.*ticketExchange/],
-  ['exchangeTicket', answered(404), 'unreadable:404', /SSO2_TOKEN_URL\) is the token endpoint/],
-  ['exchangeTicket', answered(502), 'failing:502', /^the authorization server at tokenUrl \(SSO2_TOKEN_URL\)$/],
-  ['exchangeTicket', answered(undefined), 'unreadable', /SSO2_TOKEN_URL/],
-  ['loadUser', silent(), 'no_answer', /SSO2_API_URL/],
-  ['loadUser', rest(401), 'refused:401', /scopes.*SSO2_API_URL/],
-  ['loadUser', rest(404), 'unreadable:404', /userPath \(SSO2_USER_PATH\) below apiUrl/],
-  ['loadUser', rest(500), 'failing:500', /the REST API at apiUrl/],
-  ['loadUser', answered(undefined, 'accountId: a text is required'), 'unreadable', /SSO2_USER_PATH/],
-  ['sessionstatus', silent(), 'no_answer', /SSO2_URL/],
-  ['sessionstatus', unreached('CERT_HAS_EXPIRED'), 'no_answer:CERT_HAS_EXPIRED', /SSO2_URL\): .*renew the certificate/],
-  [
-    'loadUser',
-    unreached('SELF_SIGNED_CERT_IN_CHAIN'),
-    'no_answer:SELF_SIGNED_CERT_IN_CHAIN',
-    /apiUrl.*NODE_EXTRA_CA_CERTS/,
-  ],
-  ['exchangeTicket', unreached('ENOTFOUND'), 'no_answer:ENOTFOUND', /tokenUrl.*DNS does not know/],
-  ['sessionstatus', late, 'slow:timeout', /slow.*timeoutMs \(SSO2_TIMEOUT_MS\) sets the limit$/],
-  [
-    'authenticate',
-    late,
-    'slow:timeout',
-    /the SSO system at ssoUrl \(SSO2_URL\) is slow, or a firewall drops the packets$/,
-  ],
-  ['sessionstatus', answered(500), 'failing:500', /SSO system at ssoUrl/],
-  ['sessionstatus', answered(400), 'refused:400', /SSO2_CLIENT_ID.*enabled for SSO2/],
-  ['sessionstatus', answered(undefined, 'invalid_token'), 'refused', /SSO2_CLIENT_SECRET.*clock.*admin portal/],
-  ['logoutall', new TokenError('session_mismatch'), 'token:session_mismatch', /another session/],
-  ['identify', answered(400), 'refused:400', /enabled for SSO2/],
+  ['exchangeTicket', unreached('ECONNREFUSED'), ':ECONNREFUSED', /tokenUrl \(SSO2_TOKEN_URL\).*reaches it/],
+  ['exchangeTicket', answered(502), ':502', /SSO2_TOKEN_URL\).*reaches it/],
+  ['exchangeTicket', answered(400), ':400', /SSO2_TOKEN_URL.*SSO2_CLIENT_ID.*SSO2_CLIENT_SECRET.*ticketExchange/],
+  ['exchangeTicket', answered(undefined), '', /is the token endpoint/],
+  ['loadUser', late, ':timeout', /SSO2_API_URL\).*reaches it/],
+  ['loadUser', rest(500), ':500', /SSO2_API_URL\).*reaches it/],
+  ['loadUser', rest(401), ':401', /userPath \(SSO2_USER_PATH\) below apiUrl.*scopes/],
+  ['loadUser', answered(undefined, 'accountId: a text is required'), '', /SSO2_USER_PATH/],
+  ['sessionstatus', unreached('CERT_HAS_EXPIRED'), ':CERT_HAS_EXPIRED', /SSO2_URL\).*express-sso2 doctor/],
+  ['sessionstatus', answered(400), ':400', /SSO2_CLIENT_ID.*enabled for SSO2/],
+  ['sessionstatus', answered(undefined, 'invalid_token'), '', /SSO2_CLIENT_SECRET.*clock.*admin portal/],
+  ['logoutall', new TokenError('session_mismatch'), ':session_mismatch', /another session/],
+  ['identify', answered(400), ':400', /enabled for SSO2/],
 ]
 
 test.each(looks)('%s that fails with %p is %s, and says what to look at', (step, error, cause, look) => {
   const trouble = of(step, error)
-  expect(trouble.cause).toBe(`${step}:${cause}`)
+  expect(trouble.cause).toBe(step + cause)
   expect(trouble.line.check).toMatch(look)
   expect(logText(trouble.line)).toMatch(
     /^Step \w+ failed: [^?]*\. [A-Z][^?]*\. Check [^?]*\. See "[A-Z].*" in docs\/troubleshooting\.md\.$/,
@@ -83,31 +64,20 @@ const withCode = (code: string, more: object = {}) => Object.assign(new Error('x
 const notRedis = Object.assign(new Error('Protocol error, got "H" as reply type byte'), { name: 'ParserError' })
 
 test.each<[error: unknown, reason: string, look: RegExp]>([
-  [withCode('ECONNREFUSED', { address: '127.0.0.1', port: 1 }), 'ECONNREFUSED 127.0.0.1:1', /redis \(REDIS_URL\)/],
+  [withCode('ECONNREFUSED', { address: '127.0.0.1', port: 1 }), 'ECONNREFUSED', /redis \(REDIS_URL\)/],
   [Object.assign(new Error('x'), { lastNodeError: { code: 'ETIMEDOUT' } }), 'ETIMEDOUT', /REDIS_URL/],
   [new Error('no answer in time'), 'no answer in time', /REDIS_URL/],
   [undefined, 'no connection', /REDIS_URL/],
   [{ code: 'ECONNRESET: SECRET' }, 'no connection', /REDIS_URL/],
   [notRedis, 'PROTOCOL', /rediss:\/\//],
-  [withCode('ERR_SSL_WRONG_VERSION_NUMBER'), 'ERR_SSL_WRONG_VERSION_NUMBER', /scheme/],
-  [withCode('SELF_SIGNED_CERT_IN_CHAIN'), 'SELF_SIGNED_CERT_IN_CHAIN', /NODE_EXTRA_CA_CERTS/],
-  [withCode('CERT_HAS_EXPIRED'), 'CERT_HAS_EXPIRED', /expired/],
-  [reply('WRONGPASS invalid username-password pair.'), 'commands refused: WRONGPASS', /password/],
+  [withCode('CERT_HAS_EXPIRED'), 'CERT_HAS_EXPIRED', /certificate/],
   [reply('NOAUTH Authentication required.', 'mget'), 'reads refused: NOAUTH', /password/],
-  [reply("NOPERM User x may not run the 'evalsha' command"), 'commands refused: NOPERM', /permissions/],
-  [reply("NOPERM User x may not access the 'SECRET' key", 'mget'), 'reads refused: NOPERM', /session\.prefix/],
+  [reply("NOPERM User x may not access the 'SECRET' key", 'mget'), 'reads refused: NOPERM', /lists commands and keys/],
   [reply("ERR The user executing the script can't run this command"), 'commands refused: NOPERM', /permissions/],
   [reply('READONLY You can not write against a replica.'), 'commands refused: READONLY', /replica/],
   [reply('OOM command not allowed', 'set'), 'writes refused: OOM', /maxmemory/],
-  [reply('MISCONF Redis is configured to save'), 'commands refused: MISCONF', /disk/],
-  [reply('NOREPLICAS Not enough good replicas to write.'), 'commands refused: NOREPLICAS', /replicas/],
-  [reply('CLUSTERDOWN Hash slot not served'), 'commands refused: CLUSTERDOWN', /slots have no master/],
-  [reply('LOADING Redis is loading the dataset'), 'commands refused: LOADING', /still loading/],
-  [reply("ERR unknown command 'evalsha', 'SECRET'", 'evalsha'), 'writes refused: ERR', /know EVALSHA/],
-  [reply('ERR Unknown Redis command called', 'eval'), 'writes refused: ERR', /docs\/deployment\.md lists/],
-  [reply("ERR unknown command 'info'", 'info'), 'INFO refused: ERR', /enableReadyCheck: false/],
+  [reply("ERR unknown command 'evalsha', 'SECRET'", 'evalsha'), 'writes refused: ERR', /know the commands/],
   [reply('ERR DB index is out of range', 'select'), 'SELECT refused: ERR', /database number/],
-  [reply("NOPERM User x may not run the 'select' command", 'select'), 'SELECT refused: NOPERM', /may run SELECT/],
   [reply('oops'), 'commands refused', /REDIS_URL/],
 ])('a Redis that fails with %p: the line says %s, and what to check', (error, reason, check) => {
   const line = logText(redisFailureAdvice({ error }))

@@ -7,7 +7,7 @@ import { LOG_LINES } from '../../log/log-lines'
 import { unlessUnavailable } from '../../storage/site-store'
 import type { Context } from '../context'
 import { publish } from '../hooks'
-import { isForPage, isPageLoad, isPrefetchRequest } from '../http/request-facts'
+import { isForPage, isPrefetchRequest } from '../http/request-facts'
 import { sendProblem } from '../pages/answers'
 import { checkStatus, endSession, showStale } from './check'
 import { isMisroutedLanding, sendToIdentify } from './identify'
@@ -86,7 +86,5 @@ function mayIdentify(ctx: Context, { identify, isLoginPage }: VisitOptions): boo
   const { site, req } = ctx
   if (identify === 'never' || isMisroutedLanding(ctx)) return false
   if (identify === 'if_configured' && site.config.identify !== 'always') return false
-  if (ctx.page !== undefined) return isLoginPage ? isForPage(req) : site.shouldIdentify(req)
-  if (isPageLoad(req)) site.config.log.info('visit:address', LOG_LINES.longAddress)
-  return false
+  return ctx.page !== undefined && (isLoginPage ? isForPage(req) : site.shouldIdentify(req)) // a long address is not carried
 }

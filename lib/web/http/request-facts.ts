@@ -16,7 +16,6 @@ import {
   readerOf,
 } from '../../decide/navigation'
 import { MAX_CARRIED_LENGTH, validateReturnTo, withoutFlowParameter } from '../../decide/return-to'
-import { LOG_LINES } from '../../log/log-lines'
 import type { Device } from '../../protocol/claims'
 
 const MAX_USER_AGENT = 512
@@ -139,13 +138,6 @@ export function deviceOf(req: Request): Device {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is removed
   const agent = (req.headers['user-agent'] ?? '').replace(/[\u0000-\u001f\u007f]/g, '')
   return { ipa: isIP(ip) ? ip : UNKNOWN_ADDRESS, uas: agent.slice(0, MAX_USER_AGENT) || 'unknown' }
-}
-
-/** Returns the address for the limits. Without one all visitors count as one, so the log names the cause. */
-export function limitedAddress(req: Request, { log }: Config): string {
-  const { ipa } = deviceOf(req)
-  if (ipa === UNKNOWN_ADDRESS && req.socket?.destroyed !== true) log.warn('address:unknown', LOG_LINES.addressUnknown)
-  return ipa
 }
 
 /** Some proxies add the port to the address that they forward. */

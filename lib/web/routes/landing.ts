@@ -22,7 +22,7 @@ import { logOutLanding } from '../flows/log-out'
 import { beginAnonymous } from '../flows/sign-in'
 import { IDENTIFY_LOOP } from '../flows/visit'
 import { publish } from '../hooks'
-import { isPrefetchRequest, limitedAddress, queryParameters } from '../http/request-facts'
+import { deviceOf, isPrefetchRequest, queryParameters } from '../http/request-facts'
 import { redirect } from '../http/response-headers'
 import { sendProblem } from '../pages/answers'
 import type { Site } from '../site'
@@ -98,7 +98,7 @@ async function landBound(
 ): Promise<Landed> {
   const { site, session, mark, login } = ctx
   if (token instanceof TokenError) return refuseToken(site, token)
-  if (token.err !== undefined || token.sid === undefined) return refuseClaims(site)
+  if (token.err !== undefined || token.sid === undefined) return refuseToken(site, new TokenError('claims'))
   const sidHash = shortHash(token.sid)
   const status = token.sts === 'loggedin' ? 'loggedin' : 'anon'
   if (mark && isTokenVoidedBy(mark, { status, sidHash, startedAt })) {
@@ -109,8 +109,7 @@ async function landBound(
   if (!(await site.locks.useToken(tokenSignature(t))))
     return { outcome: login?.sidHash === sidHash ? 'as_it_is' : 'start_anew', reason: 'replayed' }
   const isNewVisitor = token.sts === 'anon' && login === undefined
-  if (isNewVisitor && (await site.limits.isLandingRefused(limitedAddress(ctx.req, site.config))))
-    return refuseVisitor(site)
+  if (isNewVisitor && (await site.limits.isLandingRefused(deviceOf(ctx.req).ipa))) return refuseVisitor(site)
   if (session.gone?.next) return { outcome: 'as_it_is', reason: 'session_moved' } // the browser's cookie is outdated
   return token.sts === 'anon' ? landAnonymous(ctx, token, startedAt) : landLogin(ctx, token, startedAt)
 }
@@ -139,24 +138,14 @@ async function landLogin(ctx: Context, token: SessionToken, startedAt: EpochMs):
 }
 
 function refuseToken({ config: { log } }: Site, { reason, offsetSeconds }: TokenError): Landed {
-  const { landingRefused, landingClock, landingClaims } = LOG_LINES
-  const refused = { outcome: 'give_up', reason, cause: 'token_refused' } as const
-  if (offsetSeconds !== undefined) {
-    const direction = offsetSeconds < 0 ? 'behind' : 'ahead of'
-    const clock = `this machine's clock is ${Math.abs(offsetSeconds)} s ${direction} the SSO system`
-    log.warn('landing:clock', { ...landingClock, happened: `${landingRefused.happened}, because ${clock}` })
-    return refused
-  }
-  const happened = `${landingRefused.happened} (${reason})`
-  if (reason === 'claims') log.warn('landing:claims', landingClaims)
-  else log.warn(`landing:${reason}`, { ...landingRefused, happened, check: tokenAdvice(reason) })
-  return refused
+  const why = offsetSeconds === undefined ? reason : `${clockDifference(offsetSeconds)}, ${reason}`
+  const happened = `${LOG_LINES.landingRefused.happened} (${why})`
+  log.warn(`landing:${reason}`, { ...LOG_LINES.landingRefused, happened, check: tokenAdvice(reason) })
+  return { outcome: 'give_up', reason, cause: 'token_refused' }
 }
 
-function refuseClaims({ config: { log } }: Site): Landed {
-  log.warn('landing:claims', LOG_LINES.landingClaims)
-  return { outcome: 'give_up', reason: 'undocumented', cause: 'token_refused' }
-}
+const clockDifference = (seconds: number) =>
+  `this machine's clock is ${Math.abs(seconds)} s ${seconds < 0 ? 'behind' : 'ahead of'} the SSO system`
 
 function refuseVisitor({ config: { log } }: Site): Landed {
   log.warn(IDENTIFY_LOOP, LOG_LINES.tooManyVisitors) // the page after the landing has the same topic, so its line is not printed too

@@ -1,4 +1,4 @@
-/** What to do about a connection that fails, by its error code. The doctor and the log share the table. Pure. */
+/** What to do about a connection that fails, by its error code. Pure. */
 
 const CA = 'its certificate is of an unknown authority: NODE_EXTRA_CA_CERTS=/path/to/ca.pem for doctor and site'
 const CHAIN = `the server must send its certificate chain, or ${CA}`
