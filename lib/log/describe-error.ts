@@ -3,7 +3,7 @@ import { onOneLine } from './masking'
 
 /** Description of an error. */
 export interface DescribedError {
-  /** Name and message of the error and of its causes, on a single line. */
+  /** Name, code and message of the error and of its causes, on a single line. */
   readonly text: string
   /** Stack frames, innermost first. None for a value that is not an error. */
   readonly frames: readonly string[]
@@ -25,13 +25,16 @@ export function describeError(error: unknown): DescribedError {
 function errorText(error: unknown, causes: number): string {
   if (typeof error === 'string') return `the text "${plain(error)}"`
   if (!isErrorLike(error)) return error === undefined ? 'nothing' : `what is no error (${typeof error})`
-  const text = `${plain(String(error.name ?? 'Error'))}: ${plain(error.message)}`
-  return error.cause === undefined || causes === 0 ? text : `${text}; caused by ${errorText(error.cause, causes - 1)}`
+  const { name, message, code, cause } = error
+  const codeText = typeof code === 'string' && /^\w{1,40}$/.test(code) && !message.includes(code) ? ` (${code})` : ''
+  const text = `${plain(String(name ?? 'Error'))}: ${plain(message)}${codeText}`
+  return cause === undefined || causes === 0 ? text : `${text}; caused by ${errorText(cause, causes - 1)}`
 }
 
 interface ErrorLike {
   readonly name?: unknown
   readonly message: string
+  readonly code?: unknown
   readonly cause?: unknown
   readonly stack?: unknown
 }

@@ -77,7 +77,7 @@ export function failureAdvice({ step, error, isHookOfSite }: FailedStep): Failur
   const happened = `Step ${step} failed: ${isOurs ? error.message.replace(/^\w+: /, '') : text}`
   const check = isHookOfSite ? `the hook ${step} of your site` : checkOf(step, error)
   return {
-    cause: [step, detailOf(error) ?? frames[0]].filter(Boolean).join(':'),
+    cause: [step, detailOf(error) ?? (isOurs ? undefined : frames[0])].filter(Boolean).join(':'),
     line: { ...lineOf(step), happened, check },
     frames: isOurs ? [] : frames,
   }

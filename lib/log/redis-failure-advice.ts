@@ -21,13 +21,14 @@ const CHECKS: Readonly<Record<string, string>> = {
   NOAUTH: CREDENTIALS,
   WRONGPASS: CREDENTIALS,
   NOPERM: 'the permissions of the Redis user: "Permissions" in docs/deployment.md lists commands and keys',
-  ERR: 'that Redis, and a proxy in front of it, know the commands of "Permissions" in docs/deployment.md, and the database number',
+  ERR: 'that Redis, and a proxy in front of it, know the commands of "Permissions" in docs/deployment.md',
   READONLY: 'redis (REDIS_URL): it names a replica, which accepts no writes',
   OOM: 'the memory of Redis (maxmemory): it is full',
   MISCONF: 'the disk of Redis: Redis accepts no writes while it cannot save',
 }
+const DATABASE = 'that the database number in redis (REDIS_URL) exists, and that the user may run SELECT'
 const CONNECTION =
-  'that Redis runs at redis (REDIS_URL), and that this machine reaches it: rediss:// for a port with TLS, whose certificate must be valid'
+  'that Redis runs at redis (REDIS_URL), and that this machine reaches it. rediss:// is for a port with TLS. NODE_EXTRA_CA_CERTS names a certificate authority of your own'
 
 interface Fields {
   readonly name?: unknown
@@ -65,7 +66,8 @@ export function redisFailureAdvice(failure: RedisFailure): LogLine {
   const line = isRefusedWrite(error) ? LOG_LINES.redisRefusesWrites : LOG_LINES.redisRefusesReads
   const happened = `${line.happened} (${redisFailureReason(failure)})`
   const users = node === undefined ? line.users : `${line.users}. Only users with data on this master are affected`
-  return { ...line, happened, users, check: CHECKS[causeOf(error) ?? ''] ?? CONNECTION }
+  const check = refusedKind(error) === 'SELECT' ? DATABASE : (CHECKS[causeOf(error) ?? ''] ?? CONNECTION)
+  return { ...line, happened, users, check }
 }
 
 /** Returns the line that says that a failure has ended. */

@@ -154,7 +154,7 @@ describe('Redis', () => {
     await eventually(async () => lines.length > 0)
     const page = await at.browser().visit(`${at.url}/`)
     expect(view(page)).toMatchObject({ status: 'none', degraded: 'store_unavailable' })
-    expect(lines).toEqual([expect.stringMatching(new RegExp(`ECONNREFUSED 127\\.0\\.0\\.1:${port}.*REDIS_URL`))])
+    expect(lines).toEqual([expect.stringMatching(/ECONNREFUSED.*REDIS_URL/)])
     const redis = await startRedis({ port })
     await eventually(async () => lines.length > 1)
     expect(lines[1]).toBe('express-sso2: Redis responds again.')

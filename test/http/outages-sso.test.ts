@@ -43,7 +43,7 @@ test('the SSO system is down, a visitor reloads again and again → sso_unavaila
   expect(view(await reload())).toMatchObject({ degraded: 'sso_unavailable' })
   await eventually(async () => lines.some((line) => line.includes('sessionstatus failed')))
   expect(lines.filter((line) => line.includes('Redirect loop'))).toEqual([])
-  expect(lines[0]).toMatch(/Logged-in users stay logged in for 15 to 21 minutes\..*nothing listens there/)
+  expect(lines[0]).toMatch(/Logged-in users stay logged in for 15 to 21 minutes\..*express-sso2 doctor/)
 })
 
 test('Identify alone does not work → the login form of a visitor with a session works', async () => {

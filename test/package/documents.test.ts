@@ -221,6 +221,6 @@ test('each heading that a log line or an error names is there', () => {
   }))
   const isThere = ({ title, page }: { title: string; page: string }) =>
     headingsOf(readText(page)).some((heading) => heading.title === title)
-  expect([named.length > 4, ofLogLines.length > 20]).toEqual([true, true])
+  expect([named.length > 4, ofLogLines.length > 10]).toEqual([true, true])
   expect([...named, ...ofLogLines].filter((one) => !isThere(one))).toEqual([])
 })
