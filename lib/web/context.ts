@@ -57,7 +57,7 @@ export class Context {
   }
 
   /** The login record, anonymous or logged in. */
-  get login(): SsoRecord | undefined {
+  get record(): SsoRecord | undefined {
     return this.session.record
   }
 

@@ -92,7 +92,7 @@ async function routeRequest(
 
 /** Sets `req.sso2` for a view of the site, with the login as last read. */
 function attachSso2Request(ctx: Context): void {
-  ctx.identity = show(ctx.login)
+  ctx.identity = show(ctx.record)
   ctx.req.sso2 = new Sso2Request(ctx)
 }
 

@@ -65,7 +65,7 @@ export class Sso2Request {
   async login(credentials: Credentials): Promise<LoginResult> {
     const ctx = this.#ctx
     const result = await ctx.site.runningOperations.run(() => logIn(ctx, credentials), ctx.res)
-    if (result.ok || !ctx.login) ctx.identity = show(ctx.login)
+    if (result.ok || !ctx.record) ctx.identity = show(ctx.record)
     return result
   }
   /**

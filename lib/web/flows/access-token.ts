@@ -58,17 +58,17 @@ async function askForToken(ctx: Context, accountId: string, refused: string): Pr
 }
 
 async function waitForRenewal(ctx: Context, accountId: string, refused: string): Promise<string | undefined> {
-  const since = ctx.login?.checkedAt
+  const since = ctx.record?.checkedAt
   for (const end = performance.now() + RENEWAL_MS; performance.now() < end; await sleep(POLL_MS)) {
     await ctx.reread()
     const token = newToken(ctx, accountId, refused)
-    if (token !== undefined || !isLoggedIn(ctx.login) || ctx.login.checkedAt !== since) return token
+    if (token !== undefined || !isLoggedIn(ctx.record) || ctx.record.checkedAt !== since) return token
   }
   return undefined
 }
 
 function newToken(ctx: Context, accountId: string, refused: string): string | undefined {
-  const token = tokenOf(ctx, ctx.login, accountId)
+  const token = tokenOf(ctx, ctx.record, accountId)
   return token === refused ? undefined : token
 }
 

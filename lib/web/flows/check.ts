@@ -22,33 +22,33 @@ const POLL_MS = 50
  */
 export async function checkStatus(ctx: Context, isFresh: boolean): Promise<Identity | undefined> {
   const { site, session } = ctx
-  const { login } = ctx
+  const { record } = ctx
   const key = session.key ?? ''
-  if (!login || !site.client.isAvailable) return showStale(ctx)
+  if (!record || !site.client.isAvailable) return showStale(ctx)
   if (!isFresh) {
-    const taken = await takeCheck(ctx, login)
+    const taken = await takeCheck(ctx, record)
     if (taken === 'failed') return showStale(ctx)
-    if (taken === 'begun') return isWithinGrace(ctx, login) ? show(login) : waitForCheck(ctx) // another request asks meanwhile
+    if (taken === 'begun') return isWithinGrace(ctx, record) ? show(record) : waitForCheck(ctx) // another request asks meanwhile
   }
-  if (!site.records.open(login)) return endSession(ctx) // no secret of this process fits
+  if (!site.records.open(record)) return endSession(ctx) // no secret of this process fits
   const startedAt = site.config.clock.now()
   const began = performance.now()
-  const decision = decideStatus(login, await site.runningOperations.run(() => askStatus(ctx, login)))
+  const decision = decideStatus(record, await site.runningOperations.run(() => askStatus(ctx, record)))
   publish('check', {
     operation: 'sessionstatus',
     outcome: decision.action,
     durationMs: performance.now() - began,
-    sidHash: login.sidHash,
+    sidHash: record.sidHash,
     reason: 'reason' in decision ? decision.reason : undefined,
   })
   switch (decision.action) {
     case 'no_answer':
-      if (!isFresh) await site.locks.failCheck(key, login.checkedAt, site.config.timeoutMs, site.config.clock.now())
+      if (!isFresh) await site.locks.failCheck(key, record.checkedAt, site.config.timeoutMs, site.config.clock.now())
       return showStale(ctx)
     case 'keep':
-      return keep(ctx, login)
+      return keep(ctx, record)
     case 'sign_in':
-      return signInAfterCheck(ctx, login, decision.token, startedAt)
+      return signInAfterCheck(ctx, record, decision.token, startedAt)
     case 'over':
       return endSession(ctx)
   }
@@ -58,11 +58,11 @@ const takeCheck = ({ site: { locks, config }, session }: Context, { checkedAt }:
   locks.takeCheck(session.key ?? '', checkedAt, config.timeoutMs, config.clock.now())
 
 /** @returns the response, or the reason why it was refused. `undefined` without a response */
-async function askStatus(ctx: Context, login: SsoRecord): Promise<SessionToken | TokenFault | undefined> {
+async function askStatus(ctx: Context, record: SsoRecord): Promise<SessionToken | TokenFault | undefined> {
   const { site, req } = ctx
-  const sid = site.records.open(login)?.sid
+  const sid = site.records.open(record)?.sid
   if (sid === undefined) return undefined
-  const lks = needsTicket(login, site.now(), site.config.recheckSeconds) ? 'anon' : 'loggedin' // with `anon` a login comes with a ticket
+  const lks = needsTicket(record, site.now(), site.config.recheckSeconds) ? 'anon' : 'loggedin' // with `anon` a login comes with a ticket
   try {
     return await site.client.sessionStatus({ sid, lks, ...deviceOf(req) })
   } catch (error) {
@@ -71,27 +71,27 @@ async function askStatus(ctx: Context, login: SsoRecord): Promise<SessionToken |
 }
 
 /** Records the status. The lock of the check is for the status before, so it needs no end. */
-async function keep(ctx: Context, login: SsoRecord): Promise<Identity | undefined> {
+async function keep(ctx: Context, record: SsoRecord): Promise<Identity | undefined> {
   const { site } = ctx
   const checkedAt = site.now()
-  const changes = isLoggedIn(login) ? { checkedAt } : { checkedAt, pending: undefined }
+  const changes = isLoggedIn(record) ? { checkedAt } : { checkedAt, pending: undefined }
   const isWritten = await unlessUnavailable(() => ctx.update(changes))
-  return isWritten === 'unavailable' ? show({ ...login, checkedAt }, 'store_unavailable') : undefined // only this request uses the answer
+  return isWritten === 'unavailable' ? show({ ...record, checkedAt }, 'store_unavailable') : undefined // only this request uses the answer
 }
 
 /** Exchanges the ticket, to load the user or to renew the access token. After the headers are sent, the session ID cannot change. */
 async function signInAfterCheck(
   ctx: Context,
-  login: SsoRecord,
+  record: SsoRecord,
   token: SessionToken,
   startedAt: number,
 ): Promise<Identity | undefined> {
-  if (!isLoggedIn(login) && ctx.res.headersSent !== false) {
+  if (!isLoggedIn(record) && ctx.res.headersSent !== false) {
     await checkNext(ctx)
-    return show(login)
+    return show(record)
   }
   const { outcome } = await exchangeTicket(ctx, token, startedAt)
-  if (outcome === 'user_unknown' && isLoggedIn(login)) return keep(ctx, login)
+  if (outcome === 'user_unknown' && isLoggedIn(record)) return keep(ctx, record)
   if (outcome === 'too_late') return endSession(ctx)
   return undefined
 }
@@ -107,37 +107,37 @@ async function waitForCheck(ctx: Context): Promise<Identity | undefined> {
   for (const end = performance.now() + checkLockMs(site.config.timeoutMs); performance.now() < end; ) {
     await sleep(POLL_MS)
     await ctx.reread()
-    const { login } = ctx
-    if (!login || !isStale(login, site.now(), site.config.recheckSeconds)) return undefined
-    if (!(await site.locks.isBeingChecked(session.key ?? '', login.checkedAt))) break
+    const { record } = ctx
+    if (!record || !isStale(record, site.now(), site.config.recheckSeconds)) return undefined
+    if (!(await site.locks.isBeingChecked(session.key ?? '', record.checkedAt))) break
   }
   return showStale(ctx)
 }
 
-function isWithinGrace({ site }: Context, login: SsoRecord): boolean {
+function isWithinGrace({ site }: Context, record: SsoRecord): boolean {
   const { recheckSeconds, graceSeconds } = site.config
-  return ageOf(login.checkedAt, site.now()) < recheckSeconds + graceSeconds
+  return ageOf(record.checkedAt, site.now()) < recheckSeconds + graceSeconds
 }
 
 /** Shows a record without a usable response: a login within the grace period, an anonymous session always. */
 export function showStale(ctx: Context, reason: DegradedReason = 'sso_unavailable'): Identity {
-  const { login } = ctx
-  return show(login && (!isLoggedIn(login) || isWithinGrace(ctx, login)) ? login : undefined, reason)
+  const { record } = ctx
+  return show(record && (!isLoggedIn(record) || isWithinGrace(ctx, record)) ? record : undefined, reason)
 }
 
 /** Ends the session on this site, because the SSO session is over. An anonymous session keeps its data, and an empty record. Threat S7. */
 export async function endSession(ctx: Context): Promise<undefined> {
-  const { site, session, login } = ctx
+  const { site, session, record } = ctx
   const { key } = session
-  if (key === undefined || !login) return undefined
-  if (isLoggedIn(login)) {
-    const account = accountName(login.user.accountId)
-    await site.records.end(key, { next: '', sidHash: login.sidHash, account })
+  if (key === undefined || !record) return undefined
+  if (isLoggedIn(record)) {
+    const account = accountName(record.user.accountId)
+    await site.records.end(key, { next: '', sidHash: record.sidHash, account })
     await session.leave('drop_cookie')
     return undefined
   }
   await ctx.reread()
-  if (ctx.login?.sidHash !== login.sidHash) return undefined // a newer session has begun in its place
+  if (ctx.record?.sidHash !== record.sidHash) return undefined // a newer session has begun in its place
   await site.records.empty(key, lifetimeOf(undefined, site.now(), site.config))
   session.entry = { state: 'empty' }
   return undefined

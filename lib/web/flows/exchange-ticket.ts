@@ -68,8 +68,8 @@ async function userOfTicket({ site }: Context, token: SessionToken): Promise<Loa
 
 /** Keeps a known login of the same SSO session. Any other session is stored as pending. */
 async function rememberUnknown(ctx: Context, sid: string, startedAt: EpochMs) {
-  const { login } = ctx
-  if (isLoggedIn(login) && login.sidHash === shortHash(sid)) return 'user_unknown' as const
+  const { record } = ctx
+  if (isLoggedIn(record) && record.sidHash === shortHash(sid)) return 'user_unknown' as const
   const outcome = await beginAnonymous(ctx, { sid, startedAt, isPending: true })
   return outcome === 'done' || outcome === 'renewed' ? ('user_unknown' as const) : outcome
 }

@@ -52,7 +52,7 @@ function areCredentials({ username, password }: Input): boolean {
 /** Logs in. Never throws for a documented code. */
 export async function logIn(ctx: Context, input: Input): Promise<LoginResult> {
   const began = performance.now()
-  const sidHash = ctx.login?.sidHash
+  const sidHash = ctx.record?.sidHash
   const result = await unlessUnavailable(() => logInOnce(ctx, input), failed('unavailable'))
   publish('login', {
     operation: 'authenticate',
@@ -101,9 +101,9 @@ const isJudged = (result: LoginResult) => result.ok || !NOT_JUDGED.has(result.er
 const NOT_JUDGED: ReadonlySet<LoginError> = new Set(['unavailable', 'session_ended', 'busy', 'too_many_attempts'])
 
 /** Returns why a login may not begin. Without a session, the browser needs one of the SSO system first. */
-function whyNot({ session, login, site, returns }: Context): LoginError | undefined {
+function whyNot({ session, record, site, returns }: Context): LoginError | undefined {
   if (!session.isAvailable) return 'unavailable'
-  if (login || session.gone) return undefined // a session that has moved may have the result of the same form
+  if (record || session.gone) return undefined // a session that has moved may have the result of the same form
   if (returns?.cause === 'store_unavailable') return 'unavailable' // Redis did not store the landing, so another redirect brings no session
   return site.identifyHealth.isAvailable ? 'session_ended' : 'unavailable'
 }
@@ -112,7 +112,7 @@ function whyNot({ session, login, site, returns }: Context): LoginError | undefi
 async function share(ctx: Context, { result, sessionId }: SharedLogin): Promise<LoginResult> {
   if (!result.ok || sessionId === undefined) return result
   await ctx.session.adopt(sessionId, ctx.site.records)
-  if (!ctx.login) return failed('session_ended') // logged out in the meantime
+  if (!ctx.record) return failed('session_ended') // logged out in the meantime
   ctx.dropMark()
   return result
 }
@@ -122,28 +122,28 @@ async function share(ctx: Context, { result, sessionId }: SharedLogin): Promise<
  * Threats L2, S1.
  */
 export async function dropSessionOfOtherBrowser(ctx: Context): Promise<void> {
-  const { login, binding, session } = ctx
-  if (!session.isExternal || login?.status !== 'anon' || login.browser === undefined) return
-  if (binding === undefined || login.browser !== shortHash(binding)) await endSession(ctx)
+  const { record, binding, session } = ctx
+  if (!session.isExternal || record?.status !== 'anon' || record.browser === undefined) return
+  if (binding === undefined || record.browser !== shortHash(binding)) await endSession(ctx)
 }
 
 /** Logs in while no other submit of the session does. A stale record is checked first, which finds the login of a process that has died. */
 async function runLogin(ctx: Context, credentials: Credentials): Promise<LoginResult> {
   const { site, req, res } = ctx
   await visit(ctx, { identify: 'never' })
-  const { login } = ctx
-  const sid = login && site.records.open(login)?.sid
-  if (!login || sid === undefined) return failed(ctx.session.isAvailable ? 'session_ended' : 'unavailable')
+  const { record } = ctx
+  const sid = record && site.records.open(record)?.sid
+  if (!record || sid === undefined) return failed(ctx.session.isAvailable ? 'session_ended' : 'unavailable')
   const admission = await site.limits.admit(req, credentials.username) // last, because the steps before may have taken long
   if (admission === 'unavailable') return failed(admission)
   if ('reason' in admission) return refused(admission)
   const startedAt = site.config.clock.now()
-  if (!(await expectLogin(ctx, login))) {
+  if (!(await expectLogin(ctx, record))) {
     await admission.settle({ outcome: 'not_judged' })
     return failed('session_ended')
   }
-  const { decision, attempt, isAnswered } = await authenticate(ctx, sid, credentials, couldBeLoggedIn(login))
-  if (isAnswered && decision.action === 'show_error') await ctx.update({ checkedAt: login.checkedAt })
+  const { decision, attempt, isAnswered } = await authenticate(ctx, sid, credentials, couldBeLoggedIn(record))
+  if (isAnswered && decision.action === 'show_error') await ctx.update({ checkedAt: record.checkedAt })
   const [result, left] = await Promise.all([finish(ctx, decision, startedAt), admission.settle(attempt)])
   if (!result.ok) return withinLimits(result, left)
   if (isAnswered) site.limits.rememberDevice(req, res, credentials.username)
@@ -159,8 +159,8 @@ function refused({ reason, seconds }: Refusal): LoginResult {
  * Lets a request after the login check the status, in case this process dies. Not a request during the login, which would log in by itself.
  * @returns false if the session has ended
  */
-const expectLogin = async (ctx: Context, login: SsoRecord): Promise<boolean> =>
-  isLoggedIn(login) ||
+const expectLogin = async (ctx: Context, record: SsoRecord): Promise<boolean> =>
+  isLoggedIn(record) ||
   (await ctx.update({ checkedAt: ctx.site.now() - ctx.site.config.recheckSeconds + LOGIN_SECONDS }))
 
 interface Answered {
@@ -205,7 +205,7 @@ async function finish(ctx: Context, decision: LoginDecision, startedAt: EpochMs)
       const exchanged = await exchangeTicket(ctx, decision.token, startedAt)
       if (exchanged.outcome !== 'signed_in')
         return failed(TRY_AGAIN.has(exchanged.outcome) ? 'unavailable' : 'session_ended')
-      if (!ctx.login) return failed('session_ended') // the site has logged out in `onLogin`
+      if (!ctx.record) return failed('session_ended') // the site has logged out in `onLogin`
       ctx.dropMark()
       return { ok: true, user: exchanged.user }
     }
@@ -217,7 +217,7 @@ async function finish(ctx: Context, decision: LoginDecision, startedAt: EpochMs)
       await endSession(ctx) // the next page load begins another SSO session
       return failed('session_ended')
     case 'unavailable':
-      if (!isLoggedIn(ctx.login)) await checkNext(ctx) // for the outcome
+      if (!isLoggedIn(ctx.record)) await checkNext(ctx) // for the outcome
       return failed('unavailable')
   }
 }

@@ -16,7 +16,7 @@ import type { Site } from '../site'
 export async function logOutOnRequest(ctx: Context, scope: LogoutScope): Promise<LogoutResult> {
   const { site, req } = ctx
   const began = performance.now()
-  const sidHash = ctx.login?.sidHash
+  const sidHash = ctx.record?.sidHash
   ctx.logoutAt = site.config.clock.now()
   const result = await logOut(ctx, scope)
   const operation = scope === 'account' ? 'logoutall' : 'logout'
@@ -88,8 +88,8 @@ export async function removeSession({ session, site }: Context): Promise<void> {
 }
 
 /** Returns the session to end: that of the request, or the one that has followed it a moment ago. */
-async function targetOf({ session, site, login }: Context): Promise<Target | undefined> {
-  if (login) return targetIn(site, session.key ?? '', session.entry)
+async function targetOf({ session, site, record }: Context): Promise<Target | undefined> {
+  if (record) return targetIn(site, session.key ?? '', session.entry)
   const { gone } = session
   if (!gone) return undefined
   const next = gone.next === '' ? undefined : targetIn(site, gone.next, await site.records.readEntry(gone.next))
@@ -136,13 +136,13 @@ async function endEverywhere(ctx: Context, scope: LogoutScope, target: Target, m
  * The interface asks for a status check before Logout, if the last one is old. The logout follows whatever the answer.
  * @returns whether a status check was made
  */
-async function checkBefore({ site, session, login, req }: Context, sidHash: string, { sid }: PendingLogout) {
+async function checkBefore({ site, session, record, req }: Context, sidHash: string, { sid }: PendingLogout) {
   const { client, config, locks } = site
-  if (login?.sidHash !== sidHash || !isStale(login, site.now(), config.recheckSeconds) || !client.isAvailable)
+  if (record?.sidHash !== sidHash || !isStale(record, site.now(), config.recheckSeconds) || !client.isAvailable)
     return false
-  const taken = await locks.takeCheck(session.key ?? '', login.checkedAt, config.timeoutMs, config.clock.now())
+  const taken = await locks.takeCheck(session.key ?? '', record.checkedAt, config.timeoutMs, config.clock.now())
   if (taken !== 'taken') return false // a page has just asked
-  await client.sessionStatus({ sid, lks: login.status, ...deviceOf(req) }).catch(() => undefined)
+  await client.sessionStatus({ sid, lks: record.status, ...deviceOf(req) }).catch(() => undefined)
   return true
 }
 
@@ -206,7 +206,7 @@ async function confirm(
  */
 export async function logOutLanding(ctx: Context, mark: LogoutMark, sid: string, sidHash: string): Promise<boolean> {
   const named = { ...mark, sidHash, isTold: false }
-  if (ctx.login?.sidHash === sidHash) {
+  if (ctx.record?.sidHash === sidHash) {
     const scope = mark.isTold ? 'session' : mark.scope // a confirmed Logout all is never sent twice
     return (await logOut(ctx, scope, named)) === 'confirmed'
   }

@@ -30,7 +30,7 @@ export type SignInOutcome = 'done' | 'renewed' | 'lost' | 'voided' | 'too_late'
 
 /** Logs a user in. Landing, login form and status check all use this function. @param startedAt when the attempt began */
 export async function signIn(ctx: Context, loaded: LoadedUser, startedAt: EpochMs): Promise<SignInOutcome> {
-  const { site, login } = ctx
+  const { site, record } = ctx
   const { user, secrets, accessUntil } = loaded
   const sidHash = shortHash(secrets.sid)
   const sealed = site.records.seal(secrets)
@@ -42,10 +42,10 @@ export async function signIn(ctx: Context, loaded: LoadedUser, startedAt: EpochM
     accessFailedAt: undefined,
     checkedAt: site.now(),
   }
-  if (isSameLogin(login, sidHash, user.accountId)) return (await ctx.update(renewal)) ? 'renewed' : 'lost'
-  const isOther = isLoggedIn(login) && login.user.accountId !== user.accountId
+  if (isSameLogin(record, sidHash, user.accountId)) return (await ctx.update(renewal)) ? 'renewed' : 'lost'
+  const isOther = isLoggedIn(record) && record.user.accountId !== user.accountId
   const access = accessUntil === undefined ? {} : { accessUntil }
-  const since = isOther ? site.now() : (login?.since ?? site.now())
+  const since = isOther ? site.now() : (record?.since ?? site.now())
   const outcome = await moveTo(ctx, {
     v: RECORD_VERSION,
     status: 'loggedin',
@@ -76,12 +76,12 @@ export async function beginAnonymous(
   ctx: Context,
   { sid, startedAt, checkedAt, isPending }: Anonymous,
 ): Promise<SignInOutcome> {
-  const { site, session, login } = ctx
+  const { site, session, record: before } = ctx
   const browser = session.isExternal && ctx.binding !== undefined ? { browser: shortHash(ctx.binding) } : {}
   const record: SsoRecord = {
     v: RECORD_VERSION,
     status: 'anon',
-    since: isLoggedIn(login) ? site.now() : (login?.since ?? site.now()),
+    since: isLoggedIn(before) ? site.now() : (before?.since ?? site.now()),
     checkedAt: checkedAt ?? site.now(),
     startedAt,
     sidHash: shortHash(sid),
@@ -90,7 +90,7 @@ export async function beginAnonymous(
     ...browser,
   }
   const { key, entry } = session
-  const isInPlace = entry !== 'unavailable' && (entry.state === 'empty' || login?.status === 'anon')
+  const isInPlace = entry !== 'unavailable' && (entry.state === 'empty' || before?.status === 'anon')
   if (key === undefined || !isInPlace) return moveTo(ctx, record)
   const seconds = lifetimeOf(record, site.now(), site.config)
   const isWritten = await site.records.update(key, record, { record: seconds, data: session.dataSeconds ?? seconds })

@@ -36,22 +36,22 @@ export async function visit(ctx: Context, options: VisitOptions): Promise<Identi
 async function findIdentity(ctx: Context, options: VisitOptions): Promise<Identity | 'answered'> {
   const { site, session } = ctx
   if (!session.isAvailable) return show(undefined, 'store_unavailable')
-  if (ctx.mark && !(await settleLogout(ctx)) && !(options.isLoginPage && !ctx.login))
+  if (ctx.mark && !(await settleLogout(ctx)) && !(options.isLoginPage && !ctx.record))
     return show(undefined, 'logout_pending')
-  if (ctx.login) site.identifyHealth.noteReturnFromIdentify(ctx.login.since) // another process may have begun the session
-  if (ctx.login && isOver(ctx.login, site.now(), site.config)) await endSession(ctx)
-  if (ctx.login && (options.isFresh || isStale(ctx.login, site.now(), site.config.recheckSeconds))) {
+  if (ctx.record) site.identifyHealth.noteReturnFromIdentify(ctx.record.since) // another process may have begun the session
+  if (ctx.record && isOver(ctx.record, site.now(), site.config)) await endSession(ctx)
+  if (ctx.record && (options.isFresh || isStale(ctx.record, site.now(), site.config.recheckSeconds))) {
     const shown = await checkStatus(ctx, options.isFresh === true)
     if (shown) return shown
   }
-  if (ctx.login && !mayAskForAccess(ctx.login, site.now())) return show(ctx.login)
-  if (!mayIdentify(ctx, options)) return show(ctx.login)
+  if (ctx.record && !mayAskForAccess(ctx.record, site.now())) return show(ctx.record)
+  if (!mayIdentify(ctx, options)) return show(ctx.record)
   if (session.gone?.next && ctx.returns) return show(undefined) // a tab that will have the new cookie with its next request
   const reason = reasonToStay(ctx)
-  if (reason) return show(ctx.login, reason)
+  if (reason) return show(ctx.record, reason)
   if (isPrefetchRequest(ctx.req))
     await sendProblem(site, ctx.req, ctx.res, 503, 'prefetch') // or the anonymous page is shown after the click
-  else sendToIdentify(ctx, ctx.page ?? '', ctx.login ? 'access_expired' : 'no_session')
+  else sendToIdentify(ctx, ctx.page ?? '', ctx.record ? 'access_expired' : 'no_session')
   return 'answered'
 }
 
@@ -71,11 +71,11 @@ function reasonToStay(ctx: Context): DegradedReason | undefined {
  * @returns false while the browser must not be redirected to Identify, which would log it in again
  */
 async function settleLogout(ctx: Context): Promise<boolean> {
-  const { mark, login, site, session } = ctx
+  const { mark, record, site, session } = ctx
   if (!mark) return true
   if (mark.sidHash === '' && session.isEmpty) await removeSession(ctx) // the logout could not reach it
-  if (login && isVoidedBy(mark, login)) return (await logOut(ctx, mark.scope, mark)) === 'confirmed'
-  if (isLoggedIn(login) || mark.isTold || mark.sidHash === '') return true
+  if (record && isVoidedBy(mark, record)) return (await logOut(ctx, mark.scope, mark)) === 'confirmed'
+  if (isLoggedIn(record) || mark.isTold || mark.sidHash === '') return true
   if (await site.pendingLogouts.has(mark.sidHash)) return false
   ctx.setMark({ ...mark, isTold: true }, TOLD_SECONDS)
   return true

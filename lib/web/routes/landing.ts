@@ -96,7 +96,7 @@ async function landBound(
   token: SessionToken | TokenError,
   startedAt: EpochMs,
 ): Promise<Landed> {
-  const { site, session, mark, login } = ctx
+  const { site, session, mark, record } = ctx
   if (token instanceof TokenError) return refuseToken(site, token)
   if (token.err !== undefined || token.sid === undefined) return refuseToken(site, new TokenError('claims'))
   const sidHash = shortHash(token.sid)
@@ -107,8 +107,8 @@ async function landBound(
   }
   if (!session.isAvailable) return { outcome: 'as_it_is', reason: 'store_unavailable', cause: 'store_unavailable' }
   if (!(await site.locks.useToken(tokenSignature(t))))
-    return { outcome: login?.sidHash === sidHash ? 'as_it_is' : 'start_anew', reason: 'replayed' }
-  const isNewVisitor = token.sts === 'anon' && login === undefined
+    return { outcome: record?.sidHash === sidHash ? 'as_it_is' : 'start_anew', reason: 'replayed' }
+  const isNewVisitor = token.sts === 'anon' && record === undefined
   if (isNewVisitor && (await site.limits.isLandingRefused(deviceOf(ctx.req).ipa))) return refuseVisitor(site)
   if (session.gone?.next) return { outcome: 'as_it_is', reason: 'session_moved' } // the browser's cookie is outdated
   return token.sts === 'anon' ? landAnonymous(ctx, token, startedAt) : landLogin(ctx, token, startedAt)
@@ -116,10 +116,10 @@ async function landBound(
 
 /** A newer session stays, and so does a login of the same SSO session, which never becomes anonymous again. */
 async function landAnonymous(ctx: Context, { sid = '', iat }: SessionToken, startedAt: EpochMs): Promise<Landed> {
-  const { site, login } = ctx
-  const isNewer = login !== undefined && login.startedAt >= startedAt
-  const isLoggedInThere = isLoggedIn(login) || login?.pending === true
-  if (isNewer || (isLoggedInThere && login?.sidHash === shortHash(sid)))
+  const { site, record } = ctx
+  const isNewer = record !== undefined && record.startedAt >= startedAt
+  const isLoggedInThere = isLoggedIn(record) || record?.pending === true
+  if (isNewer || (isLoggedInThere && record?.sidHash === shortHash(sid)))
     return { outcome: 'as_it_is', reason: isLoggedInThere ? 'logged_in_since' : 'newer_session' }
   const checkedAt = Math.min(site.now(), iat + (site.client.clockOffsetSeconds ?? 0))
   const outcome = await beginAnonymous(ctx, { sid, startedAt, checkedAt })
@@ -128,8 +128,8 @@ async function landAnonymous(ctx: Context, { sid = '', iat }: SessionToken, star
 }
 
 async function landLogin(ctx: Context, token: SessionToken, startedAt: EpochMs): Promise<Landed> {
-  const { login, site } = ctx
-  const isKnown = isLoggedIn(login) && login.sidHash === shortHash(token.sid ?? '') && login.startedAt >= startedAt
+  const { record, site } = ctx
+  const isKnown = isLoggedIn(record) && record.sidHash === shortHash(token.sid ?? '') && record.startedAt >= startedAt
   if (isKnown) return { outcome: 'as_it_is', reason: 'logged_in_already' }
   const { outcome } = await site.runningOperations.run(() => exchangeTicket(ctx, token, startedAt))
   if (outcome === 'user_unknown') await ctx.update({ accessFailedAt: site.now() }) // the next redirect for a token waits a minute

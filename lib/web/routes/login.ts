@@ -101,8 +101,8 @@ interface SentForm {
   readonly hadSession: boolean
 }
 
-const hasSession = ({ site, req, login }: Context) =>
-  login !== undefined || cookieValues(req, site.config.cookies.session).length > 0
+const hasSession = ({ site, req, record }: Context) =>
+  record !== undefined || cookieValues(req, site.config.cookies.session).length > 0
 
 /** The address of the form has the sent form for so many seconds, encrypted. A later reader of the address learns no username. */
 const SENT_FORM_SECONDS = 300
