@@ -5,50 +5,47 @@
 import { createIsbotFromList, list } from 'isbot'
 
 /** Method and headers of a request, as Node gives them. */
-export interface RequestShape {
+export interface Sent {
   readonly method: string
-  readonly accept?: string | undefined
-  readonly secFetchMode?: string | undefined
-  readonly secFetchDest?: string | undefined
-  readonly secFetchSite?: string | undefined
-  /** `Sec-Purpose`, or the older `Purpose` and `X-Moz`. */
-  readonly purpose?: string | undefined
-  /** Has htmx sent the request (`HX-Request`)? */
-  readonly isOfHtmx?: boolean
-  /** Has a frame of Turbo sent the request (`Turbo-Frame`)? */
-  readonly isOfTurboFrame?: boolean
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
 }
 
 /** Is the request a prefetch or prerender, which must consume nothing? */
-export function isPrefetch({ purpose }: Pick<RequestShape, 'purpose'>): boolean {
-  return purpose !== undefined && /prefetch|prerender|preview/i.test(purpose)
+export function isPrefetch({ headers }: Sent): boolean {
+  const purposes = [headers['sec-purpose'], headers['purpose'], headers['x-moz']]
+  return /prefetch|prerender|preview/i.test(purposes.join(' '))
 }
 
-const FRAMES: ReadonlySet<string | undefined> = new Set(['iframe', 'frame', 'embed', 'object'])
+const FRAMES: ReadonlySet<unknown> = new Set(['iframe', 'frame', 'embed', 'object'])
 
 /**
  * Returns where the browser shows the answer. `undefined`: the request is no navigation. A service worker passes a navigation on as `empty`.
  * Without a destination `Accept` decides, because no browser of today leaves it out.
  */
-function destinationOf({ secFetchMode, secFetchDest, accept }: RequestShape): 'document' | 'frame' | undefined {
-  if (secFetchDest === undefined) return acceptsPage(accept) ? 'document' : undefined
-  if (secFetchDest === 'document' || (secFetchDest === 'empty' && secFetchMode === 'navigate')) return 'document'
-  return FRAMES.has(secFetchDest) ? 'frame' : undefined
+function destinationOf(request: Sent): 'document' | 'frame' | undefined {
+  const { 'sec-fetch-dest': destination, 'sec-fetch-mode': mode } = request.headers
+  if (destination === undefined) return acceptsHtml(request) ? 'document' : undefined
+  if (destination === 'document' || (destination === 'empty' && mode === 'navigate')) return 'document'
+  return FRAMES.has(destination) ? 'frame' : undefined
 }
 
 /** Does `Accept` list HTML by name, and no JSON before it? `*` is what programs send. */
-export function acceptsPage(accept = ''): boolean {
-  const html = accept.search(/(?:^|,)\s*text\/html\s*(?:[;,]|$)/i)
-  const json = accept.search(/[/+]json\s*(?:[;,]|$)/i)
+export function acceptsHtml({ headers: { accept = '' } }: Sent): boolean {
+  const html = String(accept).search(/(?:^|,)\s*text\/html\s*(?:[;,]|$)/i)
+  const json = String(accept).search(/[/+]json\s*(?:[;,]|$)/i)
   return html >= 0 && (json < 0 || html < json)
 }
 
 /** Is the request the GET of a top-level page, or its prefetch? Chromium sends `<link rel="prefetch">` as no navigation, but accepts HTML. */
-export function isPageRequest(shape: RequestShape): boolean {
-  if (shape.method !== 'GET') return false
-  const isHint = isPrefetch(shape) && shape.secFetchMode === 'no-cors' && shape.secFetchDest === 'empty'
-  return destinationOf(shape) === 'document' || (isHint && acceptsPage(shape.accept))
+export function isForPage(request: Sent): boolean {
+  if (request.method !== 'GET') return false
+  const { 'sec-fetch-mode': mode, 'sec-fetch-dest': destination } = request.headers
+  const isHint = mode === 'no-cors' && destination === 'empty' && isPrefetch(request)
+  return destinationOf(request) === 'document' || (isHint && acceptsHtml(request))
 }
+
+/** Is the request a page load? */
+export const isPageLoad = (request: Sent): boolean => readerOf(request) === 'page'
 
 /**
  * Who reads the answer to a request that is refused. `page`: a page load. `form`: a person has sent a form. `frame`: a page of the site in a
@@ -57,14 +54,15 @@ export function isPageRequest(shape: RequestShape): boolean {
 export type Reader = 'page' | 'form' | 'frame' | 'htmx' | 'turbo_frame' | 'script'
 
 /** Says who reads the answer. A form that Turbo sends is shown as a page. */
-export function readerOf(shape: RequestShape): Reader {
-  if (shape.isOfHtmx) return 'htmx'
-  if (shape.isOfTurboFrame) return 'turbo_frame'
-  const destination = destinationOf(shape)
-  if (destination === 'frame') return /^same-/.test(shape.secFetchSite ?? '') ? 'frame' : 'script'
-  if (shape.method === 'GET') return destination === 'document' && !isPrefetch(shape) ? 'page' : 'script'
-  const isForm = shape.method === 'POST' && destination === 'document'
-  return isForm || shape.accept?.includes('text/vnd.turbo-stream.html') ? 'form' : 'script'
+export function readerOf(request: Sent): Reader {
+  const { method, headers } = request
+  if (headers['hx-request'] === 'true') return 'htmx'
+  if (headers['turbo-frame'] !== undefined) return 'turbo_frame'
+  const destination = destinationOf(request)
+  if (destination === 'frame') return /^same-/.test(String(headers['sec-fetch-site'])) ? 'frame' : 'script'
+  if (method === 'GET') return destination === 'document' && !isPrefetch(request) ? 'page' : 'script'
+  const isForm = method === 'POST' && destination === 'document'
+  return isForm || headers['accept']?.includes('text/vnd.turbo-stream.html') ? 'form' : 'script'
 }
 
 /**
@@ -88,30 +86,25 @@ const isCrawler = createIsbotFromList(
   }),
 )
 
-/** Does a crawler or program announce itself? */
-export const isAnnouncedCrawler = (userAgent: string | undefined): boolean => isCrawler(userAgent)
-
-interface Sender {
-  readonly secFetchSite: string | undefined
-  readonly origin: string | undefined
-}
+/** The default of `shouldIdentify`: a request for a page, not by a crawler or program that announces itself. */
+export const isForPageOfPerson = (request: Sent): boolean =>
+  isForPage(request) && !isCrawler(request.headers['user-agent']?.toString())
 
 /**
  * Does a page of the site send the POST? `Sec-Fetch-Site` must be `same-origin`.
  * Without the header, `Origin` must be the site's. A request without both headers is refused.
  * @param siteOrigin from configuration, never from the Host header
  */
-export function isSameOriginPost({ secFetchSite, origin }: Sender, siteOrigin: string): boolean {
-  if (secFetchSite !== undefined) return secFetchSite === 'same-origin'
-  return origin === siteOrigin
+export function isSameOriginPost({ headers: { 'sec-fetch-site': sender, origin } }: Sent, siteOrigin: string): boolean {
+  return sender === undefined ? origin === siteOrigin : sender === 'same-origin'
 }
 
 /**
  * Does a browser send this POST for a page of another site? Then the browser keeps `SameSite=Lax` cookies back, so a request without our
  * cookie may come from a browser with a session. A request without both headers is of no browser.
  */
-export function isCrossSitePost({ secFetchSite, origin, method }: Sender & { method: string }, siteOrigin: string) {
+export function isCrossSitePost({ method, headers }: Sent, siteOrigin: string): boolean {
+  const { 'sec-fetch-site': sender, origin } = headers
   if (method !== 'POST') return false
-  if (secFetchSite !== undefined) return secFetchSite === 'cross-site'
-  return origin !== undefined && origin !== siteOrigin
+  return sender === undefined ? origin !== undefined && origin !== siteOrigin : sender === 'cross-site'
 }

@@ -76,9 +76,8 @@ async function routeRequest(
     return refuseRequest(site, req, res, 405, 'method_not_allowed')
   }
   if (req.method === 'POST') {
-    const { origin } = req.headers
-    if (!isSameOriginPost({ secFetchSite: req.get('sec-fetch-site'), origin }, site.config.returnPolicy.origin)) {
-      if (origin !== undefined) site.config.log.warn('form:origin', LOG_LINES.formOfOtherOrigin) // without Origin the sender is no browser
+    if (!isSameOriginPost(req, site.config.returnPolicy.origin)) {
+      if (req.headers.origin !== undefined) site.config.log.warn('form:origin', LOG_LINES.formOfOtherOrigin) // without Origin the sender is no browser
       return refuseRequest(site, req, res, 403, 'cross_origin')
     }
     const status = await readBody(req, res)

@@ -5,6 +5,7 @@ import type { Request } from 'express'
 import { ANONYMOUS, type DegradedReason, show, userOf } from '../decide/identity'
 import type { LoginResult } from '../decide/login'
 import type { LogoutResult, LogoutScope } from '../decide/logout-mark'
+import { isForPage } from '../decide/navigation'
 import type { User } from '../decide/record'
 import { validateReferer, validateReturnTo, withoutFlowParameter } from '../decide/return-to'
 import { NotLoggedInError, Sso2SetupError } from '../errors'
@@ -16,7 +17,7 @@ import { identifyAddress } from './flows/identify'
 import { type Credentials, logIn } from './flows/log-in'
 import { logOutOnRequest } from './flows/log-out'
 import { visit } from './flows/visit'
-import { isForPage, isLoginPage, loginUrl, queryParameters, returnToOf } from './http/request-facts'
+import { isLoginPage, loginUrl, queryParameters, returnToOf } from './http/request-facts'
 
 declare global {
   namespace Express {

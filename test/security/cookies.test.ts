@@ -53,7 +53,7 @@ const doubled: CookieCase[] = [
 const ours: CookieCase[] = [
   { what: 'alone', lines: ['Cookie: NAME=VALUE'] },
   { what: 'among others', lines: ['Cookie: a=1; NAME=VALUE; b=2'] },
-  { what: 'with a tab and spaces around', lines: ['Cookie: a=1;\t  NAME = VALUE \t; b=2'] },
+  { what: 'with a tab and spaces before', lines: ['Cookie: a=1;\t  NAME=VALUE; b=2'] },
   { what: 'after garbage', lines: ['Cookie: ;;; =; a; ==; NAME=VALUE'] },
   { what: 'beside an odd spelling of itself', lines: [`Cookie: ${EN_QUAD}NAME=s%3Aforged.x; NAME=VALUE`] },
 ]

@@ -1,19 +1,48 @@
 import {
-  isAnnouncedCrawler,
   isCrossSitePost,
-  isPageRequest,
+  isForPage,
+  isForPageOfPerson,
+  isPageLoad,
   isSameOriginPost,
   type Reader,
-  type RequestShape,
   readerOf,
+  type Sent,
 } from '../../lib/decide/navigation'
+
+/** Method and headers of a request, by short names. */
+interface RequestShape {
+  method: string
+  accept?: string
+  agent?: string | undefined
+  secFetchMode?: string | undefined
+  secFetchDest?: string
+  secFetchSite?: string | undefined
+  origin?: string | undefined
+  purpose?: string | undefined
+  htmx?: string
+  turboFrame?: string
+}
+const sent = (shape: RequestShape): Sent => ({
+  method: shape.method,
+  headers: {
+    accept: shape.accept,
+    'user-agent': shape.agent,
+    'sec-fetch-mode': shape.secFetchMode,
+    'sec-fetch-dest': shape.secFetchDest,
+    'sec-fetch-site': shape.secFetchSite,
+    'hx-request': shape.htmx,
+    'turbo-frame': shape.turboFrame,
+    purpose: shape.purpose,
+    origin: shape.origin,
+  },
+})
 
 const html = 'text/html,application/xhtml+xml,*/*;q=0.8'
 const modern: RequestShape = { method: 'GET', accept: html, secFetchMode: 'navigate', secFetchDest: 'document' }
 const older: RequestShape = { method: 'GET', accept: html }
 const kindle = 'text/xml,application/xml,application/xhtml+xml,text/html;q=0.9,*/*;q=0.5'
 
-const isPage = (shape: RequestShape) => readerOf(shape) === 'page'
+const isPage = (shape: RequestShape) => isPageLoad(sent(shape))
 
 type Row = [name: string, shape: RequestShape, verdict: boolean]
 const refused = (field: keyof RequestShape, values: readonly string[]) =>
@@ -39,13 +68,13 @@ test.each<Row>([
 test('a prefetch of a page is a request for a page, but no page load', () => {
   const shape = { ...modern, purpose: 'prefetch' }
   const hint = { ...shape, secFetchMode: 'no-cors', secFetchDest: 'empty' }
-  for (const one of [shape, hint]) expect([isPageRequest(one), isPage(one)]).toEqual([true, false])
+  for (const one of [shape, hint]) expect([isForPage(sent(one)), isPage(one)]).toEqual([true, false])
   for (const one of [
     { ...hint, accept: '*/*' },
     { ...hint, purpose: undefined },
     { ...hint, secFetchMode: 'cors' },
   ])
-    expect(isPageRequest(one)).toBe(false)
+    expect(isForPage(sent(one))).toBe(false)
 })
 
 const frame = { ...modern, secFetchDest: 'iframe', secFetchSite: 'same-origin' }
@@ -57,12 +86,13 @@ test.each<[what: string, shape: RequestShape, reader: Reader]>([
   ['a frame of the site', frame, 'frame'],
   ['a form within a frame', { ...frame, method: 'POST' }, 'frame'],
   ['a frame of another site', { ...frame, secFetchSite: 'cross-site' }, 'script'],
-  ['htmx', { ...modern, secFetchMode: 'cors', isOfHtmx: true }, 'htmx'],
-  ['a frame of Turbo', { ...modern, secFetchMode: 'cors', isOfTurboFrame: true }, 'turbo_frame'],
+  ['htmx', { ...modern, secFetchMode: 'cors', htmx: 'true' }, 'htmx'],
+  ['a frame of Turbo', { ...modern, secFetchMode: 'cors', turboFrame: 'a' }, 'turbo_frame'],
 ])('%s: who reads the answer', (_what, shape, reader) => {
-  expect(readerOf(shape)).toBe(reader)
+  expect(readerOf(sent(shape))).toBe(reader)
 })
 
+const isPerson = (agent: string | undefined) => isForPageOfPerson(sent({ ...modern, agent }))
 const iphone = 'Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko)'
 /** Names as papers give them to their apps. */
 const apps = ['DailyNews/3.1', 'MorningFeed/2', 'RadarRSS/9', 'NewsTools/2']
@@ -75,7 +105,7 @@ test.each([
   ...apps.map((app) => `${iphone} Mobile/15E148 ${app}`),
   'Mozilla/5.0 (Linux; Android 9; CUBOT NOTE 20) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Mobile Safari/537.36',
 ])('a person: %s', (agent) => {
-  expect(isAnnouncedCrawler(agent)).toBe(false)
+  expect(isPerson(agent)).toBe(true)
 })
 
 test.each([
@@ -87,13 +117,12 @@ test.each([
   'Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)',
   'python-requests/2.32.0',
 ])('a crawler or program that announces itself: %s', (agent) => {
-  expect(isAnnouncedCrawler(agent)).toBe(true)
+  expect(isPerson(agent)).toBe(false)
 })
 
 test('a long user agent costs no time', () => {
   const start = performance.now()
-  for (const part of ['bot', 'cubot', 'compatible;', '+http', 'a '])
-    isAnnouncedCrawler(part.repeat(16_384 / part.length))
+  for (const part of ['bot', 'cubot', 'compatible;', '+http', 'a ']) isPerson(part.repeat(16_384 / part.length))
   expect(performance.now() - start).toBeLessThan(100)
 })
 
@@ -110,7 +139,7 @@ test.each<[secFetchSite: string | undefined, origin: string | undefined, taken: 
   [undefined, 'https://news.example:8443', false],
   [undefined, 'https://news.example.evil.example', false],
 ])('a POST with Sec-Fetch-Site %j and Origin %j is taken: %s', (secFetchSite, origin, taken) => {
-  expect(isSameOriginPost({ secFetchSite, origin }, site)).toBe(taken)
+  expect(isSameOriginPost(sent({ method: 'POST', secFetchSite, origin }), site)).toBe(taken)
 })
 
 const page = { method: 'POST', secFetchSite: undefined, origin: undefined }
@@ -122,5 +151,5 @@ test.each([
   ['a form of the site', { ...page, origin: site }, false],
   ['a server that calls', page, false],
 ])('a POST for which a browser keeps its cookies back: %s', (_what, sender, verdict) => {
-  expect(isCrossSitePost(sender, site)).toBe(verdict)
+  expect(isCrossSitePost(sent(sender), site)).toBe(verdict)
 })

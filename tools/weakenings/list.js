@@ -137,7 +137,7 @@ const files = {
     ['values in pages are not escaped', 'renderValue', { returns: "String(value ?? '')" }, 'http/pages'],
   ],
   'web/routes/landing.ts': [
-    ['a prefetch uses the token up', 'handleLanding', { drop: 'isPrefetchRequest' }, 'security/landing', 'L12'],
+    ['a prefetch uses the token up', 'handleLanding', { drop: 'isPrefetch' }, 'security/landing', 'L12'],
     ['access logs see the token', 'hide', { returns: 'url' }, 'security/leaks', 'O7'],
   ],
   'web/routes/login.ts': [

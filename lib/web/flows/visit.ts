@@ -2,12 +2,12 @@
 
 import { type DegradedReason, type Identity, show } from '../../decide/identity'
 import { isVoidedBy, TOLD_SECONDS } from '../../decide/logout-mark'
+import { isForPage, isPageLoad, isPrefetch } from '../../decide/navigation'
 import { isLoggedIn, isOver, isStale, mayAskForAccess } from '../../decide/record'
 import { LOG_LINES } from '../../log/log-lines'
 import { unlessUnavailable } from '../../storage/site-store'
 import type { Context } from '../context'
 import { publish } from '../hooks'
-import { isForPage, isPrefetchRequest } from '../http/request-facts'
 import { sendProblem } from '../pages/answers'
 import { checkStatus, endSession, showStale } from './check'
 import { isMisroutedLanding, sendToIdentify } from './identify'
@@ -49,7 +49,7 @@ async function findIdentity(ctx: Context, options: VisitOptions): Promise<Identi
   if (session.gone?.next && ctx.returns) return show(undefined) // a tab that will have the new cookie with its next request
   const reason = reasonToStay(ctx)
   if (reason) return show(ctx.record, reason)
-  if (isPrefetchRequest(ctx.req))
+  if (isPrefetch(ctx.req))
     await sendProblem(site, ctx.req, ctx.res, 503, 'prefetch') // or the anonymous page is shown after the click
   else sendToIdentify(ctx, ctx.page ?? '', ctx.record ? 'access_expired' : 'no_session')
   return 'answered'

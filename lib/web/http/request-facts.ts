@@ -1,81 +1,15 @@
 /**
- * Reads facts of a request strictly: kind of navigation, cookies, address, device, return address.
+ * Reads facts of a request strictly: cookies, address, device, return address. Kinds of navigation: lib/decide/navigation.ts.
  * This folder decides nothing (lib/decide) and sends no page (lib/web/pages).
  * Cookies, redirects and caching of a response: response-headers.ts. Body of a POST: read-body.ts.
  */
 import { isIP } from 'node:net'
 import type { Request } from 'express'
 import type { Config } from '../../config'
-import {
-  acceptsPage,
-  isAnnouncedCrawler,
-  isPageRequest,
-  isPrefetch,
-  type Reader,
-  type RequestShape,
-  readerOf,
-} from '../../decide/navigation'
 import { MAX_CARRIED_LENGTH, validateReturnTo, withoutFlowParameter } from '../../decide/return-to'
 import type { Device } from '../../protocol/claims'
 
 const MAX_USER_AGENT = 512
-
-function headerValue(req: Request, name: string): string | undefined {
-  const value = req.headers[name]
-  return Array.isArray(value) ? value.join(', ') : value
-}
-
-function shapeOf(req: Request): RequestShape {
-  const value = (name: string) => headerValue(req, name)
-  const purpose = [value('sec-purpose'), value('purpose'), value('x-moz')].filter(Boolean).join(' ')
-  return {
-    method: req.method,
-    accept: value('accept'),
-    secFetchMode: value('sec-fetch-mode'),
-    secFetchDest: value('sec-fetch-dest'),
-    secFetchSite: value('sec-fetch-site'),
-    purpose: purpose || undefined,
-    isOfHtmx: value('hx-request') === 'true',
-    isOfTurboFrame: value('turbo-frame') !== undefined,
-  }
-}
-
-/** Is this request a prefetch? */
-export const isPrefetchRequest = (req: Request): boolean => isPrefetch(shapeOf(req))
-/** Does this request ask for a top-level page, now or in advance? */
-export const isForPage = (req: Request): boolean => isPageRequest(shapeOf(req))
-/** Who reads the answer to this request, if it is refused? */
-export const readerOfRequest = (req: Request): Reader => readerOf(shapeOf(req))
-/** Is this request a page load? */
-export const isPageLoad = (req: Request): boolean => readerOfRequest(req) === 'page'
-/** Does the request list HTML in `Accept`? */
-export const acceptsHtml = (req: Request): boolean => acceptsPage(headerValue(req, 'accept'))
-
-/** The default of `shouldIdentify`: a request for a page, not by a crawler that announces itself. */
-export const isForPageOfPerson = (req: Request): boolean =>
-  isForPage(req) && !isAnnouncedCrawler(headerValue(req, 'user-agent'))
-
-const isBlank = (sign: string | undefined) => sign === ' ' || sign === '\t'
-
-/** Removes blanks at both ends. A regular expression would take quadratic time for a text of many blanks. */
-function withoutBlanks(text: string): string {
-  let [from, to] = [0, text.length]
-  while (from < to && isBlank(text[from])) from += 1
-  while (to > from && isBlank(text[to - 1])) to -= 1
-  return text.slice(from, to)
-}
-
-/** Returns names and values of the cookies that contain a text. Only space and tab are trimmed, as RFC 6265 says. */
-function pairsWith(header: string, text: string): [name: string, value: string][] {
-  const pairs: [string, string][] = []
-  for (const pair of header.split(';')) {
-    if (!pair.includes(text)) continue
-    const equalsSign = pair.indexOf('=')
-    if (equalsSign > 0)
-      pairs.push([withoutBlanks(pair.slice(0, equalsSign)), withoutBlanks(pair.slice(equalsSign + 1))])
-  }
-  return pairs
-}
 
 /** Returns a cookie's value. Two cookies of the same name count as none, because the package did not set both. Threats S1, S2. */
 export function readCookie(req: Request, name: string): string | undefined {
@@ -83,10 +17,11 @@ export function readCookie(req: Request, name: string): string | undefined {
   return values.length === 1 ? values[0] : undefined
 }
 
-/** Returns the values of all cookies of a name. */
+/** Returns the values of all cookies of a name. Only spaces and tabs may stand before a name: browsers let any site set other blanks. */
 export function cookieValues({ headers: { cookie } }: Request, name: string): string[] {
   if (!cookie?.includes(name)) return []
-  return pairsWith(cookie, name).flatMap(([found, value]) => (found === name ? [value] : []))
+  const pairs = cookie.split(';').map((pair) => pair.replace(/^[ \t]+/, ''))
+  return pairs.filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1))
 }
 
 /** Returns the request target as the browser sent it. A request of plain Node.js has no `originalUrl`. */

@@ -9,10 +9,10 @@ import { isPolicy } from '../../config/branding'
 import { isTextCode } from '../../config/texts'
 import type { TextCode } from '../../config/texts/en'
 import type { DegradedReason } from '../../decide/identity'
+import { acceptsHtml, readerOf } from '../../decide/navigation'
 import type { User } from '../../decide/record'
 import { LOG_LINES } from '../../log/log-lines'
 import { HOOKS_MS, runHook } from '../hooks'
-import { acceptsHtml, readerOfRequest } from '../http/request-facts'
 import { setNoStore, setTokenHeaders } from '../http/response-headers'
 import type { Site, ViewContexts } from '../site'
 import { localizedText } from './html'
@@ -147,7 +147,7 @@ const accountNameOf = (user: User): string | undefined =>
 
 /** Sends 401 to a request that needs a login. @param loginUrl address of the login page, if there is one */
 export async function sendLoginRequired(site: Site, req: Request, res: Response, loginUrl?: string): Promise<void> {
-  const reader = readerOfRequest(req)
+  const reader = readerOf(req)
   if (loginUrl !== undefined && reader === 'htmx') res.setHeader('hx-redirect', loginUrl)
   if (loginUrl !== undefined && reader === 'turbo_frame') res.setHeader('turbo-location', loginUrl)
   const text = reader === 'form' ? 'login_required_form' : 'login_required'
@@ -170,7 +170,7 @@ async function sendRefusal(site: Site, req: Request, res: Response, refusal: Ref
   const { status, code, text, loginUrl, accountName, otherAccountUrl } = refusal
   const { texts, siteUrl } = site.config
   setRetryAfter(res, code)
-  const reader = readerOfRequest(req)
+  const reader = readerOf(req)
   if (reader === 'script' && !acceptsHtml(req)) return sendJson(res, status, { error: code })
   const canReload = status === 503 && (req.method === 'GET' || text === 'logout_unavailable') // its form has the same address
   const message = localizedText(texts, text)

@@ -6,6 +6,7 @@ import type { Request, Response } from 'express'
 import { redirectStart } from '../../decide/binding'
 import { isTokenVoidedBy } from '../../decide/logout-mark'
 import type { LoopCause } from '../../decide/loop-guard'
+import { isPrefetch } from '../../decide/navigation'
 import { isLoggedIn } from '../../decide/record'
 import { flowParameterOf, MAX_CARRIED_LENGTH, validateReturnTo, withoutFlowParameter } from '../../decide/return-to'
 import { TokenError } from '../../errors'
@@ -22,7 +23,7 @@ import { logOutLanding } from '../flows/log-out'
 import { beginAnonymous } from '../flows/sign-in'
 import { IDENTIFY_LOOP } from '../flows/visit'
 import { publish } from '../hooks'
-import { deviceOf, isPrefetchRequest, queryParameters } from '../http/request-facts'
+import { deviceOf, queryParameters } from '../http/request-facts'
 import { redirect } from '../http/response-headers'
 import { sendProblem } from '../pages/answers'
 import type { Site } from '../site'
@@ -35,7 +36,7 @@ export async function handleLanding(
   res: Response,
   query: LandingQuery | undefined,
 ): Promise<void> {
-  if (isPrefetchRequest(req)) return sendProblem(site, req, res, 503, 'prefetch')
+  if (isPrefetch(req)) return sendProblem(site, req, res, 503, 'prefetch')
   if (!query && isDoctorRequest(site, req)) return sendDoctorReport(site, req, res)
   if (!query) return sendProblem(site, req, res, 400, 'bad_request')
   const began = performance.now()

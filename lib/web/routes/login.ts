@@ -3,22 +3,14 @@ import type { Request, Response } from 'express'
 import type { Config } from '../../config'
 import { ANONYMOUS, userOf } from '../../decide/identity'
 import { type FailedLogin, failureMessages, type LoginError, type LoginResult } from '../../decide/login'
+import { isForPage, isPageLoad } from '../../decide/navigation'
 import { MAX_RETURN_LENGTH, validateReferer } from '../../decide/return-to'
 import { sealJson, unsealJson } from '../../storage/site-store'
 import { type Context, contextOf } from '../context'
 import { sendToIdentify } from '../flows/identify'
 import { dropSessionOfOtherBrowser, logIn } from '../flows/log-in'
 import { visit } from '../flows/visit'
-import {
-  cookieValues,
-  isForPage,
-  isLoginPage,
-  isPageLoad,
-  loginUrl,
-  pathAndQueryOf,
-  queryParameters,
-  returnToOf,
-} from '../http/request-facts'
+import { cookieValues, isLoginPage, loginUrl, pathAndQueryOf, queryParameters, returnToOf } from '../http/request-facts'
 import { redirect } from '../http/response-headers'
 import { reasonCode, sendJson, sendPage, sendProblem, setRetryAfter, wantsJson } from '../pages/answers'
 import { localizedText } from '../pages/html'

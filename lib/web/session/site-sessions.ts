@@ -36,7 +36,7 @@ export class SiteSessions {
         entry: this.#emptyEntry(),
         data: null,
         hadCookie: isThere,
-        mayBegin: !this.#isOfOtherSite(req),
+        mayBegin: !isCrossSitePost(req, this.#parts.config.returnPolicy.origin), // it would replace the session of the browser
         dropsCookie: isDoubled,
       })
       return next()
@@ -58,12 +58,6 @@ export class SiteSessions {
     const session = new OwnSession(this.#parts, req, res, found)
     attachSession(req, session, LAZY)
     return session
-  }
-
-  /** A POST of another site comes without our cookie, so a session that it began would replace the session of the browser. */
-  #isOfOtherSite({ method, headers: { 'sec-fetch-site': site, origin } }: Request): boolean {
-    const sender = { method, secFetchSite: site && String(site), origin }
-    return isCrossSitePost(sender, this.#parts.config.returnPolicy.origin)
   }
 
   /** A visitor without a session cannot get one while Redis accepts no writes. */
