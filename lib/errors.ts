@@ -160,8 +160,8 @@ function reasonIn(body: unknown): string | undefined {
 }
 
 /**
- * The user's access token has expired, and no new token was available without a redirect. The next page load, or a redirect to
- * `req.sso2.identifyUrl()`, brings a new token.
+ * The user's access token has expired, and no new token was available. A later call, or a redirect to `req.sso2.identifyUrl()`, brings a new
+ * token.
  */
 export class AccessTokenExpiredError extends PlatformApiError {
   override readonly code = 'ERR_SSO2_ACCESS_TOKEN'

@@ -42,6 +42,3 @@ const VERIFIED: ReadonlySet<DegradedReason | undefined> = new Set([undefined, 'u
 
 /** Was the status verified? If not, a sensitive page can be neither shown nor refused. */
 export const isVerified = ({ degraded }: Identity): boolean => VERIFIED.has(degraded)
-
-/** Has the REST API refused the access token of the login? */
-export const isAccessRefused = ({ record }: Identity): boolean => isLoggedIn(record) && record.accessRefused === true

@@ -39,12 +39,8 @@ export interface AnonymousRecord extends CommonFields {
 export interface LoginRecord extends CommonFields {
   readonly status: 'loggedin'
   readonly user: User
-  /** When the access token expires, in seconds, if the authorization server said so. */
+  /** When the access token expires, in seconds, if the authorization server said so. 0: the REST API refused the token. */
   readonly accessUntil?: EpochSeconds
-  /** The REST API refused the access token. The next ticket brings another. */
-  readonly accessRefused?: true
-  /** Time at which a ticket for another access token could not be used, in seconds. */
-  readonly accessFailedAt?: EpochSeconds
 }
 
 /** The record of a session. Fields of later versions are kept. */
@@ -155,15 +151,5 @@ export const isSameLogin = (record: SsoRecord | undefined, sidHash: string, acco
 
 /** Needs the record a ticket, to load the user, or because its access token expires before the next check? */
 export function needsTicket(record: SsoRecord, now: EpochSeconds, recheckSeconds: number): boolean {
-  if (!isLoggedIn(record)) return true
-  return record.accessRefused === true || (record.accessUntil ?? Number.POSITIVE_INFINITY) <= now + recheckSeconds
+  return !isLoggedIn(record) || (record.accessUntil ?? Number.POSITIVE_INFINITY) <= now + recheckSeconds
 }
-
-/** Seconds in which a login is shown without an access token, before Identify is asked for a ticket again. */
-const ACCESS_PAUSE_SECONDS = 60
-
-/** May Identify bring a new access token for a login whose token the REST API refused? */
-export const mayAskForAccess = (record: SsoRecord, now: EpochSeconds): boolean =>
-  isLoggedIn(record) &&
-  record.accessRefused === true &&
-  (record.accessFailedAt === undefined || Math.abs(now - record.accessFailedAt) >= ACCESS_PAUSE_SECONDS)

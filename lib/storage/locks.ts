@@ -1,4 +1,4 @@
-/** Locks that all processes share: status checks, new access tokens, used landing tokens, and logins in progress. */
+/** Locks that all processes share: status checks, used landing tokens, and logins in progress. */
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EpochMs, EpochSeconds } from '../protocol/claims'
@@ -71,11 +71,6 @@ export class Locks extends SiteStore {
   /** Is a check of the session in progress? False after a failure. */
   async isBeingChecked(key: string, checkedAt: EpochSeconds): Promise<boolean> {
     return (await this.kv.get(this.#checkKey(key, checkedAt)))?.startsWith('begun') === true
-  }
-
-  /** Takes the renewal of a session's access token, for a single caller in so many seconds. */
-  takeRenewal(key: string, seconds: number): Promise<boolean> {
-    return this.kv.add(`${this.prefix}renew:${key}`, '1', seconds * 1000)
   }
 
   /** Uses a landing token. @param signature decoded bytes of its signature @returns false if it was used before */

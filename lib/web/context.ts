@@ -21,9 +21,7 @@ import type { RequestSession } from './session/request-session'
 import type { Site } from './site'
 
 /** Fields of a record that a request may change while the session keeps its ID. */
-export type RecordChanges = Partial<
-  Record<keyof SsoRecord | 'pending' | 'user' | 'accessUntil' | 'accessRefused' | 'accessFailedAt', unknown>
->
+export type RecordChanges = Partial<Record<keyof SsoRecord | 'pending' | 'user' | 'accessUntil', unknown>>
 
 /** The context of one request. */
 export class Context {

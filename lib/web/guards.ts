@@ -1,7 +1,7 @@
 /** Guards for single routes: `requireLogin` and `identify`. */
 import { IncomingMessage } from 'node:http'
 import type { NextFunction, Request, Response } from 'express'
-import { ANONYMOUS, isAccessRefused, isVerified, userOf } from '../decide/identity'
+import { ANONYMOUS, isVerified, userOf } from '../decide/identity'
 import { decideLoginRedirect, isOnOtherSite } from '../decide/login-redirect'
 import { isForPage, isPageLoad } from '../decide/navigation'
 import type { User } from '../decide/record'
@@ -53,8 +53,8 @@ export function requireLogin(site: Site, options: RequireLoginOptions = {}): Gua
     if (ctx.site !== site)
       throw new Sso2SetupError('This requireLogin() belongs to another sso2() than the one mounted here')
     const deny: Deny = (reason, answer) => (onDenied ? onDenied(req, res, reason) : answer())
-    const mustCheck = userOf(ctx.identity) !== undefined && (fresh || isAccessRefused(ctx.identity))
-    if (mustCheck && !(await visitAgain(ctx, { identify: 'always', isFresh: fresh }))) return
+    const mustCheck = fresh && userOf(ctx.identity) !== undefined
+    if (mustCheck && !(await visitAgain(ctx, { identify: 'always', isFresh: true }))) return
     forbidSharedCaches(res) // also for the answer of `onDenied`, and for the error page, if `allow` fails
     if (mustCheck && !isVerified(ctx.identity))
       return deny('unverified', () => sendProblem(site, req, res, 503, 'page_unavailable'))

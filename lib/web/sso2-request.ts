@@ -119,15 +119,15 @@ export class Sso2Request {
     return identifyAddress(ctx, withoutFlowParameter(address))
   }
   /**
-   * The REST API with the user's access token. The token is renewed if the protocol allows a renewal. Otherwise calls throw
+   * The REST API with the user's access token. A token that has expired is renewed by a status check. If there is no new token, calls throw
    * `AccessTokenExpiredError`.
    * @throws {NotLoggedInError} if the request has no logged-in user
    */
   get api(): PlatformApi {
-    const accessToken = accessTokenOf(this.#ctx)
-    if (accessToken === undefined) throw new NotLoggedInError()
+    const { user } = this
+    if (!user) throw new NotLoggedInError()
     const { apiUrl, agent } = this.#ctx.site.config
-    return new PlatformApi({ apiUrl, agent, accessToken })
+    return new PlatformApi({ apiUrl, agent, accessToken: accessTokenOf(this.#ctx, user.accountId) })
   }
 
   /** Returns only status and user. */

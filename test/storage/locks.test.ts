@@ -133,9 +133,4 @@ describe.each(stores)('in %s', (_name, open) => {
     expect(used.filter(Boolean)).toHaveLength(1)
     expect(await site.locks.useToken(another)).toBe(true)
   })
-
-  test('the renewal of an access token is taken by one of many', async () => {
-    const taken = await atOnce(6, (index) => (index % 2 ? site : other()).locks.takeRenewal(key, 10))
-    expect(taken.filter(Boolean)).toHaveLength(1)
-  })
 })

@@ -1,4 +1,4 @@
-import { type DegradedReason, isAccessRefused, isVerified, show, userOf } from '../../lib/decide/identity'
+import { type DegradedReason, isVerified, show, userOf } from '../../lib/decide/identity'
 import { anonRecord, loginRecord } from './samples'
 
 test.each<
@@ -26,9 +26,4 @@ test.each<[reason: DegradedReason | undefined, isVerified: boolean]>([
   ['token_refused', false],
 ])('a status with the reason %s is verified: %s', (reason, expected) => {
   expect(isVerified(show(undefined, reason))).toBe(expected)
-})
-
-test('only a login can have an access token that was refused', () => {
-  const refused = [show(loginRecord({ accessRefused: true })), show(loginRecord()), show(anonRecord()), show(undefined)]
-  expect(refused.map(isAccessRefused)).toEqual([true, false, false, false])
 })

@@ -8,7 +8,6 @@ import {
   isSameLogin,
   isStale,
   lifetimeOf,
-  mayAskForAccess,
   needsTicket,
   readEntry,
   type SsoRecord,
@@ -109,17 +108,7 @@ test.each<[what: string, record: SsoRecord, wanted: boolean]>([
   ['a login', loginRecord(), false],
   ['a login whose access token outlives the next check', loginRecord({ accessUntil: NOW + 361 }), false],
   ['a login whose access token ends by the next check', loginRecord({ accessUntil: NOW + 360 }), true],
-  ['a login whose access token was refused', loginRecord({ accessRefused: true, accessUntil: NOW + 9999 }), true],
+  ['a login whose access token was refused', loginRecord({ accessUntil: 0 }), true],
 ])('%s needs a ticket: %#', (_what, record, wanted) => {
   expect(needsTicket(record, NOW, 360)).toBe(wanted)
-})
-
-test.each<[what: string, record: SsoRecord, may: boolean]>([
-  ['an anonymous session', anonRecord(), false],
-  ['a login', loginRecord(), false],
-  ['a login whose access token was refused', loginRecord({ accessRefused: true }), true],
-  ['and whose ticket failed a moment ago', loginRecord({ accessRefused: true, accessFailedAt: NOW - 59 }), false],
-  ['and whose ticket failed a minute ago', loginRecord({ accessRefused: true, accessFailedAt: NOW - 60 }), true],
-])('Identify may bring a new access token, or not: %s', (_what, record, may) => {
-  expect(mayAskForAccess(record, NOW)).toBe(may)
 })

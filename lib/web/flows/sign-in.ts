@@ -34,14 +34,7 @@ export async function signIn(ctx: Context, loaded: LoadedUser, startedAt: EpochM
   const { user, secrets, accessUntil } = loaded
   const sidHash = shortHash(secrets.sid)
   const sealed = site.records.seal(secrets)
-  const renewal = {
-    user,
-    sealed,
-    accessUntil,
-    accessRefused: undefined,
-    accessFailedAt: undefined,
-    checkedAt: site.now(),
-  }
+  const renewal = { user, sealed, accessUntil, checkedAt: site.now() }
   if (isSameLogin(record, sidHash, user.accountId)) return (await ctx.update(renewal)) ? 'renewed' : 'lost'
   const isOther = isLoggedIn(record) && record.user.accountId !== user.accountId
   const access = accessUntil === undefined ? {} : { accessUntil }

@@ -2,8 +2,8 @@
 
 import { type DegradedReason, type Identity, show } from '../../decide/identity'
 import { isVoidedBy, TOLD_SECONDS } from '../../decide/logout-mark'
-import { isForPage, isPageLoad, isPrefetch } from '../../decide/navigation'
-import { isLoggedIn, isOver, isStale, mayAskForAccess } from '../../decide/record'
+import { isForPage, isPrefetch } from '../../decide/navigation'
+import { isLoggedIn, isOver, isStale } from '../../decide/record'
 import { LOG_LINES } from '../../log/log-lines'
 import { unlessUnavailable } from '../../storage/site-store'
 import type { Context } from '../context'
@@ -44,14 +44,13 @@ async function findIdentity(ctx: Context, options: VisitOptions): Promise<Identi
     const shown = await checkStatus(ctx, options.isFresh === true)
     if (shown) return shown
   }
-  if (ctx.record && !mayAskForAccess(ctx.record, site.now())) return show(ctx.record)
-  if (!mayIdentify(ctx, options)) return show(ctx.record)
+  if (ctx.record || !mayIdentify(ctx, options)) return show(ctx.record)
   if (session.gone?.next && ctx.returns) return show(undefined) // a tab that will have the new cookie with its next request
   const reason = reasonToStay(ctx)
-  if (reason) return show(ctx.record, reason)
+  if (reason) return show(undefined, reason)
   if (isPrefetch(ctx.req))
     await sendProblem(site, ctx.req, ctx.res, 503, 'prefetch') // or the anonymous page is shown after the click
-  else sendToIdentify(ctx, ctx.page ?? '', ctx.record ? 'access_expired' : 'no_session')
+  else sendToIdentify(ctx, ctx.page ?? '', 'no_session')
   return 'answered'
 }
 

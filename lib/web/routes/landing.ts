@@ -133,7 +133,6 @@ async function landLogin(ctx: Context, token: SessionToken, startedAt: EpochMs):
   const isKnown = isLoggedIn(record) && record.sidHash === shortHash(token.sid ?? '') && record.startedAt >= startedAt
   if (isKnown) return { outcome: 'as_it_is', reason: 'logged_in_already' }
   const { outcome } = await site.runningOperations.run(() => exchangeTicket(ctx, token, startedAt))
-  if (outcome === 'user_unknown') await ctx.update({ accessFailedAt: site.now() }) // the next redirect for a token waits a minute
   if (outcome === 'voided') return { outcome: 'log_out', reason: 'signed_out', cause: 'logout_pending' }
   return { outcome: 'sign_in' }
 }
