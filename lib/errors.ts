@@ -116,13 +116,11 @@ export class Sso2ResponseError extends Sso2Error {
    * @param operation name of the operation, for example `sessionstatus` or `loadUser`
    * @param httpStatus HTTP status, if there is any
    * @param why goes into the message
-   * @param retryAfterSeconds `Retry-After` of the response in seconds, if there is any
    */
   constructor(
     readonly operation: string,
     readonly httpStatus: number | undefined,
     why: string,
-    readonly retryAfterSeconds?: number,
   ) {
     super(`${operation}: ${why}${httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`}`)
   }

@@ -125,7 +125,7 @@ export function sso2(options: Sso2Options = {}): Sso2 {
     return closing
   }
   site.logoutTimer.start()
-  if (config.clientSecrets().length > 1) client.probeInBackground() // finds out which secret the SSO system uses, before the first visitor arrives
+  if (config.clientSecrets().length > 1) client.probeInBackground(0) // finds out which secret the SSO system uses, before the first visitor arrives
   const { exchangeTicket, ticketExchange = {}, loadUser } = options
   const examined = { config, exchangeTicket, ticketExchange, namesUsers: loadUser !== undefined, close: closed }
   return Object.assign(makeDoctorTarget(handler, examined), parts, {

@@ -6,22 +6,21 @@ import type { Agents } from '../config/agents'
 import { Sso2ResponseError } from '../errors'
 import type { Log } from '../log/log'
 import { LOG_LINES, RECOVERIES } from '../log/log-lines'
-import type { EpochSeconds } from '../protocol/claims'
 import { Breaker } from './breaker'
 import { sendCall } from './http'
 import type { Sso2Client } from './sso2'
 
-/** A redirect from which no browser is back by then is a reason to probe. */
-const PROBE_AFTER_MS = 1000
-/** After a good probe, visits that are not finished cause no further probe for so long, unless a browser comes back in between. */
+/** After a good probe, a browser that does not come back causes no further probe for so long, until one does come back. Each probe makes a session at the SSO system. */
 const QUIET_MS = 30_000
 /** While the breaker is open, a browser may pass so often, because Identify may refuse the probe and serve browsers. */
 const TRIAL_EVERY_MS = 5000
+/** Answers of a firewall that refuses this machine, and lets browsers pass. */
+const REFUSALS: readonly unknown[] = [401, 403, 429]
 
 /** Operations of the client for the watch over Identify. */
-export type IdentifyClient = Pick<Sso2Client, 'identifyUrl' | 'readLanding' | 'probe' | 'isAvailable'>
+type IdentifyClient = Pick<Sso2Client, 'identifyUrl' | 'readLanding' | 'probe' | 'isAvailable'>
 
-/** Expected addresses of the redirect, and the site's log and time. */
+/** Expected addresses of the redirect, and the site's log. */
 export interface IdentifyHealthOptions {
   readonly siteUrl: string
   /** Address of the landing page, or `undefined` if the site handles the callback on a route of its own. Then only the token is checked. */
@@ -30,22 +29,13 @@ export interface IdentifyHealthOptions {
   readonly timeoutMs: number
   readonly agent?: Agents | undefined
   readonly log: Pick<Log, 'warn' | 'failed' | 'over'>
-  /** Time of the site in seconds. All processes share this time, because a browser may come back to another process. */
-  readonly now: () => EpochSeconds
 }
 
 /** Health of Identify for a site. */
 export class IdentifyHealth {
   readonly #client: IdentifyClient
   readonly #options: IdentifyHealthOptions
-  readonly #breaker = new Breaker({
-    probe: () => this.#probe(),
-    onSuccess: () => this.#options.log.over('identify', RECOVERIES.identify),
-  })
-  /** Time of the first redirect since the last return or good probe. */
-  #awaitedSince: EpochSeconds | undefined
-  /** Start of the first failed probe since the last success. */
-  #failingSince: EpochSeconds | undefined
+  readonly #breaker = new Breaker(() => this.#probe())
   #quietUntilMs = 0
   #lastRedirectMs = 0
   /** Has any browser ever brought a cookie of the site to the landing page? */
@@ -56,21 +46,17 @@ export class IdentifyHealth {
     this.#options = options
   }
 
+  /** Notes that a browser was redirected to Identify. If none comes back, a probe follows. */
   noteRedirect(): void {
-    const nowMs = performance.now()
-    this.#lastRedirectMs = nowMs
-    this.#awaitedSince ??= this.#options.now()
-    this.#breaker.startProbing(Math.max(PROBE_AFTER_MS, this.#quietUntilMs - nowMs))
+    this.#lastRedirectMs = performance.now()
+    this.#breaker.startProbing(Math.max(1000, this.#quietUntilMs - this.#lastRedirectMs))
   }
 
-  /**
-   * Notes that Identify has sent a browser back, to any process of the site.
-   * @param since time of the redirect of that browser, or the start of its session, because a landing page began the session
-   */
-  noteReturnFromIdentify(since: EpochSeconds): void {
-    if (since < (this.#awaitedSince ?? Number.POSITIVE_INFINITY) || since <= (this.#failingSince ?? 0)) return
+  /** Notes that Identify has sent a browser back. */
+  noteReturn(): void {
     this.#quietUntilMs = 0
-    this.#noteSuccess()
+    this.#breaker.noteSuccess()
+    this.#options.log.over('identify', RECOVERIES.identify)
   }
 
   /** Notes whether a returning browser brought cookies of the site. Some browsers never do. Logs a warning if no browser ever did. */
@@ -88,40 +74,36 @@ export class IdentifyHealth {
 
   /** May a browser be redirected to Identify? While only Identify fails, one may every few seconds: its return shows that Identify works. */
   get mayRedirect(): boolean {
-    if (this.#breaker.isAvailable || !this.#client.isAvailable) return this.#client.isAvailable
-    return performance.now() - this.#lastRedirectMs >= TRIAL_EVERY_MS
+    const isTrial = performance.now() - this.#lastRedirectMs >= TRIAL_EVERY_MS
+    return this.#client.isAvailable && (this.#breaker.isAvailable || isTrial)
   }
 
   close(): void {
-    this.#breaker.close()
-  }
-
-  #noteSuccess(beganAt?: number): void {
-    this.#awaitedSince = undefined
-    this.#failingSince = undefined
-    this.#breaker.noteSuccess(beganAt)
+    this.#breaker.stop()
   }
 
   async #probe(): Promise<void> {
-    const began = { second: this.#options.now(), ms: performance.now() }
-    await this.#client.probe() // the cheapest call, and its response shows which secret the SSO system uses. Its own breaker counts a failure
+    const { log } = this.#options
+    await this.#client.probe() // the cheapest call, and its response shows which secret the SSO system uses
     try {
       await this.#identifyAsBrowser()
+      log.over('identify', RECOVERIES.identify)
     } catch (error) {
-      if (isProbeRefused(error)) return this.#noteRefusedProbe()
-      if (!(error instanceof MisdirectedError))
-        this.#options.log.failed('identify', { step: 'identify', error, isHookOfSite: false })
-      this.#failingSince ??= began.second
-      this.#breaker.noteFailure('probe', began.ms, error)
-      throw error
+      const status = error instanceof Sso2ResponseError ? error.httpStatus : undefined
+      if (!REFUSALS.includes(status)) {
+        if (error instanceof ElsewhereError)
+          log.warn('identify:landing', { ...LOG_LINES.landingElsewhere, happened: error.message })
+        else log.failed('identify', { step: 'identify', error, isHookOfSite: false })
+        return this.#breaker.noteFailure()
+      }
     }
+    this.#breaker.noteSuccess()
     this.#quietUntilMs = performance.now() + QUIET_MS
-    this.#noteSuccess(began.ms)
   }
 
   /** Calls Identify as a browser would. A successful call creates an anonymous session at the SSO system. */
   async #identifyAsBrowser(): Promise<void> {
-    const { siteUrl, landingUrl, timeoutMs, agent, log } = this.#options
+    const { siteUrl, landingUrl, timeoutMs, agent } = this.#options
     const url = this.#client.identifyUrl(`${siteUrl}/`)
     const headers = { accept: 'text/html' }
     const call = { operation: 'identify', url, method: 'GET', headers, timeoutMs, agent, takesRedirect: true } as const
@@ -130,26 +112,14 @@ export class IdentifyHealth {
     if (status < 300 || status > 399 || location === undefined || !URL.canParse(location, url))
       throw new Sso2ResponseError('identify', status, 'Identify does not lead on')
     const landing = new URL(location, url)
-    if (landingUrl !== undefined && hostAndPath(landing) !== hostAndPath(new URL(landingUrl))) {
-      const happened = `Identify redirects to ${landing.origin}${landing.pathname}, but the landing page of this site is ${landingUrl}`
-      log.warn('identify:landing', { ...LOG_LINES.landingElsewhere, happened })
-      throw new MisdirectedError()
+    const expected = landingUrl === undefined ? landing : new URL(landingUrl)
+    if (landing.host !== expected.host || landing.pathname !== expected.pathname) {
+      const found = `Identify redirects to ${landing.origin}${landing.pathname}`
+      throw new ElsewhereError(`${found}, but the landing page of this site is ${landingUrl}`)
     }
     this.#client.readLanding(landing.searchParams.get('t'))
   }
-
-  /** A refusal is no outage: a firewall may refuse this machine, and let browsers pass. */
-  #noteRefusedProbe(): void {
-    this.#quietUntilMs = performance.now() + QUIET_MS
-    if (this.#breaker.isAvailable) this.#breaker.stopProbing()
-  }
 }
 
-const REFUSALS: readonly unknown[] = [401, 403, 429]
-const isProbeRefused = (error: unknown): error is Sso2ResponseError =>
-  error instanceof Sso2ResponseError && REFUSALS.includes(error.httpStatus)
-
-/** Identify redirects to another address than the landing page, which has been logged. */
-class MisdirectedError extends Error {}
-
-const hostAndPath = ({ host, pathname }: URL) => `${host}${pathname}`
+/** Identify redirects to another address than the landing page. */
+class ElsewhereError extends Error {}

@@ -20,16 +20,16 @@ export function makeClient(config: Config): Sso2Client {
     clientSecret: config.clientSecrets(),
     watch: {
       failed: (step, error) => log.failed('sso', { step, error, isHookOfSite: false }),
-      back: () => log.over('sso', RECOVERIES.sso),
+      succeeded: () => log.over('sso', RECOVERIES.sso),
     },
   })
 }
 
 /** Makes the health watcher of Identify. */
 export function makeIdentifyHealth(config: Config, client: Sso2Client): IdentifyHealth {
-  const { siteUrl, routes, clock } = config
+  const { siteUrl, routes } = config
   const landingUrl = routes.landing ? `${siteUrl}${routes.landing}` : undefined
-  return new IdentifyHealth(client, { ...config, landingUrl, now: () => Math.floor(clock.now() / 1000) })
+  return new IdentifyHealth(client, { ...config, landingUrl })
 }
 
 /** Returns the token endpoint. The client authenticates with the secret that the SSO system uses. */

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { Agents } from '../config/agents'
 import { address, nameProblems } from '../config/validators'
-import { Sso2ResponseError, Sso2UnavailableError, TokenError } from '../errors'
+import { Sso2Error, Sso2ResponseError, Sso2UnavailableError } from '../errors'
 import {
   type AuthenticateClaims,
   DEFAULT_SSO_IDENTIFIER,
@@ -17,15 +17,15 @@ import { readJsonObject } from '../protocol/json'
 import { identifyUrl, operationUrl, requestClaims } from '../protocol/requests'
 import { readSessionToken, type SentRequest, type SessionToken } from '../protocol/session-token'
 import { type Keys, makeKeys, ownValue, signToken, verifyToken } from '../protocol/token'
-import { type Attempt, Breaker } from './breaker'
-import { retryAfterSeconds, sendCall } from './http'
+import { Breaker } from './breaker'
+import { sendCall } from './http'
 
 /** Gets notified of failures and recoveries of the SSO system. */
 export interface ClientWatch {
   /** Called if a call got no usable response, or a response that refuses the site's tokens (`invalid_token`). */
   failed(operation: Operation, error: unknown): void
-  /** Called when the SSO system responds again after failures. */
-  back(): void
+  /** Called for each usable response of Session Status. */
+  succeeded(): void
 }
 
 /** Options of `Sso2Client`. */
@@ -79,8 +79,8 @@ interface SsoCall {
   readonly operation: Exclude<Operation, 'identify'>
   /** The operation's own claims. The response must be about their session or account. */
   readonly claims: Omit<SentRequest, 'operation'>
-  /** A login may fail for what its user typed, and a Logout that does not work must not stop logins: a `user_call`. */
-  readonly attempt: Attempt
+  /** May the call fail for its user or its operation alone? Then it opens no breaker, and has another time limit than a probe. */
+  readonly isOfUser: boolean
   readonly timeoutMs: number
 }
 
@@ -93,19 +93,6 @@ interface ReadToken {
 const AUTHENTICATE_MS = 8000
 const LOGOUT_MS = 3000
 const DEFAULT_MS = 2000
-
-const isFault = (error: unknown) =>
-  error instanceof Sso2UnavailableError || error instanceof Sso2ResponseError || error instanceof TokenError
-
-/** Makes a call, and repeats the call if the first request was never sent. */
-async function againIfNotSent<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return await call()
-  } catch (error) {
-    if (error instanceof Sso2UnavailableError && error.retryable) return await call()
-    throw error
-  }
-}
 
 /**
  * The five operations of SSO2 for an API client. Works without Express. Interface: "SSO2 endpoints".
@@ -121,7 +108,7 @@ export class Sso2Client {
   readonly #keys: Keys
   /** Index of the key that signs. All keys verify. */
   #keyInUse = 0
-  readonly #breaker: Breaker
+  readonly #breaker = new Breaker(() => this.probe())
   /** The site's clock minus the SSO system's in seconds, from the last signed back-channel response. */
   #clockOffset: number | undefined
 
@@ -129,10 +116,6 @@ export class Sso2Client {
   constructor(options: Sso2ClientOptions) {
     this.#options = checkClientOptions(options)
     this.#keys = makeKeys(options.clientSecret)
-    const onSuccess = (hasRecovered: boolean) => {
-      if (hasRecovered) options.watch?.back()
-    }
-    this.#breaker = new Breaker({ probe: () => this.#askAboutNoSession(), onSuccess })
   }
 
   /** Returns the address of Identify for a browser redirect, valid for ten seconds. Interface: "Identify: browser redirect". @param returnTo address of the page to return to (`r`) */
@@ -143,17 +126,17 @@ export class Sso2Client {
 
   /** Logs a session in. Not repeated once the request may have been sent. Interface: "POST {sso_url}/authenticate". */
   authenticate(claims: AuthenticateClaims): Promise<SessionToken> {
-    return this.#ask({ operation: 'authenticate', claims, attempt: 'user_call', timeoutMs: AUTHENTICATE_MS })
+    return this.#ask({ operation: 'authenticate', claims, isOfUser: true, timeoutMs: AUTHENTICATE_MS })
   }
 
   /** Gets the status of a session. With `lks: 'anon'`, gets a ticket too. Interface: "POST {sso_url}/sessionstatus". */
   sessionStatus(claims: SessionStatusClaims): Promise<SessionToken> {
-    return this.#ask({ operation: 'sessionstatus', claims, attempt: 'call', timeoutMs: this.#timeoutMs })
+    return this.#ask({ operation: 'sessionstatus', claims, isOfUser: false, timeoutMs: this.#timeoutMs })
   }
 
   /** Ends a session. Afterwards the browser must be redirected to Identify for a new session. Interface: "POST {sso_url}/logout". */
   logout(claims: LogoutClaims): Promise<SessionToken> {
-    return this.#ask({ operation: 'logout', claims, attempt: 'user_call', timeoutMs: LOGOUT_MS })
+    return this.#ask({ operation: 'logout', claims, isOfUser: true, timeoutMs: LOGOUT_MS })
   }
 
   /**
@@ -161,7 +144,7 @@ export class Sso2Client {
    * retried. Interface: "POST {sso_url}/logoutall". @param claims account ID, and the device that asked for the logout
    */
   logoutAll(claims: LogoutAllClaims): Promise<SessionToken> {
-    return this.#ask({ operation: 'logoutall', claims, attempt: 'user_call', timeoutMs: LOGOUT_MS })
+    return this.#ask({ operation: 'logoutall', claims, isOfUser: true, timeoutMs: LOGOUT_MS })
   }
 
   /** Verifies and reads the `t` of a landing page. Does not measure the clock offset, because a browser may bring an old token. Interface: "Landing page". @throws {TokenError} with the reason */
@@ -169,14 +152,21 @@ export class Sso2Client {
     return this.#read(token, { operation: 'identify' }).answer
   }
 
-  /** Probes in the background whether the SSO system works, and which secret it uses. At most once a second. */
-  probeInBackground(): void {
-    this.#breaker.startProbing()
+  /** Probes in the background whether the SSO system works, and which secret it uses. At most once a second. @param inMs milliseconds to wait */
+  probeInBackground(inMs?: number): void {
+    this.#breaker.startProbing(inMs)
   }
 
-  /** Asks Session Status about a session that does not exist. Callers within a second share a call. @throws unless the SSO system responds that there is no such session */
+  /** Asks Session Status about a session that does not exist. @throws unless the SSO system responds with a signed token that there is none */
   async probe(): Promise<void> {
-    await this.#breaker.probe()
+    const claims = { sid: randomUUID(), ipa: '127.0.0.1', uas: 'express-sso2', lks: 'anon' } as const
+    const call: SsoCall = { operation: 'sessionstatus', claims, isOfUser: false, timeoutMs: this.#timeoutMs }
+    await this.#watched(call, async () => {
+      const answer = await this.#exchange(call)
+      if (answer.err === 'session_not_found') return answer
+      const found = answer.err ?? 'a session'
+      throw new Sso2ResponseError('sessionstatus', undefined, `the probe was answered with ${found}`)
+    })
   }
 
   /** False while the circuit breaker is open: from several failures in a row until a probe succeeds. */
@@ -193,7 +183,7 @@ export class Sso2Client {
   }
   /** Stops probing. */
   close(): void {
-    this.#breaker.close()
+    this.#breaker.stop()
   }
 
   get #timeoutMs(): number {
@@ -211,20 +201,25 @@ export class Sso2Client {
 
   async #ask(call: SsoCall): Promise<SessionToken> {
     if (!this.isAvailable) throw new Sso2UnavailableError(call.operation, true, 'the circuit breaker is open')
-    return this.#watched(call, () => againIfNotSent(() => this.#exchange(call)))
+    return this.#watched(call, () => this.#exchange(call))
   }
 
   /** Makes a call, and notes its outcome: for the circuit breaker, and for the watch. */
-  async #watched({ operation, attempt }: SsoCall, send: () => Promise<SessionToken>): Promise<SessionToken> {
-    const beganAt = performance.now()
+  async #watched({ operation, isOfUser }: SsoCall, send: () => Promise<SessionToken>): Promise<SessionToken> {
     const fail = (error: unknown) => {
+      if (!(error instanceof Sso2Error)) return
       this.#options.watch?.failed(operation, error)
-      if (isFault(error)) this.#breaker.noteFailure(attempt, beganAt, error)
+      if (isOfUser) this.#breaker.startProbing()
+      else this.#breaker.noteFailure()
     }
     try {
       const answer = await send()
-      if (answer.err === 'invalid_token') fail(new Sso2ResponseError(operation, undefined, 'invalid_token'))
-      else if (attempt !== 'user_call') this.#breaker.noteSuccess(beganAt)
+      if (answer.err === 'invalid_token') {
+        fail(new Sso2ResponseError(operation, undefined, 'invalid_token'))
+      } else if (!isOfUser) {
+        this.#breaker.noteSuccess()
+        this.#options.watch?.succeeded()
+      }
       return answer
     } catch (error) {
       fail(error)
@@ -253,12 +248,11 @@ export class Sso2Client {
     const headers = { 'content-type': 'application/json' }
     const { agent } = this.#options
     const answer = await sendCall({ operation, url, method: 'POST', headers, body, timeoutMs, agent })
-    const pause = retryAfterSeconds(answer)
-    if (answer.status >= 500) throw new Sso2ResponseError(operation, answer.status, 'the SSO system failed', pause)
+    if (answer.status >= 500) throw new Sso2ResponseError(operation, answer.status, 'the SSO system failed')
     const json = readJsonObject(Buffer.from(answer.text))
     const token = json && ownValue(json, 't')
     if (token === undefined)
-      throw new Sso2ResponseError(operation, answer.status, 'the body is not a JSON object with one token', pause)
+      throw new Sso2ResponseError(operation, answer.status, 'the body is not a JSON object with one token')
     return this.#read(token, { ...claims, operation })
   }
 
@@ -276,17 +270,5 @@ export class Sso2Client {
     }
     const claims = verifyToken(token, this.#keys, { ...expected, onIssued, onSigned })
     return { answer: readSessionToken(claims, request), signedBy }
-  }
-
-  /** Asks about a session that does not exist. Only a working SSO system can respond with a signed token that there is none. */
-  #askAboutNoSession(): Promise<SessionToken> {
-    const claims = { sid: randomUUID(), ipa: '127.0.0.1', uas: 'express-sso2', lks: 'anon' } as const
-    const call: SsoCall = { operation: 'sessionstatus', claims, attempt: 'probe', timeoutMs: this.#timeoutMs }
-    return this.#watched(call, async () => {
-      const answer = await this.#exchange(call)
-      if (answer.err === 'session_not_found') return answer
-      const found = answer.err ?? 'a session'
-      throw new Sso2ResponseError('sessionstatus', undefined, `the probe was answered with ${found}`)
-    })
   }
 }

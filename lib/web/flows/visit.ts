@@ -38,7 +38,6 @@ async function findIdentity(ctx: Context, options: VisitOptions): Promise<Identi
   if (!session.isAvailable) return show(undefined, 'store_unavailable')
   if (ctx.mark && !(await settleLogout(ctx)) && !(options.isLoginPage && !ctx.record))
     return show(undefined, 'logout_pending')
-  if (ctx.record) site.identifyHealth.noteReturnFromIdentify(ctx.record.since) // another process may have begun the session
   if (ctx.record && isOver(ctx.record, site.now(), site.config)) await endSession(ctx)
   if (ctx.record && (options.isFresh || isStale(ctx.record, site.now(), site.config.recheckSeconds))) {
     const shown = await checkStatus(ctx, options.isFresh === true)

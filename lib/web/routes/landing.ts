@@ -78,8 +78,7 @@ async function land(ctx: Context, t: string, token: SessionToken | TokenError, r
     return { outcome: 'mark_cookieless', reason: token instanceof TokenError ? token.reason : 'no_cookies' }
   }
   const startedAt = redirectStart(site.macKeys, binding, flowParameterOf(returnTo), site.config.clock.now())
-  if (!(token instanceof TokenError))
-    site.identifyHealth.noteReturnFromIdentify(Math.floor((startedAt ?? site.config.clock.now()) / 1000))
+  if (!(token instanceof TokenError)) site.identifyHealth.noteReturn()
   const unavailable: Landed = { outcome: 'as_it_is', reason: 'store_unavailable', cause: 'store_unavailable' }
   const landed =
     startedAt === undefined
