@@ -23,7 +23,13 @@ export {
   sso2ErrorCodes,
 } from './protocol/claims'
 export type { SessionToken } from './protocol/session-token'
-export { PlatformApi, type PlatformApiOptions, scopes } from './remote/platform-api'
+export {
+  type AccessTokenSource,
+  type CallOptions,
+  PlatformApi,
+  type PlatformApiOptions,
+  scopes,
+} from './remote/platform-api'
 export type {
   Administrator,
   AdministratorAccount,
@@ -31,8 +37,6 @@ export type {
   Market,
   MarketplaceGroup,
 } from './remote/platform-types'
-export { createdAt } from './remote/platform-types'
-export type { AccessTokenSource, CallOptions } from './remote/rest-call'
 export type { ClientWatch, Sso2ClientOptions } from './remote/sso2'
 export { Sso2Client } from './remote/sso2'
 export type { AccessToken, ExchangeContext, ExchangeTicket, TicketExchange } from './remote/ticket'

@@ -1,9 +1,10 @@
 /** The client of the REST API, with checked arguments and responses. Works without Express. Interface: "REST API". Fields keep the platform's names. */
 import { z } from 'zod'
 import type { Agents } from '../config/agents'
-import { NotLoggedInError, Sso2ResponseError } from '../errors'
+import { AccessTokenExpiredError, NotLoggedInError, PlatformApiError, Sso2ResponseError } from '../errors'
+import { parseForeignJson } from '../protocol/json'
 import { withoutLastSlashes } from '../protocol/requests'
-import { type Answer, readJson } from './http'
+import { type Answer, readJson, sendCall } from './http'
 import {
   type Administrator,
   type AdministratorAccount,
@@ -16,7 +17,20 @@ import {
   type MarketplaceGroup,
   marketplaceGroup,
 } from './platform-types'
-import { type AccessTokenSource, type CallOptions, callRest, type RestRequest } from './rest-call'
+
+/** Options of a call. */
+export interface CallOptions {
+  /** Aborts the call, which then throws the signal's reason. */
+  readonly signal?: AbortSignal | undefined
+  /** Limit of a request to the REST API in milliseconds. Default: 3000. */
+  readonly timeoutMs?: number | undefined
+}
+
+/**
+ * Returns an access token, or `undefined` if there is none. `refused` is a token that the REST API has answered with a 401, so that the
+ * call needs another token.
+ */
+export type AccessTokenSource = (refused?: string) => Promise<string | undefined>
 
 /** Options of `PlatformApi`. */
 export interface PlatformApiOptions {
@@ -36,11 +50,29 @@ export const scopes = Object.freeze({
   administratorsByAccount: '/external/admin/r',
 })
 
+const DEFAULT_MS = 3000
+const MAX_MS = 600_000
+/** Limit of the body. Lists are longer than tokens. */
+const MAX_BYTES = 524_288
+const callOptions = z.object({
+  signal: z.instanceof(AbortSignal).optional(),
+  timeoutMs: z.int().min(1).max(MAX_MS).default(DEFAULT_MS),
+})
+
+interface RestRequest {
+  readonly operation: string
+  readonly method: 'GET' | 'POST'
+  /** Below `apiUrl`, with the query. */
+  readonly path: string
+  readonly body?: object
+  readonly scope?: string
+}
+
 /**
  * Client of the REST API for an access token. Works without Express. Interface: "REST API".
  *
- * Every call has a time limit (`timeoutMs`, 3000 milliseconds). Within the limit, a call is retried once after a lost connection, a 502,
- * 503 or 504, or a 429 with a short `Retry-After`. Errors:
+ * Every request has a time limit (`timeoutMs`, 3000 milliseconds), and is sent once. Only after a 401 it is sent again, with another token.
+ * Errors:
  * - `PlatformApiError`: the REST API refuses the call.
  * - `AccessTokenExpiredError`: the token has expired, and there is no other token.
  * - `Sso2UnavailableError`: there is no response in time.
@@ -52,8 +84,6 @@ export class PlatformApi {
   static readonly scopes = scopes
   readonly #apiUrl: string
   readonly #accessToken: AccessTokenSource
-  /** Can a refused token be replaced by a new token? */
-  readonly #canRenew: boolean
   readonly #agent: Agents | undefined
 
   /** @throws {TypeError} that names the wrong option */
@@ -64,7 +94,6 @@ export class PlatformApi {
       throw new TypeError('PlatformApi: accessToken must be a printable text without spaces, or a function')
     this.#apiUrl = withoutLastSlashes(new URL(apiUrl).href)
     this.#accessToken = typeof accessToken === 'function' ? accessToken : async () => accessToken
-    this.#canRenew = typeof accessToken === 'function'
     this.#agent = agent
   }
 
@@ -80,7 +109,8 @@ export class PlatformApi {
    */
   marketplaceGroups(options?: CallOptions): Promise<MarketplaceGroup[]> {
     const path = '/external/api/v2/marketing/marketplace/groups'
-    return this.#items('marketplaceGroups', path, marketplaceGroup, scopes.marketplaceGroups, options)
+    const request = { operation: 'marketplaceGroups', method: 'GET', path, scope: scopes.marketplaceGroups } as const
+    return this.#items(request, marketplaceGroup, options)
   }
 
   /**
@@ -92,14 +122,11 @@ export class PlatformApi {
    * @throws {TypeError} that names the wrong field, before anything is sent
    */
   async validateGiftReceiver(receiver: GiftReceiver, options?: CallOptions): Promise<boolean> {
-    const body = checkArgument('validateGiftReceiver', giftReceiver, receiver)
-    const path = '/external/api/v1/me/order/validate_gift_receiver'
     const operation = 'validateGiftReceiver'
-    const answer = await this.#send(
-      { operation, method: 'POST', url: this.#apiUrl + path, body, scope: scopes.validateGiftReceiver },
-      options,
-    )
-    return check(operation, answer, eligibility).item.receiver_eligible
+    const body = checkArgument(operation, giftReceiver, receiver)
+    const path = '/external/api/v1/me/order/validate_gift_receiver'
+    const request = { operation, method: 'POST', path, body, scope: scopes.validateGiftReceiver } as const
+    return check(operation, await this.#send(request, options), eligibility).item.receiver_eligible
   }
 
   /**
@@ -109,15 +136,10 @@ export class PlatformApi {
    * @param options signal and time limit of this call
    */
   async administrators(filter: { readonly group?: string } = {}, options?: CallOptions): Promise<Administrator[]> {
-    const { group } = checkArgument('administrators', administratorFilter, filter)
-    const query = group === undefined ? '' : `?group=${encodeURIComponent(group)}`
-    return this.#items(
-      'administrators',
-      `/external/api/v1/admin${query}`,
-      administrator,
-      scopes.administrators,
-      options,
-    )
+    const operation = 'administrators'
+    const { group } = checkArgument(operation, administratorFilter, filter)
+    const path = `/external/api/v1/admin${group === undefined ? '' : `?group=${encodeURIComponent(group)}`}`
+    return this.#items({ operation, method: 'GET', path, scope: scopes.administrators }, administrator, options)
   }
 
   /**
@@ -138,23 +160,45 @@ export class PlatformApi {
   async get(path: string, options?: CallOptions): Promise<Readonly<Record<string, unknown>>> {
     if (typeof path !== 'string' || !/^\/[\x21-\x7e]*$/.test(path))
       throw new TypeError('get: path must begin with / and be printable')
-    const answer = await this.#send({ operation: 'get', method: 'GET', url: this.#apiUrl + path }, options)
+    const answer = await this.#send({ operation: 'get', method: 'GET', path }, options)
     return check('get', answer, z.record(z.string(), z.unknown()))
   }
 
-  async #items<T>(
-    operation: string,
-    path: string,
-    item: z.ZodType<T>,
-    scope: string,
-    options?: CallOptions,
-  ): Promise<T[]> {
-    const answer = await this.#send({ operation, method: 'GET', url: this.#apiUrl + path, scope }, options)
-    return check(operation, answer, z.object({ items: z.array(item) })).items
+  async #items<T>(request: RestRequest, item: z.ZodType<T>, options?: CallOptions): Promise<T[]> {
+    const answer = await this.#send(request, options)
+    return check(request.operation, answer, z.object({ items: z.array(item) })).items
   }
 
-  #send(request: RestRequest, options?: CallOptions): Promise<Answer> {
-    return callRest({ ...request, agent: this.#agent }, this.#accessToken, this.#canRenew, options)
+  /** @returns a response with a status of 200 to 299 */
+  async #send(request: RestRequest, options: CallOptions = {}): Promise<Answer> {
+    const { operation, scope } = request
+    const bounds = checkArgument(operation, callOptions, options)
+    let token = await this.#accessToken()
+    if (token === undefined) throw new AccessTokenExpiredError(operation, undefined, scope)
+    let answer = await this.#sendOnce(request, token, bounds)
+    if (answer.status === 401) {
+      const body = parseBody(answer, token)
+      const other = await this.#accessToken(token)
+      if (other === undefined) throw new AccessTokenExpiredError(operation, body, scope)
+      if (other !== token) answer = await this.#sendOnce(request, other, bounds)
+      token = other
+    }
+    if (answer.status < 300) return answer
+    throw new PlatformApiError(operation, answer.status, parseBody(answer, token), scope)
+  }
+
+  #sendOnce({ operation, method, path, body }: RestRequest, token: string, bounds: z.infer<typeof callOptions>) {
+    const authorization = `Bearer ${token}`
+    return sendCall({
+      operation,
+      url: this.#apiUrl + path,
+      method,
+      headers: body ? { authorization, 'content-type': 'application/json' } : { authorization },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+      ...bounds,
+      maxBytes: MAX_BYTES,
+      agent: this.#agent,
+    })
   }
 }
 
@@ -173,6 +217,17 @@ export class ServiceApi extends PlatformApi {
 
 const needsUser = (operation: string) =>
   new NotLoggedInError(`${operation}: the call needs a user, and sso.api has none. Use req.sso2.api`)
+
+/** Returns the response body for an error. If the body repeats the token, in any encoding, the token is masked. */
+function parseBody({ text }: Answer, token: string): unknown {
+  const forms = [token, encodeURIComponent(token), Buffer.from(token).toString('base64').replaceAll('=', '')]
+  const mask = (said: string) => forms.reduce((masked, form) => masked.replaceAll(form, '***'), said)
+  try {
+    return JSON.parse(mask(JSON.stringify(parseForeignJson(text)))) // parsed and written again, so that no escape hides the token
+  } catch {
+    return mask(text).slice(0, 500)
+  }
+}
 
 function check<T>(operation: string, answer: Answer, schema: z.ZodType<T>): T {
   const result = schema.safeParse(readJson(operation, answer))

@@ -80,7 +80,7 @@ export interface MarketplaceGroup {
 export interface Administrator {
   /** Name of the administrator group. */
   group: string
-  /** Time of creation: `YYYY-MM-DDThh:mm:ss`, without a zone. `createdAt()` converts the time to a `Date`. */
+  /** Time of creation: `YYYY-MM-DDThh:mm:ss`, in the platform's own time, without a zone. */
   created: string
   /** Account ID: the same in all entries of an administrator. */
   account_id: string
@@ -118,7 +118,7 @@ export interface AdministratorAccount {
   readonly name: string
   /** E-mail address. */
   readonly contact_email: string
-  /** `created` of the first entry: `YYYY-MM-DDThh:mm:ss`, without a zone. `createdAt()` converts the time to a `Date`. */
+  /** `created` of the first entry: `YYYY-MM-DDThh:mm:ss`, in the platform's own time, without a zone. */
   readonly created: string
   /** Names of the groups, in the platform's order. */
   readonly groups: string[]
@@ -133,45 +133,4 @@ export function byAccount(entries: readonly Administrator[]): AdministratorAccou
     else accounts.set(account_id, { account_id, name, contact_email, created, groups: [group] })
   }
   return [...accounts.values()]
-}
-
-/** A year of four digits, without the early years that `Intl` writes with fewer digits. */
-const YEAR = /^(19|[2-9])/
-
-/**
- * Converts a `created` such as `2024-05-06T07:08:09` to a `Date`.
- * If a clock change skips or repeats the time, the offset before the change counts.
- * @param created the text that the platform sent
- * @param timeZone IANA name of the zone of the platform's clock, for example `Europe/Stockholm` or `UTC`. Ask the platform team
- * @throws {TypeError} if the text is no such time, the year is before 1900, or the zone is unknown
- */
-export function createdAt(created: string, timeZone: string): Date {
-  const wall = wallTime(created)
-  const offset = offsetOf(timeZone)
-  const before = wall - offset(wall - 86_400_000)
-  const candidates = [before, wall - offset(before)]
-  return new Date(candidates.find((moment) => moment + offset(moment) === wall) ?? before)
-}
-
-/** Reads a wall clock time as if its zone were UTC. @returns milliseconds since 1970 */
-function wallTime(created: unknown): number {
-  const moment = typeof created === 'string' && YEAR.test(created) ? Date.parse(`${created}Z`) : Number.NaN
-  if (Number.isNaN(moment) || new Date(moment).toISOString() !== `${created}.000Z`)
-    throw new TypeError('createdAt: created must be a time such as 2024-05-06T07:08:09')
-  return moment
-}
-
-/** Returns a function that gives the offset of a zone from UTC at a moment, in milliseconds. */
-function offsetOf(timeZone: string): (moment: number) => number {
-  let format: Intl.DateTimeFormat
-  try {
-    if (typeof timeZone !== 'string') throw new RangeError()
-    format = new Intl.DateTimeFormat('en-GB', { timeZone, dateStyle: 'short', timeStyle: 'medium', hourCycle: 'h23' })
-  } catch {
-    throw new TypeError('createdAt: timeZone must be a zone such as Europe/Stockholm or UTC')
-  }
-  return (moment) => {
-    const [, day, month, year, time] = /(\d\d)\/(\d\d)\/(\d{4}), (.+)/.exec(format.format(moment)) ?? []
-    return Date.parse(`${year}-${month}-${day}T${time}Z`) - Math.floor(moment / 1000) * 1000
-  }
 }

@@ -5,7 +5,7 @@ import { PlatformApiError, Sso2ResponseError, Sso2UnavailableError } from '../er
 import { readJsonObject } from '../protocol/json'
 import { ownValue } from '../protocol/token'
 import { type Call, readJson, sendCall } from './http'
-import type { AccessTokenSource } from './rest-call'
+import type { AccessTokenSource } from './platform-api'
 
 /**
  * An access token: a text, the response of the token endpoint (`expires_in` in seconds from now), or an object with `expiresAt` in whole

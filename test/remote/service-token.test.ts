@@ -78,14 +78,6 @@ test.each([
   },
 )
 
-test('a call does not wait for a slow token beyond its bound; the next one uses what came meanwhile', async () => {
-  emulator.faults.add({ operation: 'token', kind: 'slow', ms: 500, times: 1 })
-  expect(await failure(api.marketplaceGroups({ timeoutMs: 100 }))).toMatchObject({ timedOut: true })
-  expect(count('marketplace')).toBe(0)
-  expect(await api.marketplaceGroups()).toHaveLength(2)
-  expect(counts()).toEqual([1, 1])
-})
-
 test.each([
   ['administrators', () => api.administrators()],
   ['administratorsByAccount', () => api.administratorsByAccount()],

@@ -1,6 +1,6 @@
 /** The access token of the user, for `req.sso2.api`. A status check renews a token that has expired, or that the REST API has refused. */
 import { ageOf, isLoggedIn } from '../../decide/record'
-import type { AccessTokenSource } from '../../remote/rest-call'
+import type { AccessTokenSource } from '../../remote/platform-api'
 import type { Context } from '../context'
 import { visit } from './visit'
 
