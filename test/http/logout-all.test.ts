@@ -68,3 +68,17 @@ test.each<[what: string, keeping: Keeping, begin: () => unknown, again?: () => u
   await expectPhoneOut(phone, laptop)
   expect(new Set(accountsLoggedOut())).toEqual(new Set(['account-ada']))
 })
+
+test('logout of all: a slow status check before it, and the retry comes first → Logout all is sent once', async () => {
+  setup = await startPausableSetup({ holdsAnswers: true })
+  const browser = await setup.loggedInBrowser()
+  setup.emulator.clock.advance(361)
+  const held = setup.answers.close()
+  const logout = post(browser, '/logout-all')
+  await held.arrived
+  setup.emulator.clock.advance(8)
+  await eventually(async () => accountsLoggedOut().length > 0)
+  held.open()
+  expect((await logout).json).toEqual({ status: 'none', logout: 'confirmed' })
+  expect(accountsLoggedOut()).toEqual(['account-ada'])
+})

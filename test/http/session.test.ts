@@ -142,6 +142,13 @@ describe('how long a session lives', () => {
       await eventually(isWhole)
     }
   })
+
+  test('its usual time, if the page sets maxAge to NaN, and Redis does not count as away', async () => {
+    const browser = await loggedInBrowser(setup)
+    await ask(browser, '/put/a?maxAge=soon')
+    expect((await ask(browser, '/')).json).toMatchObject({ status: 'loggedin', saved: 'a' })
+    expect((await setup.morning.sso.health()).store).toBe('ok')
+  })
 })
 
 test.each([
