@@ -1,6 +1,5 @@
-import { type Behaviour, outcomeOf } from '../support/faulty-server'
+import type { Behaviour } from '../support/faulty-server'
 import { isSignedWith } from '../support/oracle'
-import { fakeClock } from './fake-clock'
 import { device, says, tokenWith, useScenes } from './sso-scene'
 
 /* Which of the client's secrets signs: the first, until the SSO system shows that it takes another one. */
@@ -55,15 +54,4 @@ test('what a browser brings changes nothing', () => {
   const token = tokenWith({ sid: 's', sts: null, at: null, err: 'invalid_token' }, next)
   expect(client.readLanding(token).err).toBe('invalid_token')
   expect(client.secretInUse).toBe(0)
-})
-
-test('both tries together have the time of one', async () => {
-  const { pass, expectSilence } = fakeClock()
-  expectSilence()
-  server.become((res, seen, count) => (count === 1 ? setTimeout(() => takes(next)(res, seen, count), 400) : undefined))
-  const outcome = outcomeOf(ask())
-  await pass(1999)
-  expect([outcome(), asked()]).toEqual([undefined, [0, 1]])
-  await pass(1)
-  expect(outcome()).toMatchObject({ code: 'ERR_SSO2_UNAVAILABLE', timedOut: true })
 })

@@ -55,9 +55,6 @@ async function server(behave: Behaviour) {
   return made
 }
 
-const redirects = (front: IdentifyHealth, count: number) => {
-  for (let redirect = 0; redirect < count; redirect += 1) front.noteRedirect()
-}
 const count = (operation: string) => emulator.calls({ operation }).length
 const counts = () => [count('sessionstatus'), count('identify')]
 const breakIdentify = () => emulator.faults.add({ operation: 'identify', kind: 'status', code: 503 })
@@ -65,32 +62,15 @@ const hangIdentify = () => {
   emulator.faults.add({ operation: 'identify', kind: 'hang' })
   clock.expectSilence()
 }
-/** So many visitors a second until none is redirected any more. @returns for how long they were, in milliseconds */
-async function untilSpared(front: IdentifyHealth, perSecond: number) {
-  const pauseMs = Math.max(50, 1000 / perSecond)
-  for (let passed = 0; passed < 20_000; passed += pauseMs) {
-    if (!front.isAvailable) return passed
-    redirects(front, Math.max(1, perSecond / 20))
-    await clock.pass(pauseMs)
-  }
-  return Number.POSITIVE_INFINITY
-}
-
-/* When no visitor is sent any more. */
-
 const outages = [
   { how: 'answers 503', begin: breakIdentify, withinMs: 3500 },
   { how: 'never answers', begin: hangIdentify, withinMs: 6000 },
 ]
-const rates = [0.2, 200].map((perSecond) => ({ perSecond }))
-const cases = outages.flatMap((outage) => rates.map((rate) => ({ ...outage, ...rate })))
-test.each(cases)('an Identify that $how gets no visitor after $withinMs ms, at $perSecond a second', async (one) => {
-  const { begin, perSecond, withinMs } = one
+test.each(outages)('an Identify that $how gets no visitor after $withinMs ms', async ({ begin, withinMs }) => {
   const { front, client } = channel()
   begin()
-  if (perSecond < 1) front.noteRedirect()
-  const spared = perSecond < 1 ? clock.until(() => !front.isAvailable, 9000) : untilSpared(front, perSecond)
-  expect(await spared).toBeLessThanOrEqual(withinMs)
+  front.noteRedirect()
+  expect(await clock.until(() => !front.isAvailable, 9000)).toBeLessThanOrEqual(withinMs)
   expect(client.isAvailable).toBe(true)
 })
 
@@ -168,8 +148,6 @@ test('the whole SSO system is down → no browser passes', async () => {
   expect([front.isAvailable, front.mayRedirect]).toEqual([false, false])
 })
 
-/* What Identify has to do. */
-
 const isOther =
   /Identify redirects to https:\/\/status\.example\/, but the landing page of this site is http:\/\/morning.*admin portal/
 const to =
@@ -181,14 +159,11 @@ test.each<[name: string, line: RegExp, behave: Behaviour]>([
   ['shows a page', /failed: Identify does not lead on \(HTTP 200\).*SSO2_URL/s, (res) => res.end('<p>Back soon.')],
   ['refuses the client', /HTTP 400.*SSO2_CLIENT_ID.*enabled for SSO2/s, (res) => res.writeHead(400).end()],
   ['leads to another site', isOther, to('https://status.example/?x=1')],
-  ['leads here with a bad token', /malformed/, to(`${landingUrl}?t=a.b.c`)],
-  ['never answers', /identify failed: no answer within 500 ms/, () => {}],
-])('an Identify that %s is none, and the operator is told so once', async (name, line, behave) => {
-  if (name === 'never answers') clock.expectSilence()
+])('an Identify that %s is none, and the operator is told so once', async (_name, line, behave) => {
   const { url: ssoUrl, seen } = await server(behave)
   const { front } = channel(ssoUrl)
-  await lookedAt(front)
-  await clock.pass(2500)
+  front.noteRedirect()
+  await clock.pass(5700)
   expect(front.isAvailable).toBe(false)
   expect(lines).toEqual([expect.stringMatching(line)])
   const probe = seen.find(({ method }) => method === 'GET')

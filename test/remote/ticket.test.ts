@@ -3,9 +3,9 @@ import { formExchange, readGrant } from '../../lib/remote/ticket'
 import { type Behaviour, failure, json, useFaultyServer } from '../support/faulty-server'
 
 const server = useFaultyServer()
-const exchange = async (ticketExchange: object, ticket = 'T', more: object = {}) => {
+const exchange = async (ticketExchange: object, ticket = 'T') => {
   const options = { tokenUrl: server.url, clientId: 'site', clientSecret: () => 'pass', ticketExchange }
-  return formExchange(options as never)(ticket, { sid: 's', ...more })
+  return formExchange(options as never)(ticket, { sid: 's' })
 }
 
 test.each([
@@ -28,12 +28,9 @@ test.each([400, 503])('a ticket is never sent twice: HTTP %i', async (status) =>
   expect(server.seen).toHaveLength(1)
 })
 
-const reasons = ['invalid_request', 'invalid_client', 'invalid_grant']
 test.each<[object, string]>([
-  ...reasons.map((error): [object, string] => [{ error }, `: ${error}`]),
+  [{ error: 'invalid_grant' }, ': invalid_grant'],
   [{ error: 'T is no ticket' }, ''],
-  [{ error_description: 'invalid_grant' }, ''],
-  [['invalid_grant'], ''],
 ])('of a refusal with %p the operator reads the reason, where it is one that RFC 6749 names', async (said, reason) => {
   server.become((res) => json(res, 400, said))
   const message = `token: the token endpoint refused${reason} (HTTP 400)`
@@ -43,8 +40,6 @@ test.each<[object, string]>([
 test.each<[what: string, behave: Behaviour, fields: object]>([
   ['a cut connection', (res) => res.destroy(), unavailable],
   ['a page', (res) => res.end('<html>'), noToken],
-  ['a redirect', (res) => res.writeHead(307, { location: '/elsewhere' }).end(), noToken],
-  ['more than a token can be', (res) => json(res, 200, { access_token: 'a'.repeat(70_000) }), noToken],
 ])('a ticket is never sent twice: %s', async (_what, behave, fields) => {
   server.become(behave)
   const error = await failure(exchange({}, 'ticket-of-the-test'))
@@ -63,7 +58,7 @@ test.each([
   expect([grant.token(), grant.expiresAt]).toEqual(['a-token', expiresAt])
 })
 
-test.each([' ', 'soon', null, {}, Number.NaN, -1, 2 ** 53])(
+test.each(['soon', null, -1, 2 ** 53])(
   'a token whose end of life is %p is a token all the same, its end unknown',
   (value) => {
     for (const own of [
