@@ -10,6 +10,7 @@ import { loggerTo } from '../support/log-lines'
 import { startRedis } from '../support/redis'
 import { ada, eventually, logIn, sessionIdOf, view } from '../support/setup'
 import { loggedInBrowserAt, type RunningSite, startSite } from '../support/site'
+import { timed } from '../support/wait'
 
 /* What users see, and the log says, where Redis serves only a part: a user with few permissions, and one of three masters away. */
 
@@ -94,5 +95,13 @@ describe('one of three masters stops and stays silent', () => {
     expect(about).toEqual([
       expect.stringMatching(/Redis does not work.*Only users with data on this master are affected/),
     ])
+  })
+
+  test('the master is back → all users are served within 5 s', async () => {
+    running.masters[1]?.resume()
+    const [, ms] = await timed(() =>
+      eventually(async () => (await Promise.all(members.map(statusOf))).every((one) => one === 'loggedin')),
+    )
+    expect(ms).toBeLessThan(5300)
   })
 })

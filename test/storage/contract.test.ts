@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { MemoryKv } from '../../lib/storage/memory-kv'
 import { eventually, pause } from '../support/wait'
 import { allStores, atOnce, useStore } from './stores'
 
@@ -142,21 +141,4 @@ describe.each(allStores)('in %s', (_name, open) => {
     await kv().removeMembers(set, ['middle', 'none'])
     expect(await kv().members(set, 9)).toEqual(['early', 'late'])
   })
-
-  test('a store that works is available, and has no failure', async () => {
-    await kv().probe()
-    expect([kv().isAvailable, kv().failure]).toEqual([true, undefined])
-  })
-})
-
-test('in memory a value lives by the clock of the site', async () => {
-  let now = 0
-  const kv = new MemoryKv(() => now)
-  await kv.set('a', '1', 10)
-  now += 9000
-  await kv.expire('a', 10)
-  now += 9000
-  expect(await kv.get('a')).toBe('1')
-  now += 1000
-  expect(await kv.get('a')).toBeNull()
 })

@@ -2,11 +2,16 @@ jest.unmock('../../lib/deadline')
 
 import { once } from 'node:events'
 import { type Cluster, Redis } from 'ioredis'
+import { Cluster as NewerCluster, Redis as NewerRedis } from 'ioredis6'
+import { redisFindings } from '../../lib/cli/doctor-redis'
 import { Log } from '../../lib/log/log'
 import { openStore } from '../../lib/storage/open-store'
 import { openRedis } from '../../lib/storage/redis-connection'
+import { startCluster } from '../support/cluster'
 import { loggerTo } from '../support/log-lines'
 import { startRedis, type TestRedis } from '../support/redis'
+import { ada, healthWithStore, logIn, redisUrl, view } from '../support/setup'
+import { startSite } from '../support/site'
 import { eventually, untilAnswered } from '../support/wait'
 
 /* How a store is opened and watched. */
@@ -58,18 +63,6 @@ test('a client of our own ends with the store, and one of the site stays', async
   expect(admin.status).toBe('ready')
 })
 
-test('a user of Redis may be limited to the keys of its site', async () => {
-  await admin.call('ACL', 'SETUSER', 'site', 'on', '>a-password', 'resetkeys', '~opening:*', '+@all')
-  const { kv, lines } = opened(redis.url.replace('redis://', 'redis://site:a-password@'))
-  const read = await untilAnswered(async () => {
-    await kv.probe()
-    return Promise.all(Array.from({ length: 10 }, (_, index) => kv.mget([`opening:${index}`])))
-  })
-  const ofLateness = /no answer in time|responds again/ // of a busy machine
-  expect([read, lines.filter((line) => !ofLateness.test(line))]).toEqual([Array(10).fill([null]), []])
-  await kv.close()
-})
-
 test('many sites share a client without a warning, and leave no listener behind', async () => {
   const warnings: unknown[] = []
   const note = (warning: unknown) => warnings.push(warning)
@@ -97,4 +90,40 @@ test('a client of the site without a listener for errors prints nothing while Re
   printed.mockRestore()
   client.disconnect()
   await kv.close()
+})
+
+/* A site installs the newest ioredis for its own client, which is another one than this package brings. */
+
+test('a client of ioredis 6: login, check and logout work', async () => {
+  const client = new NewerRedis(redisUrl())
+  const setup = await startSite({ options: { redis: client } })
+  try {
+    await healthWithStore(setup.sso)
+    const browser = setup.browser()
+    await eventually(async () => view(await browser.visit(`${setup.url}/`)).status === 'anon')
+    await logIn(browser, setup, ada)
+    setup.emulator.clock.advance(361)
+    expect(view(await browser.visit(`${setup.url}/account`))).toMatchObject({ status: 'loggedin', username: 'ada' })
+    expect(view(await browser.submit(`${setup.url}/logout`, { return_to: '/' })).status).toBe('anon')
+  } finally {
+    await setup.close()
+    client.disconnect()
+  }
+})
+
+test('a Cluster of ioredis 6: the doctor looks at each of its masters', async () => {
+  const cluster = await startCluster()
+  const client = new NewerCluster(cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port })))
+  try {
+    await once(client, 'ready')
+    const admin = new Redis(cluster.masters[2]?.url ?? '')
+    await admin.config('SET', 'maxmemory', '64mb', 'maxmemory-policy', 'allkeys-lru')
+    admin.disconnect()
+    const findings = []
+    for await (const { state } of redisFindings(client as unknown as Cluster)) findings.push(state)
+    expect(findings).toEqual(['ok', 'ok', 'ok', 'ok', 'ok', 'wrong'])
+  } finally {
+    client.disconnect()
+    await cluster.stop()
+  }
 })

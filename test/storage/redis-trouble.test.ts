@@ -5,11 +5,14 @@ import { Redis } from 'ioredis'
 import { Log } from '../../lib/log/log'
 import type { Kv } from '../../lib/storage/kv'
 import { openStore } from '../../lib/storage/open-store'
+import { openRedis } from '../../lib/storage/redis-connection'
+import { redisKv } from '../../lib/storage/redis-kv'
 import { makeCertificate } from '../support/certificate'
+import { startRedisFront } from '../support/front'
 import { loggerTo } from '../support/log-lines'
 import { freePort } from '../support/ports'
 import { startRedis, type TestRedis } from '../support/redis'
-import { eventually, pause, untilAnswered } from '../support/wait'
+import { eventually, pause, timed, untilAnswered } from '../support/wait'
 
 /* A Redis that is set up wrongly: the store stays unavailable, and the log says what to change. */
 
@@ -149,17 +152,19 @@ test('TLS: the line names the scheme that is wrong, and NODE_EXTRA_CA_CERTS for 
   }
 })
 
-test('a Redis that is full: the log says so, and that it takes writes again', async () => {
-  const store = opened(server.url)
-  await untilAnswered(() => store.kv.probe())
-  await admin.config('SET', 'maxmemory', '1')
-  await expect(store.kv.probe()).rejects.toMatchObject({ operation: 'store' })
-  expect(await untilAnswered(() => store.kv.mget(['none']))).toEqual([null])
-  expect(store.kv.failure).toBe('writes refused: OOM')
-  await admin.config('SET', 'maxmemory', '0')
-  await eventually(async () => store.lines.length > 1)
-  expect(store.lines).toEqual([
-    expect.stringContaining('writes refused: OOM'),
-    'express-sso2: Redis takes writes again.',
-  ])
+test.each([
+  ['of our own', (port: number) => openRedis(`redis://127.0.0.1:${port}`)],
+  ['that was passed in with socketTimeout', (port: number) => new Redis(port, { socketTimeout: 1000 })],
+])('a connection goes silent → a client %s has another one within 5 s', async (_name, open) => {
+  const front = await startRedisFront(server.port)
+  const client = open(front.port)
+  const kv = redisKv(client, true)
+  await untilAnswered(() => kv.mget(['a'])) // the first of all connects as well
+  front.silence()
+  const [, ms] = await timed(() => untilAnswered(() => kv.mget(['a'])))
+  expect(ms).toBeLessThan(5300)
+  expect(kv.isAvailable).toBe(true)
+  await kv.close()
+  client.disconnect()
+  await front.down()
 })

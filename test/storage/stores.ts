@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import type { EpochMs } from '../../lib/protocol/claims'
 import { AccountIndex } from '../../lib/storage/account-index'
 import type { Kv } from '../../lib/storage/kv'
 import { Locks } from '../../lib/storage/locks'
@@ -84,6 +83,3 @@ export function siteOver(kv: Kv, keys: Buffer[] = [KEY], prefix = `${randomUUID(
 /** So many at once. @returns the answers */
 export const atOnce = <T>(count: number, run: (index: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, index) => run(index)))
-
-/** Now, in milliseconds. */
-export const nowMs = (): EpochMs => Date.now()

@@ -1,0 +1,265 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Gone, LoginRecord } from '../../lib/decide/record'
+import { accountName } from '../../lib/storage/account-index'
+import { MemoryKv } from '../../lib/storage/memory-kv'
+import type { PendingLogout } from '../../lib/storage/pending-logouts'
+import { seal, shortHash, unseal } from '../../lib/storage/site-store'
+import { hold } from '../support/turnstile'
+import { atOnce, KEY, NOW, OTHER_KEY, siteOver, stores, type TestSite, useStore } from './stores'
+
+/* What a site keeps, in Redis and in memory: records and data of sessions, the sessions of an account, pending logouts, locks of logins. */
+
+const record: LoginRecord = {
+  v: 1,
+  status: 'loggedin',
+  since: NOW,
+  checkedAt: NOW,
+  startedAt: NOW * 1000,
+  sidHash: 'a-sid-hash',
+  sealed: '',
+  user: { accountId: 'ada' },
+}
+const later: LoginRecord = { ...record, checkedAt: NOW + 9 }
+const LIVES = { record: 60, data: 60 }
+const GONE: Gone = { next: 'next-key', sidHash: 'a-sid-hash', account: 'an-account' }
+
+const logout: PendingLogout = {
+  sid: 'the-sid',
+  scope: 'session',
+  accountId: 'ada',
+  since: NOW,
+  ipa: '192.0.2.1',
+  uas: 'a browser',
+}
+const ID = shortHash(logout.sid)
+
+const ACCOUNT = accountName('ada')
+
+/** A login that says how often it ran. */
+function login(ms = 0) {
+  const state = { runs: 0 }
+  const run = async () => {
+    state.runs += 1
+    await sleep(ms)
+    return { ok: true, run: state.runs }
+  }
+  return { state, run }
+}
+const isFinal = () => true
+
+describe.each(stores)('in %s', (_name, open) => {
+  const store = useStore(open)
+  let site: TestSite
+  let key: string
+  beforeEach(() => {
+    site = store.site()
+    key = randomUUID()
+  })
+  /** Another process of the same site. */
+  const other = () => store.site([KEY], site.prefix)
+  const begin = async () => {
+    await site.records.saveData(key, 'data', 60, true)
+    await site.records.begin(key, record, 60)
+  }
+
+  test('a session that has begun is read with its record and its data, and its record alone', async () => {
+    await begin()
+    const entry = { state: 'live', record }
+    expect(await site.records.read(key)).toEqual({ entry, data: 'data' })
+    expect(await site.records.readEntry(key)).toEqual(entry)
+  })
+
+  test('the record of a live session is updated, and that of no other', async () => {
+    expect(await site.records.update(key, later, LIVES)).toBe(false)
+    await begin()
+    expect(await site.records.update(key, later, LIVES)).toBe(true)
+    expect(await site.records.readEntry(key)).toEqual({ state: 'live', record: later })
+  })
+
+  test('a late write restores neither record nor data of a session that has ended, not even after the marker', async () => {
+    await begin()
+    await site.records.end(key, GONE)
+    const late = async () => [
+      await site.records.update(key, later, LIVES),
+      await site.records.empty(key, 60),
+      await site.records.saveData(key, 'late', 60, false),
+    ]
+    expect(await late()).toEqual([false, false, false])
+    await store.kv().del(`${site.prefix}sso2:{${key}}`)
+    expect(await late()).toEqual([false, false, false])
+    expect(await site.records.read(key)).toEqual({ entry: { state: 'none' }, data: null })
+  })
+
+  test('an emptied record keeps the data of its session, which can still be saved', async () => {
+    await begin()
+    expect(await site.records.empty(key, 60)).toBe(true)
+    expect(await site.records.saveData(key, 'a basket', 60, false)).toBe(true)
+    expect(await site.records.read(key)).toEqual({ entry: { state: 'empty' }, data: 'a basket' })
+  })
+
+  test('secrets are read with any of the keys, and with no other', () => {
+    const secrets = { sid: 'the-sid', accessToken: 'the-token' }
+    const sealed = { ...record, sealed: site.records.seal(secrets) }
+    expect(sealed.sealed).not.toContain('the-')
+    expect(site.records.open(sealed)).toEqual(secrets)
+    expect(store.site([OTHER_KEY, KEY]).records.open(sealed)).toEqual(secrets)
+    expect(store.site([OTHER_KEY]).records.open(sealed)).toBeUndefined()
+  })
+
+  const session = (index: number) => ({ key: `k${index}`, sidHash: `s${index}` })
+
+  test('the sessions of an account are listed, and those of another are not', async () => {
+    await site.accounts.add(ACCOUNT, session(1), 10)
+    await site.accounts.add(ACCOUNT, session(2), 20)
+    await site.accounts.add(accountName('grace'), session(3), 30)
+    expect(await site.accounts.list(ACCOUNT)).toEqual([session(1), session(2)])
+    await site.accounts.remove(ACCOUNT, [session(1)])
+    await site.accounts.remove(ACCOUNT, [])
+    expect(await site.accounts.list(ACCOUNT)).toEqual([session(2)])
+  })
+
+  test('a logout marks its SSO session, and no other', async () => {
+    await site.accounts.markSession('s')
+    expect(await site.accounts.marks('s', ACCOUNT)).toEqual({ isSessionOut: true, all: undefined })
+    expect(await site.accounts.marks('other', ACCOUNT)).toEqual({ isSessionOut: false, all: undefined })
+  })
+
+  test('a logout of all marks its account: open, then with the time of its confirmation and whose clock it is', async () => {
+    const otherProcess = other()
+    const all = async (process: TestSite) => (await process.accounts.marks('s', ACCOUNT)).all
+    await site.accounts.markAccount(ACCOUNT)
+    expect(await all(otherProcess)).toMatchObject({ told: 'open' })
+    await site.accounts.markAccount(ACCOUNT, 7000)
+    expect(await all(site)).toEqual({ told: 7000, isOwnClock: true })
+    expect(await all(otherProcess)).toEqual({ told: 7000, isOwnClock: false })
+    expect(await otherProcess.accounts.marks('s', accountName('grace'))).toMatchObject({ all: undefined })
+  })
+
+  const dueAt = (now: number) => site.pendingLogouts.due(now, 20)
+
+  test('a logout is found until it is removed', async () => {
+    await site.pendingLogouts.add(logout)
+    expect([await site.pendingLogouts.find(ID), await site.pendingLogouts.has(ID)]).toEqual([logout, true])
+    await site.pendingLogouts.remove(ID)
+    expect([await site.pendingLogouts.find(ID), await site.pendingLogouts.has(ID)]).toEqual([undefined, false])
+    expect(await dueAt(NOW + 9999)).toEqual([])
+  })
+
+  test('a logout is due 8 s after it was added, and later each time that it fails, by at most 120 s', async () => {
+    await site.pendingLogouts.add(logout)
+    expect([await dueAt(NOW + 7), await dueAt(NOW + 8)]).toEqual([[], [ID]])
+    await site.pendingLogouts.postpone(ID, logout, NOW + 10)
+    expect([await dueAt(NOW + 19), await dueAt(NOW + 20)]).toEqual([[], [ID]])
+    await site.pendingLogouts.postpone(ID, logout, NOW + 1000)
+    expect([await dueAt(NOW + 1119), await dueAt(NOW + 1120)]).toEqual([[], [ID]])
+  })
+
+  test('a logout of all of the same SSO session stays one, and a logout of one becomes one of all', async () => {
+    await site.pendingLogouts.add(logout)
+    await site.pendingLogouts.add({ ...logout, scope: 'account' })
+    expect(await site.pendingLogouts.find(ID)).toMatchObject({ scope: 'account' })
+    await site.pendingLogouts.add({ ...logout, accountId: undefined })
+    expect(await site.pendingLogouts.find(ID)).toMatchObject({ scope: 'account', accountId: 'ada' })
+  })
+
+  test('one process takes a round, and another one the next', async () => {
+    const processes = await atOnce(5, async () => other())
+    const taken = await Promise.all(processes.map(({ pendingLogouts }) => pendingLogouts.takeRound()))
+    expect(taken.filter(Boolean)).toHaveLength(1)
+    await processes[0]?.pendingLogouts.endRound()
+    expect(await processes[1]?.pendingLogouts.takeRound()).toBe(true)
+  })
+
+  test('nothing is readable in the store, nor with another secret', async () => {
+    await site.pendingLogouts.add(logout)
+    const value = String(await store.kv().get(`${site.prefix}logout:{${ID}}`))
+    for (const text of [logout.sid, logout.accountId ?? '', logout.ipa, logout.uas]) expect(value).not.toContain(text)
+    const stranger = store.site([OTHER_KEY], site.prefix)
+    expect([await stranger.pendingLogouts.find(ID), await stranger.pendingLogouts.has(ID)]).toEqual([undefined, true])
+  })
+
+  const beginSession = () => store.kv().set(`${site.prefix}sso2:{${key}}`, '{"a":"record"}', 60)
+  const lockKey = () => `${site.prefix}login:{${key}}`
+
+  describe('a login', () => {
+    test('of other credentials is busy meanwhile, and runs afterwards', async () => {
+      await beginSession()
+      const { held, pass } = hold()
+      const first = site.locks.once(key, 'digest', () => pass().then(() => 'done'), isFinal)
+      await held.arrived
+      const { run } = login()
+      for (const { locks } of [site, other()])
+        expect(await locks.once(key, 'another', run, isFinal)).toEqual({ outcome: 'busy' })
+      held.open()
+      await first
+      expect(await other().locks.once(key, 'another', run, isFinal)).toMatchObject({ outcome: 'ran' })
+    })
+
+    test('of a session that has ended does not run', async () => {
+      const { state, run } = login()
+      expect(await site.locks.once(key, 'digest', run, isFinal)).toEqual({ outcome: 'over' })
+      expect(state.runs).toBe(0)
+    })
+
+    test('whose result is not final, or that throws, is not shared with later submits', async () => {
+      await beginSession()
+      const { state, run } = login()
+      await site.locks.once(key, 'digest', run, () => false)
+      const fail = () => Promise.reject(new TypeError('broken'))
+      await expect(site.locks.once(key, 'digest', fail, isFinal)).rejects.toThrow('broken')
+      expect(await other().locks.once(key, 'digest', run, isFinal)).toMatchObject({ outcome: 'ran' })
+      expect(state.runs).toBe(2)
+    })
+
+    test('nothing of its credentials or of its result is readable in the store', async () => {
+      await beginSession()
+      const digest = 'the-digest-of-a-password'
+      const run = async () => {
+        expect(await store.kv().get(lockKey())).not.toContain(digest)
+        return 'the-session-id'
+      }
+      await site.locks.once(key, digest, run, isFinal)
+      const value = String(await store.kv().get(lockKey()))
+      expect([value.includes(digest), value.includes('the-session-id')]).toEqual([false, false])
+    })
+  })
+})
+
+test('what a session became is known for 5 s', async () => {
+  let now = 0
+  const kv = new MemoryKv(() => now)
+  const { records } = siteOver(kv)
+  await records.begin('key', record, 60)
+  await records.end('key', GONE)
+  now = 4900
+  expect(await records.readEntry('key')).toMatchObject({ state: 'gone' })
+  now = 5000
+  expect(await records.readEntry('key')).toEqual({ state: 'none' })
+})
+
+const [newKey, oldKey] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
+
+test('a seal shows nothing of its text, and is another each time', () => {
+  const [one, two] = [seal('the-access-token', [newKey]), seal('the-access-token', [newKey])]
+  expect(one).not.toBe(two)
+  expect(Buffer.from(one, 'base64url').toString('latin1')).not.toContain('access')
+})
+
+test('while secrets are rotated old seals open and new ones use the first key', () => {
+  expect(unseal(seal('text', [oldKey]), [newKey, oldKey])).toBe('text')
+  expect(unseal(seal('text', [newKey, oldKey]), [oldKey])).toBeUndefined()
+})
+
+test('any one bit changed breaks the seal', () => {
+  const bytes = Buffer.from(seal('text', [newKey]), 'base64url')
+  for (let at = 0; at < bytes.length * 8; at += 1) {
+    const changed = Buffer.from(bytes)
+    changed.writeUInt8(changed.readUInt8(at >> 3) ^ (1 << (at & 7)), at >> 3)
+    expect(unseal(changed.toString('base64url'), [newKey])).toBeUndefined()
+  }
+})
+
+test.each(['', 'a', 'garbage', 'A'.repeat(37), '\u0000', '{}'])('the text %j is no seal', (text) => {
+  expect(unseal(text, [newKey])).toBeUndefined()
+})
