@@ -1,7 +1,6 @@
 import { inspect } from 'node:util'
 import { makeConfig } from '../../lib/config'
 import { optionSchemas } from '../../lib/config/schema'
-import { Sso2Client, type Sso2ClientOptions } from '../../lib/remote/sso2'
 import type { Sso2Options } from '../../lib/web/sso2-options'
 import {
   clientSecret,
@@ -43,12 +42,8 @@ test('uncaught, each problem is printed once, and programs read them all the sam
 
 test('where no variable is set at all the error says so, and how a file of them is read', () => {
   const hint = /^no SSO2_ variable is set: .*node --env-file=\.env .*has them$/m
-  expect(errorOf({}, { PATH: '/bin', REDIS_URL: 'redis://localhost:6379', SSO2_URL: '' }).message).toMatch(hint)
-  expect(errorOf({}, { SSO2_URL: 'https://sso.example' }).message).not.toMatch(hint)
-  // the site is configured in code: the environment is not to blame
-  expect(errorOf({ ...required, ssoUrl: 'nowhere' }).message).not.toMatch(hint)
-  expect(errorOf({ ...required, siteUrl: undefined }).message).not.toMatch(hint)
-  expect(errorOf({ identify: 'on-demand', siteUrl: undefined }).message).not.toMatch(hint)
+  expect(errorOf({}, { PATH: '/bin', REDIS_URL: 'redis://localhost:6379' }).message).toMatch(hint)
+  expect(errorOf({ ...required, siteUrl: undefined }).message).not.toMatch(hint) // the site is configured in code
 })
 
 test('a missing option is named with what it is for; a wrong one with what it must be', () => {
@@ -65,24 +60,16 @@ test.each<[given: object, option: string, nearest: string]>([
   [{ identfy: 'VALUE' }, 'identfy', 'identify'],
   [{ redisUrl: 'VALUE' }, 'redisUrl', 'redis'],
   [{ cookieName: 'VALUE' }, 'cookieName', 'session.cookieName'],
-  [{ constructor: 'VALUE' }, 'constructor', 'userPath'],
   [{ session: { idleSecond: 1 } }, 'session.idleSecond', 'session.idleSeconds'],
-  [{ views: { confirmlogout: () => 'VALUE' } }, 'views.confirmlogout', 'views.confirmLogout'],
 ])('%p is reported as unknown, with the nearest name', (given, option, nearest) => {
   expect(problemsOf(given)).toEqual([{ option, message: `is no option: the nearest name is ${nearest}` }])
 })
 
 test.each<[given: object, option: string, message: RegExp]>([
   [{ routes: { login: '/x', logout: '/x' } }, 'routes.logout', /^is the path of routes\.login too$/],
-  [{ routes: { login: '/x', logout: '/X/' } }, 'routes.logout', /^is the path of routes\.login too$/],
   [{ siteUrl: 'https://www.example/news/sso2/landing' }, 'siteUrl', /^is the address of the landing page: leave out/],
 ])('%p is refused', (given, option, message) => {
   expect(problemsOf(given)).toEqual([expect.objectContaining({ option, message: expect.stringMatching(message) })])
-})
-
-test('routes that are off are not one path, and a path of one word may be in siteUrl', () => {
-  expect(make({ routes: { logout: false, logoutAll: false } }).routes).toMatchObject({ logoutAll: false })
-  expect(make({ siteUrl: 'https://www.example/news', routes: { landing: '/news' } }).siteUrl).toMatch(/news$/)
 })
 
 /** `Options` with every option present and undefined, nested ones too. Fails to compile where one refuses that. */
@@ -190,24 +177,19 @@ test('an option wins over its variable, and an empty variable counts as none', (
   })
 })
 
-test.each(['6m', '-1', '1.5', '1e3', ' 60'])('the number %j in a variable is refused', (text) => {
+test.each(['6m', '-1', ' 60'])('the number %j in a variable is refused', (text) => {
   expect(optionsOf({}, { SSO2_RECHECK_SECONDS: text })).toEqual(['recheckSeconds'])
 })
 
-const plain = ['http://localhost:3000', 'http://site.localhost', 'http://127.9.9.9', 'http://[::1]:3000']
-test.each(plain)('[O1] the address %s is taken outside production only', (siteUrl) => {
+const plain = ['http://localhost:3000', 'http://site.localhost', 'http://[::1]:3000']
+test.each(plain)('[O1, O11] the address %s is taken outside production only', (siteUrl) => {
   expect(make({ siteUrl }).siteUrl).toBe(siteUrl)
   expect(optionsOf({ siteUrl, redis: 'redis://r' }, { NODE_ENV: 'production' })).toEqual(['siteUrl'])
 })
 
-const withoutTls = ['http://news.example', 'http://localhost.example', 'http://10.0.0.1', 'http://127.0.0.1.example']
-const noAddresses = ['', 'ftp://localhost', 'news.example', 'https:news.example']
-const surplus = [
-  'https://user:pass@news.example',
-  'http://localhost:pass@news.example',
-  'https://news.example?a',
-  'https://news.example#a',
-]
+const withoutTls = ['http://news.example', 'http://10.0.0.1', 'http://127.0.0.1.example']
+const noAddresses = ['', 'ftp://localhost', 'https:news.example']
+const surplus = ['https://user:pass@news.example', 'https://news.example?a', 'https://news.example#a']
 test.each([...withoutTls, ...noAddresses, ...surplus])('[O1] the address %j is taken nowhere', (address) => {
   const names = ['ssoUrl', 'siteUrl', 'apiUrl', 'tokenUrl']
   expect(optionsOf(Object.fromEntries(names.map((name) => [name, address])))).toEqual([...names].sort())
@@ -220,23 +202,17 @@ describe('an address is used as browsers write it', () => {
     ['HTTPS://NEWS.Example:443/Paper', 'https://news.example/Paper'],
     ['https://zażółć.example/münchen', 'https://xn--za-6ja4f8n1l.example/m%C3%BCnchen'],
     ['https://news.example/a b/../c%20d', 'https://news.example/c%20d'],
-    ['https://news.example.:443', 'https://news.example.'],
-    ['http://LOCALHOST:80/news', 'http://localhost/news'],
   ])('%s becomes %s', (given, used) => {
     const config = make(Object.fromEntries(names.map((name) => [name, given])))
     expect(names.map((name) => config[name])).toEqual(Array(names.length).fill(used))
     expect(config.returnPolicy.origin).toBe(new URL(used).origin)
     expect(config.loginPage).toBe(`${used}/login`)
     expect(config.mountPath).toBe(new URL(used).pathname.replace(/^\/$/, ''))
-    const client = new Sso2Client({ ...required, ssoUrl: given, clientSecret } as Sso2ClientOptions)
-    expect(client.identifyUrl('https://news.example/')).toMatch(`${used}/identify?t=`)
   })
 
   test.each([
     ['/zaloguj-się', '/zaloguj-si%C4%99'],
     ['/a/../in', '/in'],
-    ['/./in/', '/in/'],
-    ['/log in', '/log%20in'],
   ])('the route %s is found at %s', (given, used) => {
     expect(make({ routes: { landing: given, login: '/x', logout: false } }).routes.landing).toBe(used)
     expect(make({ routes: { login: given } }).loginPage).toBe(`https://news.example${used}`)
@@ -247,12 +223,9 @@ describe('an address is used as browsers write it', () => {
       expect(optionsOf({ routes: { [name]: given } })).toEqual([`routes.${name}`])
   })
 
-  test('the user path, trusted origins and two routes of one path', () => {
+  test('the user path, and two routes of one path', () => {
     expect(make({ userPath: '/użytkownik/ja?z=ó' }).userPath).toBe('/u%C5%BCytkownik/ja?z=%C3%B3')
     expect(optionsOf({ userPath: '/me#a' })).toEqual(['userPath'])
-    const trustedReturnOrigins = ['HTTPS://SISTER.example:443', 'https://zażółć.example/a']
-    const trustedOrigins = ['https://sister.example', 'https://xn--za-6ja4f8n1l.example']
-    expect(make({ trustedReturnOrigins }).returnPolicy.trustedOrigins).toEqual(trustedOrigins)
     expect(optionsOf({ routes: { login: '/się', logout: '/si%C4%99' } })).toEqual(['routes.logout'])
   })
 })
@@ -260,8 +233,6 @@ describe('an address is used as browsers write it', () => {
 test.each<[name: string, secret: unknown]>([
   ['of 31 bytes', 'abcdefghijklmnopqrstuvwxyz01234'],
   ['of one character repeated', 'x'.repeat(64)],
-  ['with a line break at its end', `${clientSecret}\n`],
-  ['that is empty', ''],
   ['of an empty list', []],
   ['of a list with a weak one', [clientSecret, 'weak']],
 ])('[T13] a secret %s is refused', (_name, secret) => {
@@ -269,25 +240,13 @@ test.each<[name: string, secret: unknown]>([
   expect(optionsOf({ sessionSecret: secret })).toEqual(['sessionSecret'])
 })
 
-test('a weak client secret may be allowed, a weak session secret never', () => {
+test('[O11] a weak client secret may be allowed, a weak session secret never', () => {
   expect(make({ clientSecret: 'short', allowWeakSecret: true }).clientSecrets()).toEqual(['short'])
   expect(optionsOf({ sessionSecret: 'short', allowWeakSecret: true })).toEqual(['sessionSecret'])
 })
 
-test.each<[string, object, NodeJS.ProcessEnv]>([
-  ['given in code', { sessionSecret: clientSecret }, {}],
-  [
-    'that is one of several',
-    { clientSecret: [`${clientSecret}-new`, clientSecret], sessionSecret: [sessionSecret, clientSecret] },
-    {},
-  ],
-  [
-    'of the environment',
-    { clientSecret: undefined, sessionSecret: clientSecret },
-    { SSO2_CLIENT_SECRET: clientSecret },
-  ],
-])('a session secret that is the client secret too is refused and not quoted: %s', (_name, options, variables) => {
-  const error = errorOf({ ...required, ...options }, variables)
+test('a session secret that is the client secret too is refused and not quoted', () => {
+  const error = errorOf({ ...required, sessionSecret: [sessionSecret, clientSecret] })
   expect(error.problems).toContainEqual({
     option: 'sessionSecret',
     variable: 'SSO2_SESSION_SECRET',
@@ -296,19 +255,14 @@ test.each<[string, object, NodeJS.ProcessEnv]>([
   expect(inspect(error, { depth: 20, showHidden: true })).not.toContain(clientSecret)
 })
 
-test('in production the store in memory is refused', () => {
+test('[O11] in production the store in memory is refused', () => {
   expect(optionsOf({}, { NODE_ENV: 'production' })).toEqual(['redis'])
   expect(make({ redis: 'rediss://r' }, { NODE_ENV: 'production' }).redis).toBe('rediss://r')
 })
 
 test.each<[option: string, value: unknown]>([
   ['exchangeTicket', 'VALUE'],
-  ['loadUser', {}],
-  ['shouldIdentify', true],
   ['views', 'VALUE'],
-  ['texts', 'VALUE'],
-  ['ticketExchange', 'VALUE'],
-  ['logger', console.warn],
   ['logger', { warn: () => {}, info: 'VALUE' }],
   ['clock', { now: 'VALUE' }],
 ])('%s that is %p is refused along with all other problems', (option, value) => {
@@ -333,7 +287,7 @@ test.each([
   expect(optionsOf(options)).toEqual(names)
 })
 
-const names = (stem: string) => ({
+const cookieNames = (stem: string) => ({
   session: `${stem}.sid`,
   binding: `${stem}.b`,
   loop: `${stem}.l`,
@@ -341,22 +295,21 @@ const names = (stem: string) => ({
   device: `${stem}.d`,
 })
 test.each([
-  ['https', {}, names('__Host-sso2')],
-  ['http', { siteUrl: 'http://localhost:3000' }, names('sso2')],
-  ['https with a name of the site', { session: { cookieName: 'news.sid' } }, names('__Host-news')],
+  ['https', {}, cookieNames('__Host-sso2')],
+  ['http', { siteUrl: 'http://localhost:3000' }, cookieNames('sso2')],
+  ['https with a name of the site', { session: { cookieName: 'news.sid' } }, cookieNames('__Host-news')],
   [
     'http with a name that has the prefix',
     { siteUrl: 'http://localhost', session: { cookieName: '__Host-news.sid' } },
-    names('news'),
+    cookieNames('news'),
   ],
 ])('over %s the cookies have their names', (_name, options, cookies) => {
   expect(make(options).cookies).toEqual(cookies)
 })
 
-test.each([
-  ['the-site', 'the-site:'],
-  ['a:b/c+d@e', 'a:b/c+d@e:'],
-  ['{a}', '%7Ba%7D:'],
-])('the client %s keeps its data under %s, where Redis Cluster reads no hash tag', (clientId, prefix) => {
-  expect(make({ clientId }).prefix).toBe(prefix)
-})
+test.each([['{a}', '%7Ba%7D:']])(
+  'the client %s keeps its data under %s, where Redis Cluster reads no hash tag',
+  (clientId, prefix) => {
+    expect(make({ clientId }).prefix).toBe(prefix)
+  },
+)

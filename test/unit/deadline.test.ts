@@ -30,17 +30,3 @@ test('what can be read in two turns when the time is over is in time', async () 
   standStill(40)
   expect(await outcome).toBe('read')
 })
-
-// the reading takes five turns at least, and two more follow: four turns do not depend on how fast this process runs
-test('a process that stood still twice has some turns more to read', async () => {
-  const outcome = withDeadline(
-    sleep(180).then(() => afterTurns(4, 'read')),
-    30,
-    'late',
-  ).catch(() => 'late')
-  for (let time = 0; time < 2; time += 1) {
-    standStill(200)
-    await turn()
-  }
-  expect(await outcome).toBe('read')
-})

@@ -9,49 +9,13 @@ import { errorOf, make, problemsOf, required } from '../support/configuration'
 const SECRET = 'hunter2'
 
 const wrong: [part: string, says: RegExp, addresses: string[]][] = [
-  ['scheme', /^must be an address redis/, [`http://${SECRET}@r`, `redis:/${SECRET}`, `"redis://:${SECRET}@r"`, SECRET]],
-  ['white space', /^must not hold white space/, [`redis://:${SECRET} x@r`, `redis://:${SECRET}@r/0\n`, `redis://r\t`]],
-  [
-    'user name and password',
-    /percent-encoded/,
-    [
-      ...[`redis://:p#${SECRET}/w@r:6379`, `redis://:p/${SECRET}@r`, `redis://:p?${SECRET}@r`],
-      ...[`redis://u:12/${SECRET}@r:6379/0`, `redis://:${SECRET}%@r`, `redis://:${SECRET}%E9@r`],
-    ],
-  ],
-  [
-    'host',
-    /^must have a host/,
-    [
-      ...[`redis://`, `redis:///0`, `redis://:${SECRET}@`, `redis://:${SECRET}@:6379`, `redis://:${SECRET}@r,r2`],
-      ...[`redis://:${SECRET}@[::g]`, 'redis://::1:6379'],
-    ],
-  ],
-  [
-    'port',
-    /^must have a port from 1 to 65535/,
-    [
-      ...[`redis://:${SECRET}@r:76000`, `redis://:${SECRET}@r:0`, `redis://u:${SECRET}`],
-      ...[`redis://:${SECRET}@r:6379,r2:6379`],
-    ],
-  ],
-  [
-    'database',
-    /^must end with the number of a database/,
-    [...['redis://r/sessions', 'redis://r/-1', 'redis://r/1/', 'redis://r/9999999999', `redis://:${SECRET}@r/0x1`]],
-  ],
-  [
-    'parameter or fragment',
-    /^must have no parameter but family/,
-    [
-      ...[
-        'redis://r?stringNumbers=true',
-        'redis://r?family=5',
-        `redis://r/0#${SECRET}`,
-        `redis://r?password=${SECRET}`,
-      ],
-    ],
-  ],
+  ['scheme', /^must be an address redis/, [`http://${SECRET}@r`, `redis:/${SECRET}`, SECRET]],
+  ['white space', /^must not hold white space/, [`redis://:${SECRET} x@r`, `redis://:${SECRET}@r/0\n`]],
+  ['user name and password', /percent-encoded/, [`redis://:p#${SECRET}/w@r:6379`, `redis://:${SECRET}%@r`]],
+  ['host', /^must have a host/, [`redis://:${SECRET}@`, `redis://:${SECRET}@r,r2`, 'redis://::1:6379']],
+  ['port', /^must have a port from 1 to 65535/, [`redis://:${SECRET}@r:76000`, `redis://u:${SECRET}`]],
+  ['database', /^must end with the number of a database/, ['redis://r/sessions', `redis://:${SECRET}@r/0x1`]],
+  ['parameter', /^must have no parameter but family/, ['redis://r?family=5', `redis://r/0?password=${SECRET}`]],
 ]
 
 test.each(wrong)(
@@ -74,9 +38,7 @@ test.each(wrong)(
 
 test.each([
   ['redis://localhost:6379', { host: 'localhost', port: 6379, db: 0, password: null }],
-  ['REDISS://r', { host: 'r', port: 6379, tls: true }],
   ['redis://user:p%23s%2Fs%40%25@127.0.0.1', { username: 'user', password: 'p#s/s@%', host: '127.0.0.1' }],
-  ['redis://:p@ss:w!rd@r', { password: 'p@ss:w!rd', host: 'r' }],
   ['redis://:zażółć@zażółć.example/3', { password: 'zażółć', host: 'xn--za-6ja4f8n1l.example', db: 3 }],
   ['redis://[::1]:6390/2?family=6', { host: '::1', port: 6390, db: 2, family: 6 }],
 ])('%s is read by ioredis as it is meant', (redis, options) => {
@@ -86,21 +48,15 @@ test.each([
 })
 
 const lazy = (options: RedisOptions) => new Redis({ ...options, lazyConnect: true })
-const cluster = (options: object, node: object = {}) =>
-  new Cluster([{ host: '127.0.0.1', port: 1, ...node }], { ...options, lazyConnect: true })
+const cluster = (options: object) => new Cluster([{ host: '127.0.0.1', port: 1 }], { ...options, lazyConnect: true })
 const sentinels = [{ host: '127.0.0.1', port: 1 }]
 
 test.each<[option: string, client: unknown]>([
   ['stringNumbers', lazy({ stringNumbers: true })],
-  ['stringNumbers', cluster({ redisOptions: { stringNumbers: true } })],
   ['replyMapping', new NewerRedis({ replyMapping: 'resp3', lazyConnect: true })],
   ['scaleReads', cluster({ scaleReads: 'slave' })],
-  ['scaleReads', cluster({ scaleReads: ([first]: unknown[]) => first })],
-  ['readOnly', lazy({ readOnly: true })],
   ['role', lazy({ sentinels, name: 'news', role: 'slave' })],
-  ['monitor', lazy({ monitor: true })],
   ['keyPrefix', cluster({ redisOptions: { keyPrefix: 'news:' } })],
-  ['enableAutoPipelining', cluster({ enableAutoPipelining: true })],
 ])('a client with %s is refused by the name of that option', (option, redis) => {
   const says = expect.stringMatching(`^must not be a client with ${option}`)
   expect(problemsOf({ redis })).toEqual([{ option: 'redis', variable: 'REDIS_URL', message: says }])

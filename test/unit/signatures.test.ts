@@ -1,0 +1,210 @@
+import { checkMarker, issuedAtOf, type MarkerState, makeStamp, redirectStart } from '../../lib/decide/binding'
+import { DEVICE_SECONDS, isRecognised, networkOf, normalisedUsername, withDevice } from '../../lib/decide/device'
+import { DOCTOR_HEADER, isDoctorSignature, makeDoctorSignature, siteReport } from '../../lib/decide/doctor-protocol'
+import { type MacKeys, type Purpose, SignedCookie } from '../../lib/decide/signed-cookie'
+import { isLocalAddress } from '../../lib/web/limits'
+import { NOW } from './samples'
+
+/* What a browser, or the doctor, carries with a MAC: the binding, signed cookies, the device cookie, the doctor's mark. */
+
+const keys: MacKeys = [Buffer.alloc(32, 1)]
+
+describe('the binding', () => {
+  const AT = NOW * 1000
+  const cookie = 'abcdefghijklmnopqrst-_'
+  const other = 'abcdefghijklmnopqrst__'
+  const stamp = makeStamp(keys, 'flow', cookie, AT)
+
+  test.each([
+    [-60_001, false],
+    [-60_000, true],
+    [0, true],
+    [300_000, true],
+    [300_001, false],
+  ])('a redirect looked at %i ms after it began: %s', (age, isBound) => {
+    expect(redirectStart(keys, cookie, stamp, AT + age)).toBe(isBound ? AT : undefined)
+  })
+
+  test.each<[what: string, cookie: string, stamp: string | undefined]>([
+    ["another browser's cookie", other, stamp],
+    ['no parameter', cookie, undefined],
+    ['another time', cookie, stamp.replace(/^\d+/, String(AT - 1))],
+    ['a shorter MAC', cookie, stamp.slice(0, -1)],
+    ['another MAC', cookie, stamp.slice(0, 14) + 'A'.repeat(22)],
+    ['a stamp for another purpose', cookie, makeStamp(keys, 'marker', cookie, AT)],
+    ['a stamp of another site', cookie, makeStamp([Buffer.alloc(32, 2)], 'flow', cookie, AT)],
+  ])('%s does not bind', (_what, given, parameter) => {
+    expect(redirectStart(keys, given, parameter, AT)).toBeUndefined()
+  })
+
+  test('no purpose stands in for another', () => {
+    const purposes: Purpose[] = ['flow', 'marker', 'logout', 'loop', 'device', 'doctor']
+    const fits = purposes.map((made) =>
+      purposes.filter((asked) => issuedAtOf(keys, asked, 'x', makeStamp(keys, made, 'x', AT)) !== undefined),
+    )
+    expect(fits).toEqual(purposes.map((purpose) => [purpose]))
+  })
+
+  const marker = makeStamp(keys, 'marker', '', AT)
+  test.each<[what: string, parameter: string | undefined, age: number, state: MarkerState]>([
+    ['of now', marker, 0, 'current'],
+    ['60 s ago', marker, 60_000, 'current'],
+    ['61 s ago', marker, 61_000, 'old'],
+    ['by a process an hour ahead', marker, -3_600_000, 'current'],
+    ['with a changed time', marker.replace(/^\d+/, String(AT - 1)), 0, 'none'],
+    ['of another site', makeStamp([Buffer.alloc(32, 2)], 'marker', '', AT), 0, 'none'],
+    ['for another purpose', makeStamp(keys, 'doctor', '', AT), 0, 'none'],
+    ['that is missing', undefined, 0, 'none'],
+  ])('a marker %s counts as it should', (_what, parameter, age, state) => {
+    expect(checkMarker(keys, parameter, AT + age)).toBe(state)
+  })
+})
+
+describe('a signed cookie', () => {
+  const otherKeys: MacKeys = [Buffer.alloc(32, 2)]
+  interface Name {
+    readonly name: string
+  }
+  const readName = ({ name }: Readonly<Record<string, unknown>>): Name | undefined =>
+    typeof name === 'string' ? { name } : undefined
+  const cookieOf = (by = keys) => new SignedCookie(by, 'logout', readName)
+  const written = cookieOf().write({ name: 'Åse' })
+
+  test('a cookie is read as it was written, and has only characters that a cookie may have', () => {
+    expect(cookieOf().read(written)).toEqual({ name: 'Åse' })
+    expect(written).toMatch(/^[\w-]+\.[\w-]{22}$/)
+  })
+
+  const [, mac = ''] = written.split('.')
+  test.each<[what: string, text: string | undefined]>([
+    ['no cookie', undefined],
+    ['another body', `${Buffer.from('{"name":"ada"}').toString('base64url')}.${mac}`],
+    ['a further part', `${written}.x`],
+    ['a cookie of another site', cookieOf(otherKeys).write({ name: 'a' })],
+    ['a cookie of another purpose', new SignedCookie(keys, 'loop', readName).write({ name: 'a' })],
+    ['a signed value of another form', new SignedCookie(keys, 'logout', readName).write({ named: 1 } as never)],
+  ])('%s is nothing', (_what, text) => {
+    expect(cookieOf().read(text)).toBeUndefined()
+  })
+
+  test('while secrets are rotated an old cookie is read, and a new one has the first secret', () => {
+    expect(cookieOf([...otherKeys, ...keys]).read(written)).toEqual({ name: 'Åse' })
+    expect(cookieOf().read(cookieOf([...otherKeys, ...keys]).write({ name: 'a' }))).toBeUndefined()
+  })
+})
+
+describe('the device cookie, and what login limits count', () => {
+  const cookie = withDevice(keys, undefined, 'ada', NOW)
+
+  test('[F3] a device cookie shows no name, and lasts 180 days', () => {
+    expect(cookie).toMatch(/^\d+\.[\w-]{22}$/)
+    expect(DEVICE_SECONDS).toBe(15_552_000)
+  })
+
+  test.each<[what: string, value: string | undefined, username: string, now: number, found: boolean]>([
+    ['its own name', cookie, 'ada', NOW, true],
+    ['the last second of 180 days', cookie, 'ada', NOW + DEVICE_SECONDS, true],
+    ['later', cookie, 'ada', NOW + DEVICE_SECONDS + 1, false],
+    ['a time long before it was issued', cookie, 'ada', NOW - 61, false],
+    ['another name', cookie, 'grace', NOW, false],
+    ['a name that only looks alike', cookie, '\uff41da', NOW, false],
+    ['a cut cookie', cookie.slice(0, -3), 'ada', NOW, false],
+    ['no cookie', undefined, 'ada', NOW, false],
+  ])('[F3, F13] a device cookie and %s', (_what, value, username, now, found) => {
+    expect(isRecognised(keys, value, username, now)).toBe(found)
+  })
+
+  test('a login replaces the entry of its username, and drops what is no entry', () => {
+    const grace = withDevice(keys, undefined, 'grace', NOW)
+    const twice = withDevice(keys, `unreadable~${cookie}~${grace}`, 'ada', NOW + 5)
+    expect(twice).toBe(`${withDevice(keys, undefined, 'ada', NOW + 5)}~${grace}`)
+  })
+
+  test('a browser keeps the last four usernames, each once', () => {
+    let value: string | undefined
+    for (const name of ['a', 'b', 'c', 'b', 'd', 'e']) value = withDevice(keys, value, name, NOW)
+    const kept = ['a', 'b', 'c', 'd', 'e'].filter((name) => isRecognised(keys, value, name, NOW))
+    expect(kept).toEqual(['b', 'c', 'd', 'e'])
+    expect(value?.split('~')).toHaveLength(4)
+  })
+
+  test.each<[address: string, network: string]>([
+    ['203.0.113.7', '203.0.113.7'],
+    ['2001:db8:1:2345::1', '2001:db8:1:2300'],
+    ['2001:db8::1', '2001:db8:0:0'],
+    ['::1', '0:0:0:0'],
+    ['64:ff9b::192.0.2.1', '64:ff9b:0:0'],
+  ])('[F4] the limits count %s as %s', (address, network) => {
+    expect(networkOf(address)).toBe(network)
+  })
+
+  /** Spellings of one username, by the name. */
+  const spellings: Record<string, string[]> = {
+    grace: [
+      ...['grace', 'GRACE', ' grace\t', 'gr\u00e0ce', 'gra\u0300ce', 'gr\u0101c\u0113', 'gra\u200bce', '\uff27race'],
+      ...['g\u00adrace', '\ufeffgrace\u2060', 'grace\u{e0041}', 'gra\u115fce', '\u3164grace\u{e0000}', 'gra\ufe0fce'],
+    ],
+    eve: ['\u{1d404}ve'],
+    'ada@demo.example': ['ada@demo.example'],
+    '': ['\u200b'],
+  }
+  const names = Object.entries(spellings).flatMap(([normalised, all]) => all.map((name) => [name, normalised] as const))
+  test.each(names)('[F16] the normalised username of %j is %j', (name, normalised) => {
+    expect(normalisedUsername(name)).toBe(normalised)
+  })
+
+  const local = ['127.0.0.1', '10.1.2.3', '172.31.0.1', '192.168.1.1', '100.64.0.1', '169.254.9.9', '0.0.0.0']
+  const local6 = ['::1', '::', 'fd00::1', 'fe80::1', 'fe80::1%eth0', 'febf::1']
+  const others = [
+    '203.0.113.7',
+    '172.32.0.1',
+    '11.0.0.1',
+    '100.128.0.1',
+    '2001:db8::1',
+    'fec0::1',
+    '::2',
+    '64:ff9b::a00:1',
+  ]
+
+  test('addresses of networks of their own are local, and no others', () => {
+    expect([...local, ...local6].filter((address) => !isLocalAddress(address))).toEqual([])
+    expect(others.filter(isLocalAddress)).toEqual([])
+  })
+})
+
+describe('the doctor', () => {
+  const mark = makeDoctorSignature(keys, NOW)
+
+  test.each<[name: string, value: string | undefined, now: number, mayAsk: boolean]>([
+    ['the mark', mark, NOW, true],
+    ['the mark, later', mark, NOW + 61, false],
+    ['the mark of another secret', makeDoctorSignature([Buffer.alloc(32, 2)], NOW), NOW, false],
+    ['a mark for something else', makeStamp(keys, 'marker', '', NOW * 1000), NOW, false],
+  ])('a request with %s may ask: %#', (_name, value, now, mayAsk) => {
+    expect(isDoctorSignature(keys, value, now)).toBe(mayAsk)
+  })
+
+  test('two releases understand each other: the mark binds nothing, and its header has one name', () => {
+    expect(DOCTOR_HEADER).toBe('x-sso2-doctor')
+    expect(mark).toBe(makeStamp(keys, 'doctor', '', NOW * 1000))
+  })
+
+  const report = {
+    clientId: 'the-site',
+    siteUrl: 'https://news.example',
+    sso: 'ok',
+    store: 'unavailable',
+    forwardedFor: '',
+    proxyHeaders: ['via'],
+    trustedHops: 1,
+    hopsTrustedUnseen: 1,
+    isEncrypted: true,
+  }
+
+  test('a report is read whole, and one that says anything else is not', () => {
+    expect(siteReport.parse(report)).toEqual({ ...report, isLocalSocket: false, hasVisitorAddress: true })
+    for (const name of Object.keys(report))
+      expect(siteReport.safeParse({ ...report, [name]: null }).success).toBe(false)
+    expect(siteReport.safeParse({ ...report, sso: 'perhaps' }).success).toBe(false)
+  })
+})
