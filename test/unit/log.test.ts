@@ -1,8 +1,10 @@
 import { Writable } from 'node:stream'
+import fc from 'fast-check'
 import pino from 'pino'
 import winston from 'winston'
 import { Log, type Logger } from '../../lib/log/log'
 import { LOG_LINES, type LogLine } from '../../lib/log/log-lines'
+import { maskSecrets } from '../../lib/log/masking'
 import { eventually } from '../support/wait'
 
 /** A line that says what happened, and the rest of it. */
@@ -48,22 +50,6 @@ test('each cause is told once a minute, and how often it happened meanwhile', ()
     'warn express-sso2: b at 60002 (1 more like it since the last line)',
     'warn express-sso2: a at 120000',
   ])
-})
-
-test('a system that fails and recovers every second is logged twice a minute', () => {
-  const { lines, log } = setup()
-  now = 1_000_000
-  for (let second = 0; second < 60; second += 1) {
-    log.warn('sso:503', line('failing'))
-    now += 500
-    log.over('sso', 'answers again')
-    now += 499
-  }
-  expect(lines).toHaveLength(2)
-  expect(lines.at(-1)).toMatch(/^info/)
-  now += 60_000
-  log.warn('sso:503', line('failing'))
-  expect(lines.at(-1)).toMatch(/^warn .*59 more like it/)
 })
 
 test('a failure is told with its step, what happened, what to look at, and its stack', () => {
@@ -146,4 +132,72 @@ test.each<[name: string, warn: unknown, info: unknown, make: (stream: Writable) 
     { level: warn, text: `express-sso2: something is wrong${REST}` },
     { level: info, text: 'express-sso2: it is over' },
   ])
+})
+
+/* The masking of secrets. */
+
+const token = secret
+const b64 = (text: string) => Buffer.from(text).toString('base64')
+
+test.each<[name: string, printed: string]>([
+  ['as it is', `got ${token}, and more`],
+  ['in JSON', JSON.stringify({ at: token })],
+  ['in an address', `https://api.example/x?at=${encodeURIComponent(token)}&y=1`],
+  ['in hex', Buffer.from(token).toString('hex')],
+  ['in base64 behind two letters', b64(`ab${token}`)],
+  ['cut off', `${token.slice(0, 12)}...`],
+])('a secret is not printed %s', (_name, printed) => {
+  const result = maskSecrets(printed, ['another', token])
+  expect(result).toContain('***')
+  for (const part of [token, token.toUpperCase(), b64(token), Buffer.from(token).toString('hex')])
+    expect(result.toLowerCase()).not.toContain(part.slice(0, 9).toLowerCase())
+})
+
+test.each<[secret: string, printed: string, expected: string]>([
+  ['a.b*c(d)', 'it was a.b*c(d) then', 'it was *** then'],
+  ['ä"b\\c-long', `{"pwd":${JSON.stringify('ä"b\\c-long')}}`, '{"pwd":***}'],
+  ['123456', 'at 1234567 ms', 'at 1234567 ms'],
+  ['a', 'a word of an account', '*** word of an account'],
+])('the secret %j in %j leaves %j', (secret, printed, expected) => {
+  expect(maskSecrets(printed, [secret])).toBe(expected)
+})
+
+test.each<[printed: string, expected: string]>([
+  ['got eyJhbGciOiJIUzI1NiJ9.eyJzaWQiOiJhIn0.c2ln as t', 'got *** as t'],
+  ['authorization: Bearer abc.def-1', 'authorization: *** ***'],
+  ['{"access_token":"abc","expires_in":3600}', '{"access_token":***,"expires_in":3600}'],
+  ['client_secret=abc&code=1', 'client_secret=***&code=***'],
+  ['redis://user:pass@host:6379/0', 'redis://***@host:6379/0'],
+  ['password: hunter2, next', 'password: ***, next'],
+  ['a client-secret-of-the-paper-01', 'a ***'],
+])('what has the shape of a secret is masked, known or not: %j', (printed, expected) => {
+  expect(maskSecrets(printed, [])).toBe(expected)
+})
+
+test.each([
+  'TypeError: Cannot read properties of undefined (reading "account_id")',
+  'clientSecret (SSO2_CLIENT_SECRET) and tokenUrl (SSO2_TOKEN_URL)',
+  'GET https://api.example/v1/me?page=2 answered HTTP 404',
+])('what helps stays: %j', (printed) => {
+  expect(maskSecrets(printed, [token, '123456'])).toBe(printed)
+})
+
+test('no secret gets through, whatever it is made of and whatever stands around it', () => {
+  const secrets = fc.string({ unit: 'binary', minLength: 12, maxLength: 60 })
+  fc.assert(
+    fc.property(secrets, fc.string(), fc.string(), (secret, before, behind) => {
+      const printed = `${before} ${secret} ${encodeURIComponent(Buffer.from(secret).toString())} ${behind}`
+      expect(maskSecrets(printed, [secret]).toLowerCase()).not.toContain(secret.toLowerCase())
+    }),
+  )
+})
+
+const DEMO = 'localhost-3000-demo-secret-not-for-production'
+
+test.each<[secret: string, printed: string]>([
+  [DEMO, 'ssoUrl http://localhost:4000/sso, siteUrl http://localhost:3000, client ID localhost-3000'],
+  ['News24-Example-8443-demo-secret-not-for-production', 'https://news24.example:8443, news24-example-8443'],
+])('the words and host names at the beginning of the secret %j stay', (secret, printed) => {
+  expect(maskSecrets(printed, [secret])).toBe(printed)
+  expect(maskSecrets(`${printed} ${secret} ${encodeURIComponent(secret)} end`, [secret])).toBe(`${printed} *** *** end`)
 })

@@ -34,10 +34,8 @@ test.each<[response: string, token: SessionToken, decision: LoginDecision]>([
 
 test.each<[error: ShownError, claims: object, shown: object]>([
   ['invalid_credentials', { raa: 2 }, { remainingAttempts: 2 }],
-  ['invalid_credentials', { raa: 0 }, { remainingAttempts: 0 }],
   ['account_frozen', { frf: 300 }, { frozenForSeconds: 300 }],
   ['account_not_active', {}, {}],
-  ['invalid_otp', {}, {}],
   ['session_already_logged_in_on_another_account', { sts: 'loggedin' }, {}],
 ])('Authenticate answers with the error %s and %j, which the form shows with %j', (error, claims, shown) => {
   expect(decideLogin(failed(error, claims))).toStrictEqual({ action: 'show_error', error, ...shown })
@@ -60,7 +58,6 @@ test.each<[err: SessionToken['err'], raa: number | undefined, result: AttemptRes
   ['invalid_credentials', undefined, { outcome: 'wrong_password', left: undefined }],
   ['invalid_otp', undefined, { outcome: 'wrong_password', left: undefined }],
   ['account_frozen', undefined, { outcome: 'refused' }],
-  ['session_terminated', undefined, { outcome: 'not_judged' }],
   ['invalid_token', undefined, { outcome: 'not_judged' }],
 ])('an Authenticate response with the error %p and %p attempts left is an attempt that was %j', (err, raa, result) => {
   expect(attemptResultOf({ err, raa })).toEqual(result)
@@ -90,9 +87,7 @@ test.each<[failure: Failure, code: string, values: object]>([
   [{ error: 'account_frozen', frozenForSeconds: 5401 }, 'account_frozen_hours', { hours: 2 }],
   [{ error: 'too_many_attempts' }, 'too_many_attempts', {}],
   [{ error: 'too_many_attempts', retryAfterSeconds: 91 }, 'too_many_attempts_minutes', { minutes: 2 }],
-  [{ error: 'too_many_attempts', retryAfterSeconds: 5401 }, 'too_many_attempts_hours', { hours: 2 }],
   [{ error: 'unavailable' }, 'unavailable_form', {}],
-  [{ error: 'login_failed' }, 'login_failed', {}],
 ])('%p is told with %s %p', (failure, code, values) => {
   expect(failureMessages({ ok: false, ...failure })).toEqual([{ code, values }])
   expect(isTextCode(code)).toBe(true)
@@ -112,13 +107,6 @@ test.each<[what: string, failure: Failure, attempts: number, told: Failure, code
     0,
     { error: 'invalid_credentials', remainingAttempts: 0, retryAfterSeconds: 880 },
     ['invalid_credentials', 'too_many_attempts_minutes'],
-  ],
-  [
-    'the site accepts no more, and the platform has reported no number',
-    { error: 'invalid_otp' },
-    0,
-    { error: 'invalid_otp', retryAfterSeconds: 880 },
-    ['invalid_otp', 'too_many_attempts_minutes'],
   ],
 ])('a failed login tells what the site will let pass: %s', (_what, failure, attempts, told, codes) => {
   const left = { attempts, seconds: attempts === 0 ? 880 : 0 }
