@@ -1,13 +1,6 @@
 import { TOLD_SECONDS } from '../../lib/decide/logout-mark'
 import type { Browser } from '../support/agent'
-import {
-  document,
-  hop,
-  type Keeping,
-  type PausableOptions,
-  type PausableSetup,
-  startPausableSetup,
-} from '../support/pausable-setup'
+import { document, hop, type Keeping, type PausableSetup, startPausableSetup } from '../support/pausable-setup'
 import { useRedis } from '../support/redis'
 import { ada, loggedInBrowser, logInAtLast, present, resumeStore, view } from '../support/setup'
 import { expectLoginWorks, expectNoUser, expectOver, loginsAtSso } from '../support/signed-out'
@@ -21,8 +14,8 @@ const redis = useRedis()
 let setup: PausableSetup
 afterEach(() => setup.close())
 
-const start = async (keeping: Keeping = 'Redis', before?: PausableOptions['before']) => {
-  setup = await startPausableSetup({ keeping, site: { redis: redis.url() }, ...(before ? { before } : {}) })
+const start = async (keeping: Keeping = 'Redis') => {
+  setup = await startPausableSetup({ keeping, site: { redis: redis.url() } })
 }
 const post = (browser: Browser) => browser.fetchJson(setup.at('/logout'), { json: {} })
 const submit = (browser: Browser) => browser.submit(setup.at('/logout'), { return_to: '/news' })
@@ -44,21 +37,11 @@ async function overcome(): Promise<void> {
   setup.serveFrom(await setup.addReadyProcess())
 }
 
-/** Ways in which a site comes to have lost the SSO session of a browser. */
-const losses: [string, Keeping, () => Promise<unknown>][] = [
-  ['Redis lost its data', 'Redis', () => redis.commands().flushall()],
-  ['Redis lost its data', 'a session of its own', () => redis.commands().flushall()],
-]
-
-describe.each(losses)('after %s (%s)', (_name, keeping, lose) => {
-  let browser: Browser
-  beforeEach(async () => {
-    await start(keeping)
-    browser = await setup.loggedInBrowser()
-    await lose()
-  })
-
+describe.each(['Redis', 'a session of its own'] as const)('after Redis lost its data (%s)', (keeping) => {
   test('[S17] a landing after the logout ends its SSO session, and the logout cookie stays until that is confirmed', async () => {
+    await start(keeping)
+    const browser = await setup.loggedInBrowser()
+    await redis.commands().flushall()
     const sid = newestLogin()
     const landing = await landingOf(browser, '/slow-tab')
     expect((await post(browser)).json).toEqual({ status: 'none', logout: 'pending' })
@@ -74,7 +57,7 @@ describe.each(losses)('after %s (%s)', (_name, keeping, lose) => {
 })
 
 test.each(['Redis', 'a session of its own'] as const)(
-  '[S17] (%s) neither a logout while Redis hangs nor another one after it logs the user in',
+  '[S17, S22] (%s) neither a logout while Redis hangs nor another one after it logs the user in',
   async (keeping) => {
     await start(keeping)
     const browser = await setup.loggedInBrowser()
@@ -102,26 +85,22 @@ test('[S17] after a script has logged out twice, a later login on the other site
   expect(loginsAtSso(setup)).toHaveLength(1)
 })
 
-/** Ways in which a browser has a login that this site does not know, when the user logs out here. */
-const unknownLogins: [string, (browser: Browser) => Promise<unknown>][] = [['without a session here', async () => {}]]
-/** A form, a script that loads the page after it, and a handler of the site. */
-const clicks: [string, (browser: Browser) => Promise<{ body: string }>][] = [
+test.each<[whose: string, click: (browser: Browser) => Promise<{ body: string }>]>([
   ['of a form', submit],
   ['of a script', async (browser) => post(browser).then(() => browser.visit(setup.at('/news')))],
-]
-describe.each(clicks)('a logout %s ends the login of the other site, and logs nobody in,', (_whose, click) => {
-  test.each(unknownLogins)('[S17] %s', async (_what, begin) => {
+])(
+  '[S17] a logout %s without a session here ends the login of the other site, and logs nobody in',
+  async (_whose, click) => {
     await start()
     const browser = setup.browser()
-    await begin(browser)
     await logInAtLast(browser, setup.evening)
     expect(loginsAtSso(setup)).toHaveLength(1)
     await overcome()
     expect(view(await click(browser)).status).toMatch(notLoggedIn)
     expect(loginsAtSso(setup)).toEqual([])
     await expectOver(setup, browser)
-  })
-})
+  },
+)
 
 test('[S17] a landing in progress during a logout without a session logs nobody in', async () => {
   await start()

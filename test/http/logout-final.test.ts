@@ -9,7 +9,7 @@ import {
   type PausableSetup,
   startPausableSetup,
 } from '../support/pausable-setup'
-import { ada, logInAtLast, present, visitor } from '../support/setup'
+import { ada, logInAtLast, present, view, visitor } from '../support/setup'
 import { expectLoginWorks, expectNoUser, expectOver, loginsAtSso } from '../support/signed-out'
 
 /*
@@ -39,13 +39,13 @@ describe.each(keepings)('with %s, two tabs that land while the SSO session is lo
   const slow = (browser: Browser, address: string) => browser.fetchJson(address, { headers: document })
 
   test.each([
-    ['naming', '/logout', 'confirmed'],
-    ['naming', '/logout-all', 'confirmed'],
-    ['naming', '/logout', 'pending'],
-  ] as const)('[L13] (%s is slow, %s is %s) the slow one does not log the user in', async (where, path, result) => {
+    ['/logout', 'confirmed'],
+    ['/logout-all', 'confirmed'],
+    ['/logout', 'pending'],
+  ] as const)('[L13] (%s is %s) the slow one does not log the user in', async (path, result) => {
     const browser = await setup.loggedInBrowser()
     const [one, two] = await twoTabs(browser)
-    const held = setup[where].close()
+    const held = setup.naming.close()
     const landing = slow(browser, two)
     await held.arrived
     await slow(browser, one)
@@ -85,7 +85,6 @@ describe.each(['Redis', 'memory'] as const)('with %s, a logout with the cookie o
   const postWith = (id: string, path = '/logout'): Promise<ScriptAnswer> =>
     setup.browser().fetchJson(setup.at(path), { json: {}, headers: { cookie: `sso2.sid=${id}` } })
 
-  const loginElsewhere = (browser: Browser) => logInAtLast(browser, setup.evening)
   const moves: [what: string, path: string, move: (browser: Browser) => Promise<unknown>][] = [
     ['the login', '/logout', (browser) => logInAtLast(browser, setup.morning)],
     ['the login', '/logout-all', (browser) => logInAtLast(browser, setup.morning)],
@@ -93,7 +92,7 @@ describe.each(['Redis', 'memory'] as const)('with %s, a logout with the cookie o
       'the check that saw a login elsewhere',
       '/logout',
       async (browser) => {
-        await loginElsewhere(browser)
+        await logInAtLast(browser, setup.evening)
         setup.emulator.clock.advance(361)
         await browser.visit(setup.at('/'))
       },
@@ -120,26 +119,24 @@ describe('a cookie or record that this process cannot read', () => {
     ['whose seal is broken', (text) => JSON.stringify({ ...JSON.parse(text), sealed: 'c2VhbGVk' })],
   ]
   const useNewSecret = async () => setup.serveFrom(await setup.addReadyProcess({ sessionSecret: newSecret }))
-  type Row = [what: string, keeping: Keeping, path: string, spoil: () => Promise<unknown>]
-  const unreadable: Row[] = [
-    ['sealed with a secret that is gone', 'a session of its own', '/logout', useNewSecret],
-    ...edits.flatMap(([what, change]): Row[] => [
-      [what, 'Redis', '/logout', () => setup.editRecords(change)],
-      [what, 'a session of its own', '/logout', () => setup.editRecords(change)],
+  const unreadable: [what: string, keeping: Keeping, spoil: () => Promise<unknown>][] = [
+    ['sealed with a secret that is gone', 'a session of its own', useNewSecret],
+    ...edits.map(([what, change]): [string, Keeping, () => Promise<unknown>] => [
+      what,
+      'Redis',
+      () => setup.editRecords(change),
     ]),
   ]
-  test.each(unreadable)('[O21, S15] a record %s (%s, %s): the logout is pending, no user is shown', async (...row) => {
-    const [, keeping, path, spoil] = row
+  test.each(unreadable)('[O21, S15] a record %s (%s): the logout is pending, no user is shown', async (...row) => {
+    const [, keeping, spoil] = row
     setup = await startPausableSetup({ keeping })
     const browser = await setup.loggedInBrowser()
     await spoil()
-    expect((await post(browser, path)).json).toEqual({ status: 'none', logout: 'pending' })
+    expect((await post(browser)).json).toEqual({ status: 'none', logout: 'pending' })
     expect(browser.cookie('sso2.o')).toBeDefined()
     await expectOver(setup, browser)
   })
 })
-
-const statusOf = async (browser: Browser) => basket(await browser.fetchJson(setup.at('/basket'))).status
 
 /* Two sessions of this site may belong to one session of the SSO system: a logout of one ends the other at once. */
 describe.each(keepings)('with %s, a logout', (keeping) => {
@@ -150,8 +147,7 @@ describe.each(keepings)('with %s, a logout', (keeping) => {
     const withOld = { headers: { cookie: old.join('; ') } }
     const statusWithOld = async () => basket(await setup.browser().fetchJson(setup.at('/basket'), withOld)).status
     browser.dropCookies(isOurs)
-    await browser.visit(setup.at('/'))
-    expect([await statusOf(browser), await statusWithOld()]).toEqual(['loggedin', 'loggedin'])
+    expect([view(await browser.visit(setup.at('/'))).status, await statusWithOld()]).toEqual(['loggedin', 'loggedin'])
     const before = setup.countCalls('sessionstatus')
     expect((await browser.fetchJson(setup.at(path), { json: {} })).json).toMatchObject({ logout: 'confirmed' })
     expect(await statusWithOld()).toBe('none')

@@ -1,8 +1,14 @@
+import type { Browser } from '../support/agent'
+import { document, hearEvents } from '../support/landing'
+import { readJwt } from '../support/oracle'
+import { hop } from '../support/pausable-setup'
 import { ada, eventually, grace, present, loggedInBrowser as userOf, useSetup, view } from '../support/setup'
 
 const setup = useSetup()
 const at = (path: string) => `${setup.morning.url}${path}`
 
+const events = hearEvents()
+afterAll(events.stop)
 afterEach(() => setup.emulator.faults.clear())
 
 const loggedInBrowser = (account = ada) => userOf(setup, account)
@@ -56,13 +62,6 @@ describe('logout', () => {
       'logout',
     ])
   })
-
-  test('that is not confirmed leads to the page at once', async () => {
-    const browser = await loggedInBrowser()
-    setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
-    const { trail } = await browser.submit(at('/logout'), { return_to: '/news' })
-    expect(new URL(present(trail[1]).url).pathname).toBe('/news')
-  })
 })
 
 describe('logout-all', () => {
@@ -84,5 +83,54 @@ test('a logout that the SSO system missed is told to it a few seconds later, tho
   setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
   expect((await browser.fetchJson(at('/logout'), { json: {} })).json).toMatchObject({ logout: 'pending' })
   setup.emulator.faults.clear()
+  setup.emulator.clock.advance(8)
   await eventually(async () => setup.emulator.account('ada').view().sessions === before - 1, 20)
+})
+
+describe('[S12] a logout while the SSO system does not take it', () => {
+  /** A browser whose logout is not confirmed, and the SSO session that still lives. */
+  async function loggedOut(): Promise<{ browser: Browser; sid: string }> {
+    const browser = await loggedInBrowser()
+    // the newest of all may be the site's own look at Identify
+    const { sid } = present(setup.emulator.sessions().findLast(({ status }) => status === 'loggedin'))
+    setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
+    events.clear()
+    expect(view(await browser.submit(at('/logout'), { return_to: '/' })).status).toBe('none')
+    expect(events.heard).toContain('logout pending')
+    return { browser, sid }
+  }
+
+  test('stays anonymous for 10 pages, and once it is confirmed Identify gives a new anonymous session', async () => {
+    const { browser, sid } = await loggedOut()
+    const statusOf = () => setup.emulator.sessions().find((session) => session.sid === sid)?.status
+    expect(statusOf()).toBe('loggedin')
+    const before = setup.countCalls('identify')
+    for (let page = 1; page <= 10; page += 1) {
+      const shown = view(await browser.visit(at(`/page/${page}`)))
+      expect(shown).toEqual({ status: 'none', degraded: 'logout_pending', url: `/page/${page}` })
+    }
+    expect(setup.countCalls('identify')).toBe(before)
+    expect(events.heard).toContain('degraded served logout_pending')
+    setup.emulator.faults.clear()
+    setup.emulator.clock.advance(8)
+    await eventually(async () => view(await browser.visit(at('/'))).status === 'anon')
+    expect(statusOf()).toBe('terminated')
+    const last = present(setup.emulator.sessions().at(-1))
+    expect([last.status, last.sid === sid]).toEqual(['anon', false])
+  })
+
+  test('a landing with a ticket of the logged-out session logs nobody in, also if the browser lost the logout cookie', async () => {
+    const browser = await loggedInBrowser()
+    const { identify } = (await browser.fetchJson(at('/identify-me'))).json
+    const landing = await hop(browser, identify)
+    expect(readJwt(present(new URL(landing).searchParams.get('t'))).claims).toMatchObject({ sts: 'loggedin' })
+    setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
+    await browser.submit(at('/logout'), { return_to: '/' })
+    browser.dropCookies(({ name }) => name === 'sso2.o')
+    events.clear()
+    expect((await browser.fetchJson(landing, { headers: document })).status).toBe(303)
+    expect(events.heard).toContain('landing log_out signed_out')
+    expect(browser.cookie('sso2.sid')).toBeUndefined()
+    expect(view(await browser.fetchJson(at('/'))).status).toBe('none')
+  })
 })

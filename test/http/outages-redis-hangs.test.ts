@@ -1,6 +1,18 @@
+import type { Express } from 'express'
+import { Sso2Error, Sso2UnavailableError } from '../../lib'
 import { document } from '../support/landing'
 import { useRedis } from '../support/redis'
-import { eventually, loggedInBrowser, present, resumeStore, type Setup, startSetup, view } from '../support/setup'
+import { ada, eventually, loggedInBrowser, logIn, resumeStore, type Setup, startSetup, view } from '../support/setup'
+import { withPages } from '../support/site'
+
+const checkPage = (app: Express) => {
+  const told = (error: unknown) => ({
+    isOurs: error instanceof Sso2UnavailableError,
+    code: error instanceof Sso2Error && error.code,
+    operation: error instanceof Sso2UnavailableError && error.operation,
+  })
+  app.get('/check', async (req, res) => void res.json(await req.sso2.check().then((status) => ({ status }), told)))
+}
 
 /* Redis goes away and comes back with its data: the server process is stopped, as in a stalled machine, and continued. */
 
@@ -8,7 +20,7 @@ describe('Redis hangs', () => {
   const redis = useRedis()
   let setup: Setup
   beforeEach(async () => {
-    setup = await startSetup({ site: { redis: redis.url() } })
+    setup = await startSetup({ site: { redis: redis.url(), timeoutMs: 700 }, build: withPages(checkPage) as never })
   })
   afterEach(() => setup.close())
 
@@ -39,24 +51,27 @@ describe('Redis hangs', () => {
     await eventually(async () => (await look()).status === 'loggedin')
   })
 
-  test.each([
-    ['/logout', 1],
-    ['/logout-all', 0],
-  ])(
-    '[S22] during %s → the next page of this browser ends the session, and tells the SSO system',
-    async (path, left) => {
-      const [browser] = [await loggedInBrowser(setup), await loggedInBrowser(setup)]
-      const headers = { cookie: `sso2.sid=${present(browser.cookie('sso2.sid'))}` }
-      redis.hang()
-      const { json } = await browser.fetchJson(at(path), { json: {} })
-      expect(json).toMatchObject({ status: 'none', logout: 'pending' })
-      expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'none', degraded: 'store_unavailable' })
-      await isBack()
-      await eventually(async () => view(await browser.visit(at('/'))).status === 'anon')
-      expect(setup.emulator.sessions().filter(({ status }) => status === 'loggedin')).toHaveLength(left)
-      expect((await setup.browser().fetchJson(at('/'), { headers })).json.status).toBe('none')
-    },
-  )
+  test('[S22] logout: confirmed, then a login, then a logout → the next page ends the second login', async () => {
+    const browser = await loggedInBrowser(setup)
+    const logOut = async () => (await browser.fetchJson(at('/logout'), { json: {} })).json.logout
+    expect(await logOut()).toBe('confirmed')
+    await logIn(browser, setup.morning, ada)
+    redis.hang()
+    expect(await logOut()).toBe('pending')
+    await isBack()
+    const seen = new Set<string>()
+    await eventually(async () => seen.add(view(await browser.visit(at('/'))).status).has('anon'))
+    expect([...seen]).not.toContain('loggedin')
+    expect(setup.emulator.sessions().filter(({ status }) => status === 'loggedin')).toEqual([])
+  })
+
+  test('[S14, O17] req.sso2.check() of a user throws a typed error', async () => {
+    const browser = await loggedInBrowser(setup)
+    expect((await browser.fetchJson(at('/check'))).json).toEqual({ status: 'loggedin' })
+    redis.hang()
+    const { status, json } = await browser.fetchJson(at('/check'))
+    expect([status, json]).toEqual([200, { isOurs: true, code: 'ERR_SSO2_UNAVAILABLE', operation: 'store' }])
+  })
 
   test('Redis does not store a landing → no second one at once; the page heals with Redis', async () => {
     const [user, newUser] = [setup.browser(), setup.browser()]

@@ -1,7 +1,8 @@
 import { type Front, startFront } from '../support/front'
+import { send } from '../support/http'
 import { document } from '../support/landing'
 import { loggerTo } from '../support/log-lines'
-import { ada, eventually, loggedInBrowser, type Setup, startSetup, view, visitor as visitorOf } from '../support/setup'
+import { ada, eventually, type Setup, startSetup, view, visitor as visitorOf } from '../support/setup'
 
 let setup: Setup
 /** Stands in front of the SSO system. */
@@ -22,10 +23,11 @@ afterEach(async () => {
 const at = (path: string) => `${setup.morning.url}${path}`
 const visit = () => setup.browser().fetchJson(at('/page'), { headers: document })
 
-test('a logout that is confirmed leads to the page while Identify alone does not work', async () => {
-  const browser = await loggedInBrowser(setup)
+test('Identify alone does not work → a visitor with a session logs in, and a logout that is confirmed leads to the page', async () => {
+  const browser = await visitorOf(setup)
   setup.emulator.faults.add({ operation: 'identify', kind: 'down' })
   await eventually(async () => (await visit()).status === 200)
+  expect((await browser.fetchJson(at('/login'), { json: ada })).status).toBe(200)
   const { trail } = await browser.submit(at('/logout'), { return_to: '/page' })
   expect(trail.map(({ status, url }) => [status, new URL(url).pathname])).toEqual([
     [303, '/logout'],
@@ -34,23 +36,40 @@ test('a logout that is confirmed leads to the page while Identify alone does not
   expect(setup.countCalls('logout')).toBe(1)
 })
 
-test('the SSO system is down, a visitor reloads again and again → sso_unavailable, and no line says that redirects loop', async () => {
+const fields = String(new URLSearchParams({ ...ada, return_to: '/' }))
+
+/** A form without a session gets a page of ours, a script JSON, and neither is sent to the SSO system. */
+async function expectFormsRefused(): Promise<void> {
+  const form = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' }
+  for (const [path, words] of [
+    ['/login', 'Logging in does not work'],
+    ['/logout', 'Logging out does not work'],
+  ] as const) {
+    const answer = await send({
+      method: 'POST',
+      url: new URL(at(path)),
+      headers: { ...document, ...form },
+      body: fields,
+    })
+    expect([answer.status, answer.headers.location, answer.headers['retry-after']]).toEqual([503, undefined, '5'])
+    expect(answer.body).toContain(words)
+    expect(answer.body).not.toContain(ada.password)
+    const script = await setup.browser().fetchJson(at(path), { json: ada })
+    expect([script.status, script.json]).toEqual([503, { error: 'unavailable' }])
+  }
+}
+
+test('the SSO system is down, a visitor reloads again and again → sso_unavailable, forms are 503, and no line says that redirects loop', async () => {
   await front.down()
   const browser = setup.browser()
   const reload = () => browser.fetchJson(at('/page'), { headers: document })
   for (let times = 0; times < 8; times += 1) expect((await reload()).status).toBe(302)
   await eventually(async () => (await reload()).status === 200)
+  await expectFormsRefused()
   expect(view(await reload())).toMatchObject({ degraded: 'sso_unavailable' })
   await eventually(async () => lines.some((line) => line.includes('sessionstatus failed')))
   expect(lines.filter((line) => line.includes('Redirect loop'))).toEqual([])
   expect(lines[0]).toMatch(/Logged-in users stay logged in for 15 to 21 minutes\..*express-sso2 doctor/)
-})
-
-test('Identify alone does not work → the login form of a visitor with a session works', async () => {
-  const browser = await visitorOf(setup)
-  setup.emulator.faults.add({ operation: 'identify', kind: 'down' })
-  await eventually(async () => (await visit()).status === 200)
-  expect((await browser.fetchJson(at('/login'), { json: ada })).status).toBe(200)
 })
 
 /** No response of the SSO system verifies at this site, so no user can log in. `health()` says so for as long as it lasts. */

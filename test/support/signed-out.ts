@@ -29,7 +29,7 @@ export const loginsAtSso = ({ emulator }: PausableSetup) =>
 
 /** A new login with a password is one like any other; a session that has ended leads to the form once more. */
 export async function expectLoginWorks(setup: PausableSetup, browser: Browser): Promise<void> {
-  // the form waits for the retry of an earlier logout, which another process may have begun
+  setup.emulator.clock.advance(8) // the form waits for the retry of an earlier logout, which is due now
   const form = await untilJudged(() => browser.visit(setup.at('/login')))
   expect([form.status, form.body.includes('name="password"')]).toEqual([200, true])
   const submit = () => browser.submit(setup.at('/login'), { ...ada, return_to: '/' })
