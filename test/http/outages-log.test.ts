@@ -107,15 +107,13 @@ describe('a hook of the site that fails', () => {
 })
 
 describe('a landing that is lost', () => {
-  const misses = /to \/sso\/old-landing, but the landing page of this site is \/sso2\/landing\. .*admin portal/
-  const wrongPages = (['always', 'on-demand'] as const).map((identify): [string, SiteOptions, string, RegExp] => [
-    `on another page of the site (identify: ${identify}) ends there`,
-    { landingPath: '/sso/old-landing', options: { identify } },
-    'none at /sso/old-landing',
-    misses,
-  ])
   test.each<[string, SiteOptions, string, RegExp]>([
-    ...wrongPages,
+    [
+      'on another page of the site ends there',
+      { landingPath: '/sso/old-landing' },
+      'none at /sso/old-landing',
+      /to \/sso\/old-landing, but the landing page of this site is \/sso2\/landing\. .*admin portal/,
+    ],
     [
       'where no router is mounted is a page of the site',
       { build: (sso, gates) => addPages(express().use(sso.session, sso.middleware), sso, gates) },
@@ -124,8 +122,7 @@ describe('a landing that is lost', () => {
     ],
   ])('%s after one redirect to Identify, and one line says so', async (_what, options, end, line) => {
     const at = await start(options)
-    const path = options.landingPath ? '/login' : `${options.mountPath ?? ''}/page`
-    const page = await at.browser().visit(at.url + path)
+    const page = await at.browser().visit(`${at.url}/page`)
     expect([page.status, identifyRedirects(page)]).toEqual([200, 1])
     expect(`${view(page).status} at ${new URL(page.url).pathname}`).toBe(end)
     // if the browser is not back within a second, the probe of Identify logs a line of its own
@@ -147,19 +144,17 @@ describe('a landing that is lost', () => {
   })
 })
 
-describe('Redis', () => {
-  test('that is away at the start is one line, and one when it is there', async () => {
-    const port = await freePort()
-    const at = await start({ options: { redis: `redis://127.0.0.1:${port}` } })
-    await eventually(async () => lines.length > 0)
-    const page = await at.browser().visit(`${at.url}/`)
-    expect(view(page)).toMatchObject({ status: 'none', degraded: 'store_unavailable' })
-    expect(lines).toEqual([expect.stringMatching(/ECONNREFUSED.*REDIS_URL/)])
-    const redis = await startRedis({ port })
-    await eventually(async () => lines.length > 1)
-    expect(lines[1]).toBe('express-sso2: Redis responds again.')
-    await at.close()
-    setup = undefined
-    await redis.stop()
-  })
+test('Redis is away at the start: one line, and one when it is there', async () => {
+  const port = await freePort()
+  const at = await start({ options: { redis: `redis://127.0.0.1:${port}` } })
+  await eventually(async () => lines.length > 0)
+  const page = await at.browser().visit(`${at.url}/`)
+  expect(view(page)).toMatchObject({ status: 'none', degraded: 'store_unavailable' })
+  expect(lines).toEqual([expect.stringMatching(/ECONNREFUSED.*REDIS_URL/)])
+  const redis = await startRedis({ port })
+  await eventually(async () => lines.length > 1)
+  expect(lines[1]).toBe('express-sso2: Redis responds again.')
+  await at.close()
+  setup = undefined
+  await redis.stop()
 })

@@ -18,40 +18,9 @@ import {
 import { pause, timed } from '../support/wait'
 
 /*
- * Redis serves reads and refuses writes, for each of three causes. Users stay logged in for a while, health() and the log name the cause,
+ * Redis serves reads and refuses writes, because it is full. Users stay logged in for a while, health() and the log name the cause,
  * and neither says that it is over before a write has succeeded.
  */
-
-type Step = (admin: Redis) => Promise<unknown>
-
-interface Cause {
-  readonly code: string
-  readonly refuse: Step
-  readonly allow: Step
-  /** Text of the log line about what to check. */
-  readonly check: RegExp
-}
-
-const causes: Cause[] = [
-  {
-    code: 'OOM',
-    refuse: (admin) => admin.config('SET', 'maxmemory', '1'),
-    allow: (admin) => admin.config('SET', 'maxmemory', '0'),
-    check: /maxmemory/,
-  },
-  {
-    code: 'NOPERM',
-    refuse: (admin) => admin.call('ACL', 'SETUSER', 'site', '-@write'),
-    allow: (admin) => admin.call('ACL', 'SETUSER', 'site', '+@all'),
-    check: /permissions/,
-  },
-  {
-    code: 'READONLY',
-    refuse: (admin) => admin.call('REPLICAOF', '127.0.0.1', '1'),
-    allow: (admin) => admin.call('REPLICAOF', 'NO', 'ONE'),
-    check: /replica/,
-  },
-]
 
 /** Every answer of a page under `/count` changes the data of its session. */
 function build(sso: Sso2, gates: Gates) {
@@ -65,7 +34,7 @@ function build(sso: Sso2, gates: Gates) {
 
 const LINE = /^express-sso2: Redis (?:refuses writes|does not work) \(/
 
-describe.each(causes)('[O23] a Redis that refuses writes: $code', ({ code, refuse, allow, check }) => {
+describe('[O23] a Redis that refuses writes', () => {
   let redis: TestRedis
   let admin: Redis
   const lines: string[] = []
@@ -73,11 +42,10 @@ describe.each(causes)('[O23] a Redis that refuses writes: $code', ({ code, refus
   beforeAll(async () => {
     redis = await startRedis()
     admin = new Redis(redis.url)
-    await admin.call('ACL', 'SETUSER', 'site', 'on', '>a-password', '~*', '&*', '+@all')
   })
   const setup = useSetup({
     build,
-    site: () => ({ redis: redis.url.replace('://', '://site:a-password@'), logger: loggerTo(lines) }),
+    site: () => ({ redis: redis.url, logger: loggerTo(lines) }),
   })
   afterAll(async () => {
     admin.disconnect()
@@ -85,35 +53,37 @@ describe.each(causes)('[O23] a Redis that refuses writes: $code', ({ code, refus
   })
 
   const at = (page: string) => `${setup.morning.url}${page}`
+  const refuse = () => admin.config('SET', 'maxmemory', '1')
+  const allow = () => admin.config('SET', 'maxmemory', '0')
   const aboutRedis = () => lines.filter((line) => line.includes('Redis'))
 
   test('keeps users logged in, says so until a write has succeeded, and works again within 5 s', async () => {
     const [user, other] = [await loggedInBrowser(setup), await visitor(setup)]
     expect(await healthWithStore(setup.morning.sso)).toMatchObject({ ok: true })
     lines.length = 0
-    await refuse(admin)
+    await refuse()
 
     // each page of one browser saves data, and another browser tries to log in
     const seen: ReturnType<typeof view>[] = []
     const told: unknown[] = []
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < 6; round += 1) {
       const pages = Array.from({ length: 4 }, () => user.fetchJson(at('/count')))
-      if (round % 5 === 0) await other.fetchJson(at('/login'), { json: ada })
+      if (round % 3 === 0) await other.fetchJson(at('/login'), { json: ada })
       for (const page of await Promise.all(pages)) seen.push(view(page))
       const { store, ok, storeReason } = await setup.morning.sso.health()
       told.push({ ok, store, storeReason })
       await pause(100)
     }
     expect(seen.filter(({ status }) => status !== 'loggedin')).toEqual([])
-    expect(told).toEqual(told.map(() => ({ ok: false, store: 'unavailable', storeReason: `writes refused: ${code}` })))
+    expect(told).toEqual(told.map(() => ({ ok: false, store: 'unavailable', storeReason: 'writes refused: OOM' })))
     expect(aboutRedis().filter((line) => !LINE.test(line) && !line.includes('could not be saved'))).toEqual([])
     expect(aboutRedis().filter((line) => LINE.test(line))).toEqual([
-      expect.stringMatching(new RegExp(`writes refused: ${code}.*${check.source}`)),
+      expect.stringMatching(/writes refused: OOM.*maxmemory/),
     ])
     const firstVisit = await setup.browser().visit(at('/'))
     expect([firstVisit.trail.length, view(firstVisit).degraded]).toEqual([1, 'store_unavailable'])
 
-    await allow(admin)
+    await allow()
     const [, ms] = await timed(() => eventually(async () => (await setup.morning.sso.health()).store === 'ok'))
     expect(ms).toBeLessThan(5000)
     expect(await healthWithStore(setup.morning.sso)).not.toHaveProperty('storeReason')
@@ -122,8 +92,6 @@ describe.each(causes)('[O23] a Redis that refuses writes: $code', ({ code, refus
     expect(view(page)).toMatchObject({ status: 'loggedin' })
   })
 
-  if (code !== 'OOM') return
-
   // each look has room of 20 s, because the clock goes on while a busy machine logs in
   test('keeps a user logged in until 21 minutes after the last status check, and shows the user again afterwards', async () => {
     const user = await loggedInBrowser(setup)
@@ -131,14 +99,14 @@ describe.each(causes)('[O23] a Redis that refuses writes: $code', ({ code, refus
       const { status, degraded } = view(await user.visit(at('/')))
       return [status, degraded]
     }
-    await refuse(admin)
+    await refuse()
     setup.emulator.clock.advance(340)
     expect(await isSeenAs()).toEqual(['loggedin', undefined])
     setup.emulator.clock.advance(900)
     expect(await isSeenAs()).toEqual(['loggedin', 'store_unavailable'])
     setup.emulator.clock.advance(20)
     expect(await isSeenAs()).toEqual(['none', 'store_unavailable'])
-    await allow(admin)
+    await allow()
     await eventually(async () => (await setup.morning.sso.health()).store === 'ok')
     expect(await isSeenAs()).toEqual(['loggedin', undefined])
   })

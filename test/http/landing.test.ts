@@ -1,8 +1,9 @@
 import express, { type default as express5 } from 'express'
 import type { Sso2 } from '../../lib'
-import { express4, expresses } from '../support/addresses'
+import { ask, documentHeaders, express4, expresses } from '../support/addresses'
+import { browserCalls } from '../support/calls'
 import { document } from '../support/landing'
-import { ada, addPages, type Gates, view } from '../support/setup'
+import { ada, addPages, type Gates, present, view } from '../support/setup'
 import { type RunningSite, startSite, withPages } from '../support/site'
 
 const links = (app: express5.Express) =>
@@ -22,31 +23,17 @@ beforeAll(async () => {
 afterAll(() => Promise.all([setup.close(), onDemand.close()]))
 
 /** An address of the site with exactly so many characters. */
-const ofLength = (length: number, path = '/page') => `${at(path)}?x=`.padEnd(length, 'a')
+const ofLength = (length: number) => `${at('/page')}?x=`.padEnd(length, 'a')
 /** An address as a message can show it. */
 const brief = (url: string | null) => url?.replace(/a{9,}/g, (run) => `(${run.length} times a)`)
 
-describe('[R8] a page whose address is long', () => {
-  test.each([
-    [1990, 4],
-    [2048, 4],
-    [2049, 1],
-  ])('(%i characters) ends at itself', async (length, requests) => {
-    const page = await setup.browser().visit(ofLength(length))
-    expect([page.status, brief(page.url), page.trail.length]).toEqual([200, brief(ofLength(length)), requests])
-    expect(view(page).status).toBe(requests === 1 ? 'none' : 'anon') // too long for a redirect
-  })
-
-  test('(2048 characters) and guarded is where the login ends', async () => {
-    const browser = setup.browser()
-    const url = ofLength(2048, '/account')
-    const form = await browser.visit(url)
-    expect([form.status, new URL(form.url).pathname]).toEqual([200, '/login'])
-    const return_to = String(new URL(form.url).searchParams.get('return_to'))
-    expect(brief(at(return_to))).toBe(brief(url))
-    const page = await browser.submit(at('/login'), { ...ada, return_to })
-    expect([page.status, brief(page.url), view(page).status]).toEqual([200, brief(url), 'loggedin'])
-  })
+test.each([
+  [2048, 4],
+  [2049, 1],
+])('[R8] a page whose address has %i characters ends at itself', async (length, requests) => {
+  const page = await setup.browser().visit(ofLength(length))
+  expect([page.status, brief(page.url), page.trail.length]).toEqual([200, brief(ofLength(length)), requests])
+  expect(view(page).status).toBe(requests === 1 ? 'none' : 'anon') // too long for a redirect
 })
 
 test('[L1] several identifyUrl() in one answer set one cookie, and all work, one after the other; a space is encoded', async () => {
@@ -109,4 +96,56 @@ test.each(expresses)('a site at /news, on %s, visited at /NEWS/a shows that page
   const page = await site.browser().visit(url)
   await site.close()
   expect([page.url, view(page)]).toEqual([url, { status: 'anon', url: '/NEWS/a?b' }])
+})
+
+test('only the first visit has redirects: the next page is served at once, with no call; our parameter is dropped', async () => {
+  const browser = setup.browser()
+  const first = await browser.visit(at('/a?x=1&sso2=mine&y=%20'))
+  expect(first.trail.map(({ status }) => status)).toEqual([302, 302, 303, 200])
+  expect([first.url, view(first).status]).toEqual([at('/a?x=1&y=%20'), 'anon'])
+  const calls = () => browserCalls(setup.emulator).filter(({ operation }) => operation !== 'identify').length
+  const before = calls()
+  const next = await browser.visit(at('/two'))
+  expect([next.trail.length, view(next).status, calls()]).toEqual([1, 'anon', before])
+})
+
+/* Which requests are sent to Identify. All shapes of a request are in test/unit/navigation.test.ts. */
+
+const googlebot = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)'
+const app =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 16_2 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148'
+const noMetadata = { 'sec-fetch-dest': '', 'sec-fetch-mode': '', 'sec-fetch-site': '' }
+const script = { 'sec-fetch-dest': 'empty', 'sec-fetch-mode': 'cors' }
+const upgrade = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-key': 'AAAA' }
+
+const PREFETCH = 'refused'
+test.each<[what: string, isSent: boolean | typeof PREFETCH, headers: Record<string, string>, method?: string]>([
+  ['a navigation', true, {}],
+  ['a navigation of an old browser', true, noMetadata],
+  ['a navigation that a service worker passes on', true, { 'sec-fetch-dest': 'empty' }],
+  ['a newspaper’s app', true, { ...noMetadata, 'user-agent': `${app} DailyNews/3.1` }],
+  ['a script', false, script],
+  ['a frame', false, { 'sec-fetch-dest': 'iframe' }],
+  ['a prefetch', PREFETCH, { 'sec-purpose': 'prefetch' }],
+  ['a prefetch of a search engine', false, { 'sec-purpose': 'prefetch', 'user-agent': googlebot }],
+  ['a HEAD', false, {}, 'HEAD'],
+  ['a POST', false, {}, 'POST'],
+  ['a WebSocket', false, { ...upgrade, 'sec-fetch-dest': 'websocket', 'sec-fetch-mode': 'websocket' }],
+  ['a search engine', false, { 'user-agent': googlebot }],
+])('[R9] %s: sent is %p', async (_what, isSent, headers, method = 'GET') => {
+  const all = Object.entries({ ...documentHeaders, ...headers }).filter(([, value]) => value !== '')
+  const answer = await ask(setup.url, { method, path: '/page', headers: Object.fromEntries(all) })
+  const { status, location, setCookie } = answer
+  if (isSent === PREFETCH)
+    expect([status, answer.headers['cache-control'], location, setCookie]).toEqual([503, 'no-store', undefined, []])
+  else if (isSent) expect([status, new URL(present(location)).pathname]).toEqual([302, '/sso/identify'])
+  else expect([status, location, setCookie]).toEqual([200, undefined, []])
+})
+
+test('whoever opens the login page is a person, and gets a session', async () => {
+  for (const agent of ['curl/8.5.0', googlebot]) {
+    const headers = { ...documentHeaders, 'user-agent': agent }
+    const { status, location } = await ask(setup.url, { path: '/login', headers })
+    expect([status, new URL(present(location)).pathname]).toEqual([302, '/sso/identify'])
+  }
 })
