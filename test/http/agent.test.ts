@@ -1,8 +1,6 @@
 import diagnostics from 'node:diagnostics_channel'
 import http, { type ClientRequest } from 'node:http'
-import https from 'node:https'
-import { sso2 } from '../../lib'
-import { ada, eventually, logIn, sessionSecret, startSetup, visitor } from '../support/setup'
+import { ada, eventually, logIn, startSetup, visitor } from '../support/setup'
 
 /* The option `agent`: every server-to-server call of the package goes through it. */
 
@@ -44,37 +42,4 @@ test('agent: logins, checks, tokens, users, REST calls, logouts and probes all u
       ].map((path) => [path, new Set([true])]),
     ),
   )
-})
-
-const addresses = {
-  ssoUrl: 'http://localhost:4000/sso',
-  apiUrl: 'https://api.example',
-  tokenUrl: 'https://a.example/t',
-}
-const names = { clientId: 'c', organisationId: 'o', clientSecret: 'a-client-secret-of-more-than-32-bytes' }
-const options = { ...addresses, ...names, sessionSecret, siteUrl: 'http://localhost:3000' }
-
-test.each<[what: string, agent: unknown, option: string]>([
-  [
-    'an agent for http, and an address with https',
-    new http.Agent(),
-    'is an agent for http: addresses, and apiUrl begins',
-  ],
-  ['an agent for https, and an address with http', new https.Agent(), 'is an agent for https: addresses, and ssoUrl'],
-  [
-    'an agent under the wrong scheme',
-    { https: new http.Agent() },
-    'is an agent for http: addresses, and apiUrl begins',
-  ],
-  ['an address', 'http://proxy.example:3128', 'must be an http.Agent or https.Agent, or { http, https }'],
-  ['an unknown scheme', { socks: new http.Agent() }, 'must be an http.Agent or https.Agent, or { http, https }'],
-])('agent: %s is a problem of the configuration', (_what, agent, problem) => {
-  expect(() => sso2({ ...options, agent: agent as never })).toThrow(problem)
-})
-
-test.each<[what: string, agent: object]>([
-  ['one for each scheme', { http: new http.Agent(), https: new https.Agent() }],
-  ['one that fits both, as proxies have', Object.setPrototypeOf({}, http.Agent.prototype)],
-])('agent: %s is taken', async (_what, agent) => {
-  await sso2({ ...options, agent }).close()
 })

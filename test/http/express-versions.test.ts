@@ -1,8 +1,12 @@
-import express5 from 'express'
+import type http from 'node:http'
+import { text } from 'node:stream/consumers'
+import express5, { type Express } from 'express'
 import session from 'express-session'
+import serverless from 'serverless-http'
 import type { Sso2 } from '../../lib'
-import { express4 } from '../support/addresses'
+import { express4, expresses } from '../support/addresses'
 import { ada, addPages, type Gates, grace, logIn, present, useSetup, view } from '../support/setup'
+import { type RunningSite, startSite } from '../support/site'
 
 const own = (express: typeof express5) => (sso: Sso2, gates: Gates) => addPages(express().use(sso), sso, gates)
 
@@ -46,5 +50,96 @@ describe.each([
       expect((await setup.browser().fetchJson(at('/'), { headers })).json.status).toBe('none')
     }
     expect(view(await logIn(browser, setup.morning, grace))).toMatchObject({ status: 'loggedin', username: 'grace' })
+  })
+})
+
+let site: RunningSite
+
+/* Our routes are found as the application finds its own: `strict routing` and `case sensitive routing` decide. */
+
+async function serve(app: Express, routes: object = {}): Promise<string> {
+  site = await startSite({
+    options: { routes },
+    build: (sso) => app.use(sso).get(['/about', '/Shop/'], (_req, res) => void res.send('of the site')),
+  })
+  return `http://127.0.0.1:${new URL(site.url).port}` // not every system resolves the host of the site
+}
+
+const statuses = (url: string, paths: readonly string[]) =>
+  Promise.all(paths.map(async (path) => (await fetch(url + path, { redirect: 'manual' })).status))
+
+const settings = ['strict routing', 'case sensitive routing'] as const
+const cases = [[], settings] as const
+
+describe.each(expresses)('routes of ours on %s', (_name, framework) => {
+  afterEach(() => site.close())
+
+  test.each(cases)('with %p %p our pages answer where pages of the site do', async (...enabled) => {
+    const app = framework()
+    for (const setting of enabled) if (setting) app.enable(setting)
+    const url = await serve(app, { logoutAll: '/Leave/' })
+    const spellings = (path: string, other: string) => [path, `${path}/`, other, `${other}/`, `${path}//`, `${path}x`]
+    const found = async (path: string, other: string) =>
+      (await statuses(url, spellings(path, other))).map((status) => status !== 404)
+    expect(await found('/logout', '/LOGOUT')).toEqual(await found('/about', '/ABOUT'))
+    expect(await found('/Leave', '/leave')).toEqual(await found('/Shop', '/shop'))
+  })
+
+  test('the landing page keeps its headers under every spelling', async () => {
+    const url = await serve(framework())
+    for (const path of ['/sso2/landing', '/SSO2/Landing/']) {
+      const { status, headers } = await fetch(url + path)
+      const said = [status, headers.get('referrer-policy'), headers.get('cache-control')]
+      expect(said).toEqual([400, 'no-referrer', 'no-store'])
+    }
+  })
+})
+
+interface Result {
+  readonly statusCode: number
+  readonly headers: Record<string, string>
+  readonly cookies: string[]
+  readonly body: string
+}
+
+/** What stands before a function: each request becomes an event of version 2, and each result an answer. */
+const gateway =
+  (app: Express): http.RequestListener =>
+  async (req, res) => {
+    const { pathname, search } = new URL(req.url ?? '/', 'http://gateway')
+    const { cookie, ...headers } = req.headers
+    const event = {
+      version: '2.0',
+      rawPath: pathname,
+      rawQueryString: search.slice(1),
+      cookies: cookie?.split('; ') ?? [],
+      headers,
+      requestContext: { http: { method: req.method, path: pathname, sourceIp: '127.0.0.1' } },
+      body: Buffer.from(await text(req)).toString('base64'),
+      isBase64Encoded: true,
+    }
+    const result = (await serverless(app)(event, {})) as Result
+    res.statusCode = result.statusCode
+    for (const [name, value] of Object.entries(result.headers)) res.setHeader(name, value)
+    if (result.cookies.length > 0) res.setHeader('set-cookie', result.cookies)
+    res.end(result.body)
+  }
+
+describe.each(expresses)('a site on %s behind serverless-http', (_name, express) => {
+  let setup: RunningSite
+  beforeAll(async () => {
+    setup = await startSite({ build: (sso, gates) => gateway(addPages(express().use(sso), sso, gates)) })
+  })
+  afterAll(() => setup.close())
+
+  test('logs in by the form', async () => {
+    const browser = setup.browser()
+    expect(view(await logIn(browser, setup, ada, '/page?a=%20b'))).toMatchObject({
+      status: 'loggedin',
+      username: 'ada',
+      url: '/page?a=%20b',
+    })
+    expect(view(await browser.visit(`${setup.url}/account`))).toMatchObject({ username: 'ada' })
+    expect(view(await browser.submit(`${setup.url}/logout`, { return_to: '/' })).status).toBe('anon')
   })
 })

@@ -1,3 +1,4 @@
+import http from 'node:http'
 import { inspect } from 'node:util'
 import { makeConfig } from '../../lib/config'
 import { optionSchemas } from '../../lib/config/schema'
@@ -313,3 +314,11 @@ test.each([['{a}', '%7Ba%7D:']])(
     expect(make({ clientId }).prefix).toBe(prefix)
   },
 )
+
+test.each<[what: string, agent: unknown, problem: string]>([
+  ['for http, and an address with https', new http.Agent(), 'is an agent for http: addresses, and'],
+  ['under the wrong scheme', { https: new http.Agent() }, 'is an agent for http: addresses, and'],
+  ['that is an address', 'http://proxy.example:3128', 'must be an http.Agent or https.Agent, or { http, https }'],
+])('an agent %s is refused', (_what, agent, problem) => {
+  expect(problemsOf({ agent })[0]).toEqual({ option: 'agent', message: expect.stringContaining(problem) })
+})
