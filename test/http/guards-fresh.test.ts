@@ -31,22 +31,19 @@ describe.each(keepings)('with %s', (keeping) => {
   }
 
   let browser: Browser
-  /** Sessions in memory belong to one process. All others are served by two. */
   const begin = async () => {
     setup = await startPausableSetup({ keeping })
     browser = await setup.loggedInBrowser()
-    if (keeping !== 'memory') setup.serveFrom(setup.first, await setup.addReadyProcess())
+    setup.serveFrom(setup.first, await setup.addReadyProcess())
   }
 
-  test.each<
-    [what: string, headers: Record<string, string>, end: boolean, kind: 'slow' | 'down' | 'garbage' | 'wrong_signature']
-  >([
-    ['pages, a session that has ended elsewhere', document, true, 'slow'],
-    ['Session Status: wrong_signature', {}, false, 'wrong_signature'],
-  ])(`[S18] ${MANY} requests at once (%s): none passes`, async (_what, headers, isEnded, kind) => {
+  test.each<[what: string, headers: Record<string, string>, end: boolean]>([
+    ['pages, a session that has ended elsewhere', document, true],
+    ['Session Status: wrong_signature', {}, false],
+  ])(`[S18] ${MANY} requests at once (%s): none passes`, async (_what, headers, isEnded) => {
     await begin()
     if (isEnded) terminate()
-    setup.emulator.faults.add({ operation: 'sessionstatus', ...(kind === 'slow' ? { kind, ms: 100 } : { kind }) })
+    else setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'wrong_signature' })
     const answers = await together(headers)
     expect(answers.filter(passed)).toEqual([])
     const statuses = new Set(answers.map(({ status }) => status))
@@ -69,29 +66,19 @@ describe.each(keepings)('with %s', (keeping) => {
     expect(passed(await two)).toBe(false)
   })
 
-  describe('after a logout has returned', () => {
-    beforeEach(async () => {
-      setup = await startPausableSetup({ keeping })
-      browser = await setup.loggedInBrowser()
-    })
-
-    type Act = () => Promise<unknown>
-    const logOut: Act = async () =>
-      expect((await browser.fetchJson(setup.at('/logout'), { json: {} })).status).toBe(200)
-    test.each<[what: string, act: Act, fault: 'down' | undefined]>([
-      ['a logout', logOut, undefined],
-      ['the end of the session elsewhere', async () => terminate(), undefined],
-    ])('[S18] check() returns "none" after %s', async (_what, act, fault) => {
-      if (fault) setup.emulator.faults.add({ operation: 'logout', kind: fault })
-      const gate = setup.gates.add()
-      const begunBefore = browser.fetchJson(setup.at(`/gated-check?gate=${gate.name}`))
-      await gate.arrived
-      await act()
-      gate.open()
-      const { status, json } = await begunBefore
-      // what `check()` said, and what `req.sso2` says after it
-      expect([status, json.check, json.status, json.username]).toEqual([200, 'none', 'none', undefined])
-      expect(basket(await browser.fetchJson(setup.at('/basket'))).username).toBeUndefined()
-    })
+  test.each<[what: string, act: () => Promise<unknown>]>([
+    ['a logout', async () => browser.fetchJson(setup.at('/logout'), { json: {} })],
+    ['the end of the session elsewhere', async () => terminate()],
+  ])('[S18] check() returns "none" after %s', async (_what, act) => {
+    await begin()
+    const gate = setup.gates.add()
+    const begunBefore = browser.fetchJson(setup.at(`/gated-check?gate=${gate.name}`))
+    await gate.arrived
+    await act()
+    gate.open()
+    const { status, json } = await begunBefore
+    // what `check()` said, and what `req.sso2` says after it
+    expect([status, json.check, json.status, json.username]).toEqual([200, 'none', 'none', undefined])
+    expect(basket(await browser.fetchJson(setup.at('/basket'))).username).toBeUndefined()
   })
 })

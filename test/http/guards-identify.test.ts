@@ -63,11 +63,3 @@ test('a guard sends a visitor straight to the built-in login page, which identif
   expect(paths.slice(0, 3)).toEqual(['/mine', '/login', '/sso/identify'])
   expect(paths.at(-1)).toBe('/login')
 })
-
-test('a guard asks nothing anew about a visitor who is known, and nothing while Identify is known to be useless', async () => {
-  const browser = setup.browser()
-  await browser.visit(at('/known'))
-  const checks = setup.countCalls('sessionstatus')
-  for (let pages = 0; pages < 3; pages += 1) expect(identifyRedirects(await browser.visit(at('/known')))).toBe(0)
-  expect(setup.countCalls('sessionstatus')).toBe(checks)
-})

@@ -13,11 +13,6 @@ beforeEach(() => {
 })
 afterAll(events.stop)
 
-/** Spoils Session Status of every session there is. The background asks about none of them. */
-function spoilStatus(kind: 'garbage' | 'wrong_session' = 'garbage'): void {
-  for (const { sid } of setup.emulator.sessions()) setup.emulator.faults.add({ operation: 'sessionstatus', kind, sid })
-}
-
 /** Each kind of refusal, and the event that tells of it. Those of bad tokens are in `test/security/landing.test.ts`. */
 const stories: [string, string, () => Promise<unknown>][] = [
   ['a login', 'login logged_in', () => loggedInBrowser(setup)],
@@ -62,9 +57,11 @@ async function landUnbound(): Promise<void> {
   await land(setup, { cookie: one.cookie, r: other.r }, landingToken(setup, { sid: randomUUID() }))
 }
 
-async function checkInVain(kind?: 'wrong_session'): Promise<void> {
+/** Spoils Session Status of every session there is. The background asks about none of them. */
+async function checkInVain(): Promise<void> {
   const browser = await loggedInBrowser(setup)
-  spoilStatus(kind)
+  for (const { sid } of setup.emulator.sessions())
+    setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'garbage', sid })
   setup.emulator.clock.advance(361)
   await browser.visit(at('/'))
 }

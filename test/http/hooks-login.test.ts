@@ -77,30 +77,13 @@ describe.each<Keeping>(['Redis', 'a session of its own'])('with %s', (keeping) =
     expect(await basketAt(browser)).toEqual(['kept at logout'])
   })
 
-  test.each<[what: string, result: LogoutResult, logOut: () => Promise<unknown>]>([
-    [
-      'that is retried until the SSO system confirms it',
-      'pending',
-      async () => {
-        const browser = await setup.loggedInBrowser()
-        setup.emulator.faults.add({ operation: 'logout', kind: 'down', times: 1 })
-        called.length = 0
-        await post(browser)
-        for (let pages = 0; pages < 3; pages += 1) await browser.visit(setup.at('/'))
-      },
-    ],
-    [
-      'by a page of the site',
-      'confirmed',
-      async () => {
-        const browser = await setup.loggedInBrowser()
-        called.length = 0
-        expect((await post(browser, '/leave-all')).json).toEqual({ result: 'confirmed' })
-      },
-    ],
-  ])('a logout %s: once, as %s', async (_what, result, logOut) => {
-    await logOut()
-    expect(called).toEqual([['logout', result]])
+  test('a logout that is retried until the SSO system confirms it: once, as pending', async () => {
+    const browser = await setup.loggedInBrowser()
+    setup.emulator.faults.add({ operation: 'logout', kind: 'down', times: 1 })
+    called.length = 0
+    await post(browser)
+    for (let pages = 0; pages < 3; pages += 1) await browser.visit(setup.at('/'))
+    expect(called).toEqual([['logout', 'pending']])
   })
 })
 
@@ -128,28 +111,20 @@ test.each(failing)('a listener that %s is logged, and changes nothing', async (h
   for (const text of told) expect(text).toMatch(line)
 })
 
-describe.each<Keeping>(['Redis', 'a session of its own'])('with %s, a logout in onLogin', (keeping) => {
-  let logout: Promise<LogoutResult>
-  const startLogout = (req: Request) => {
+test('a logout in onLogin ends the login, and the logout cookie stays until the logout is confirmed', async () => {
+  let logout: Promise<LogoutResult> | undefined
+  const onLogin = async (req: Request) => {
     logout = req.sso2.logout()
-    return logout
-  }
-
-  /** Logs in by a form of the site. @returns the result, and the status of the request after the logout */
-  async function enter(browser: Browser): Promise<object> {
-    const gate = setup.gates.add()
-    const page = post(browser, `/enter?gate=${gate.name}`)
-    await gate.arrived
     await logout
-    gate.open()
-    return (await page).json
   }
-
-  test('ends the login, and the logout cookie stays until the logout is confirmed', async () => {
-    await start(keeping, { onLogin: async (req) => void (await startLogout(req)) })
-    const browser = await visitor(setup)
-    setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
-    expect(await enter(browser)).toEqual({ result: { ok: false, error: 'session_ended' }, status: 'none' })
-    expect(view(await browser.visit(setup.at('/')))).toEqual({ status: 'none', degraded: 'logout_pending', url: '/' })
-  })
+  await start('Redis', { onLogin })
+  const browser = await visitor(setup)
+  setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
+  const gate = setup.gates.add()
+  const page = post(browser, `/enter?gate=${gate.name}`)
+  await gate.arrived
+  await logout
+  gate.open()
+  expect((await page).json).toEqual({ result: { ok: false, error: 'session_ended' }, status: 'none' })
+  expect(view(await browser.visit(setup.at('/')))).toEqual({ status: 'none', degraded: 'logout_pending', url: '/' })
 })

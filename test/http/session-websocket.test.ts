@@ -1,15 +1,16 @@
 import { once } from 'node:events'
-import type { Server } from 'node:http'
+import http, { type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { transformSync } from '@swc/core'
-import express, { type Express, type Request } from 'express'
+import express, { type Express, type Request, type Response } from 'express'
 import { WebSocket } from 'ws'
 import type { Sso2 } from '../../lib'
 import type { Browser } from '../support/agent'
 import { blocksBelow } from '../support/markdown'
 import { pages } from '../support/setup'
-import { loggedInBrowserAt, type RunningSite, startSite } from '../support/site'
+import { loggedInBrowserAt, type Process, type RunningSite, startSite } from '../support/site'
 import { readText } from '../support/sources'
+import { UpgradeAnswer } from '../support/upgrade-answer'
 
 /* Real sockets: of the example of docs/scripts.md, as it stands there, and of express-ws. */
 
@@ -92,4 +93,55 @@ test('a guard in front of a socket of express-ws lets users in, and closes the s
   expect(await hear(browser, { path: '/known' })).toBe('Hello, account-ada')
   expect(await hear(setup.browser(), { path: '/guarded' })).toBe('closed')
   expect(await hear(setup.browser(), { path: '/known' })).toBe('Hello, none')
+})
+
+/** What a request without Express is known as after the handlers. */
+function viewOf(req: IncomingMessage, error: unknown): string {
+  const { session, sso2 } = req as Partial<Request>
+  const view = { status: sso2?.status ?? 'no word', user: sso2?.user?.accountId, saved: session?.saved }
+  return JSON.stringify({ error: error ? String(error) : undefined, ...view })
+}
+
+/** Answers every upgrade by what was found, and hangs up. */
+function answerUpgrades({ server: port, sso }: Process) {
+  port.on('upgrade', (req, socket) => {
+    const answer = (error?: unknown) => {
+      const body = viewOf(req, error)
+      socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`)
+    }
+    try {
+      sso(req as Request, new UpgradeAnswer(req, socket) as object as Response, answer)
+    } catch (error) {
+      answer(error)
+    }
+  })
+}
+
+/** An upgrade as a browser's WebSocket begins it. */
+async function upgrade(url: string, headers: Record<string, string>): Promise<object> {
+  const { port, host } = new URL(url)
+  const handshake = {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+    'sec-fetch-dest': 'websocket',
+    'sec-fetch-mode': 'websocket',
+  }
+  const request = http.get({ host: '127.0.0.1', port, path: '/ws?x=1', headers: { host, ...handshake, ...headers } })
+  const [response] = (await once(request, 'response')) as [IncomingMessage]
+  let body = ''
+  for await (const chunk of response) body += String(chunk)
+  return JSON.parse(body) as object
+}
+
+test('[O17] an upgrade through sso, as engine.io does it: the user and the session are known, and a doubled cookie is dropped', async () => {
+  const browser = await loggedInBrowserAt(setup)
+  await browser.visit(`${setup.url}/keep`)
+  const other = await setup.another({})
+  server = other.server
+  answerUpgrades(other)
+  const cookie = `sso2.sid=${browser.cookie('sso2.sid')}`
+  expect(await upgrade(other.url, { cookie })).toEqual({ status: 'loggedin', user: 'account-ada', saved: 'kept' })
+  expect(await upgrade(other.url, { cookie: `${cookie}; ${cookie}` })).toEqual({ status: 'none' })
 })

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import diagnostics from 'node:diagnostics_channel'
-import { ServerResponse } from 'node:http'
-import net from 'node:net'
 import express, { type Express, type Request, type Response } from 'express'
-import session, { type SessionData } from 'express-session'
+import session from 'express-session'
 import { type Command, Redis } from 'ioredis'
 import type { Sso2 } from '../../lib'
 import { sessionKey } from '../../lib/storage/site-store'
@@ -29,10 +27,6 @@ import { Turnstile } from '../support/turnstile'
 
 const pages = (sso: Sso2): Express => {
   const app = express().use(sso)
-  app.get(
-    '/untouched',
-    (_req, res) => void res.json({ isPatched: res.writeHead !== ServerResponse.prototype.writeHead }),
-  )
   app.get('/put/:value', (req: Request<{ value: string }>, res) => {
     const { maxAge, cache } = req.query
     if (maxAge) req.session.cookie.maxAge = Number(maxAge) * 1000
@@ -62,17 +56,6 @@ const pages = (sso: Sso2): Express => {
     Object.assign(req.session.cookie, { expires: false })
     res.json({})
   })
-  app.get('/emptied', (req, res) => {
-    req.session.saved = 'yes'
-    delete req.session.saved
-    res.json({})
-  })
-  app.get('/made-up', (req, res) => {
-    const data = { cookie: req.session.cookie, saved: 'yes' } as SessionData
-    req.sessionStore.set('made-up-0123456789', data, (error) =>
-      req.sessionStore.get('made-up-0123456789', (_error, found) => void res.json({ error, found })),
-    )
-  })
   app.use((req: Request, res: Response) => void res.json(viewOf(req)))
   return app
 }
@@ -99,14 +82,6 @@ const sidCookies = (headers: { readonly 'set-cookie'?: string[] | undefined }) =
   (headers['set-cookie'] ?? []).filter((line) => line.startsWith('sso2.sid='))
 
 describe('what a session costs in Redis', () => {
-  test('a page that does not touch it: one MGET, and the response is left alone', async () => {
-    const browser = await loggedInBrowser(setup)
-    await ask(browser, '/untouched')
-    commands.length = 0
-    expect((await ask(browser, '/untouched')).json).toEqual({ isPatched: false })
-    expect(commands).toEqual(['mget'])
-  })
-
   test('a page that reads it, and changes nothing: one MGET', async () => {
     const browser = await loggedInBrowser(setup)
     await ask(browser, '/put/a')
@@ -171,16 +146,6 @@ test('[S1] the cookie of a session: HttpOnly, SameSite=Lax, Path=/, whatever the
   expect(sidCookies(closed.headers)).toEqual([expect.not.stringContaining('Expires')])
 })
 
-test('a session that is empty again: no cookie, and nothing in Redis', async () => {
-  const before = await setup.keys()
-  expect(sidCookies((await ask(setup.browser(), '/emptied')).headers)).toEqual([])
-  expect(await setup.keys()).toEqual(before)
-})
-
-test('an ID that the package has not made leads to nothing', async () => {
-  expect((await ask(setup.browser(), '/made-up')).json).toEqual({ error: null, found: null })
-})
-
 test.each(['destroy', 'regenerate'])(
   '[S6] %s() is final: a request that saves late does not bring the session back',
   async (end) => {
@@ -208,14 +173,6 @@ test('[S20] data of a login whose record is lost: shown to nobody, whoever logs 
   await logIn(browser, setup.morning, grace)
   const { json } = await ask(browser, '/')
   expect([json.username, json.saved]).toEqual(['grace', undefined])
-})
-
-test('[O17] OPTIONS * has an empty session, and is answered', async () => {
-  const client = net.connect(Number(new URL(setup.morning.url).port), '127.0.0.1')
-  client.end('OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
-  let answer = ''
-  for await (const chunk of client) answer += chunk
-  expect(answer).toMatch(/^HTTP\/1\.1 200[\s\S]*"status":"none"/)
 })
 
 describe('[O9, S14] a Redis that refuses writes, or hangs', () => {
