@@ -5,7 +5,6 @@ import {
   goodClaims,
   group,
   HEADER,
-  hmac,
   partsOf,
   type Row,
   SISTER_SECRET,
@@ -20,7 +19,6 @@ const pem = rsa.publicKey.export({ type: 'spki', format: 'pem' })
 
 /**
  * Bad tokens whose fault is in their bytes: algorithm, key, signature, header, encoding, JSON, size.
- * Sizes and times at their very limits are in test/unit/token.test.ts.
  */
 export function badBytes(target: Target): BadToken[] {
   const kinds = [algorithms, keys, signatures, headers, encodings, payloads, sizes]
@@ -31,19 +29,16 @@ function algorithms(target: Target): BadToken[] {
   const [, body] = partsOf(target)
   const [secret] = target.secrets
   const head = (alg: unknown) => encode(JSON.stringify({ alg, typ: 'JWT' }))
-  const byRsa = (alg: string) => {
-    const signed = `${head(alg)}.${body}`
-    return `${signed}.${sign('sha256', Buffer.from(signed), rsa.privateKey).toString('base64url')}`
-  }
+  const signed = `${head('HS256')}.${body}`
+  const byRsa = `${signed}.${sign('sha256', Buffer.from(signed), rsa.privateKey).toString('base64url')}`
   return group('algorithm', 'algorithm', [
     ['none, signed', signSegments(head('none'), body, secret)],
     ['none, unsigned', `${head('none')}.${body}.`, 'malformed'],
-    ...['nOnE', 'hs256', 'RS256', 'constructor', null, ['HS256']].map(
+    ...['nOnE', 'RS256', null, ['HS256']].map(
       (alg): Row => [`${JSON.stringify(alg)}, signed with HMAC`, signSegments(head(alg), body, secret)],
     ),
     ['HS512 with its own hash', signSegments(head('HS512'), body, secret, 'sha512')],
-    ['RS256 by a key of its own', byRsa('RS256')],
-    ['HS256 said, RS256 done', byRsa('HS256'), 'signature'],
+    ['HS256 said, RS256 done', byRsa, 'signature'],
     ['missing', signSegments(encode('{"typ":"JWT"}'), body, secret)],
     ['lent by __proto__', signSegments(encode('{"__proto__":{"alg":"HS256"},"typ":"JWT"}'), body, secret)],
   ])
@@ -55,8 +50,6 @@ function keys(target: Target): BadToken[] {
   const wrong: [string, string | Uint8Array][] = [
     ['nothing', ''],
     ['the secret without its last character', secret.slice(0, -1)],
-    ['the secret read as base64', Buffer.from(secret, 'base64')],
-    ['the client ID', target.clientId],
     ['the secret of another client', SISTER_SECRET],
     ['a public RSA key as text', pem],
   ]
@@ -76,13 +69,9 @@ function signatures(target: Target): BadToken[] {
   const [head, body, signature] = partsOf(target)
   const mac = Buffer.from(signature, 'base64url')
   const made = (bytes: Uint8Array) => `${head}.${body}.${encode(bytes)}`
-  const other = encode(JSON.stringify({ ...goodClaims(target), tomorrow: 1 }))
   return group('signature', 'signature', [
     ['a bit changed', made(mac.map((byte, index) => (index === 31 ? byte ^ 1 : byte)))],
-    ['cut to 16 bytes', made(mac.subarray(0, 16))],
     ['one byte more', made(Buffer.concat([mac, Buffer.from([0])]))],
-    ['of other claims', `${head}.${other}.${signature}`],
-    ['of the payload alone', `${head}.${body}.${hmac(body, target.secrets[0])}`],
     ['a hash without a key', made(createHash('sha256').update(`${head}.${body}`).digest())],
   ])
 }
@@ -90,10 +79,8 @@ function signatures(target: Target): BadToken[] {
 function headers(target: Target): BadToken[] {
   const payload = JSON.stringify(goodClaims(target))
   const made = (header: string) => signTexts(header, payload, target.secrets[0])
-  const members = ['"crit":["exp"]', '"crit":["b64"],"b64":false', '"\\u0063rit":["exp"]', '"zip":"DEF"', '"cty":null']
+  const members = ['"crit":["b64"],"b64":false', '"\\u0063rit":["exp"]', '"zip":"DEF"', '"cty":null']
   const shapes: [string, string][] = [
-    ['an array', `[${HEADER}]`],
-    ['no JSON', '{alg:"HS256",typ:"JWT"}'],
     ['a byte order mark', `\ufeff${HEADER}`],
     ['alg twice, the right one last', '{"alg":"none","typ":"JWT","alg":"HS256"}'],
   ]
@@ -117,22 +104,16 @@ function encodings(target: Target): BadToken[] {
   const good = `${head}.${body}.${signature}`
   const resigned = (h: string, b: string) => signSegments(h, b, target.secrets[0])
   const within = (segment: string, space: string) => `${segment.slice(0, 8)}${space}${segment.slice(8)}`
-  const spaced = [' ', '\n', '\u0000'].flatMap((space): Row[] => [
-    [`${JSON.stringify(space)} after`, good + space],
-    [`${JSON.stringify(space)} in the payload, signed`, resigned(head, within(body, space))],
-    [`${JSON.stringify(space)} in the signature`, `${head}.${body}.${within(signature, space)}`],
-  ])
   return group('encoding', 'malformed', [
-    ...spaced,
+    ['a space after', `${good} `],
+    ['a line break in the payload, signed', resigned(head, within(body, '\n'))],
+    ['a NUL in the signature', `${head}.${body}.${within(signature, '\u0000')}`],
     ['nothing', ''],
-    ['two segments', `${head}.${body}`],
     ['four segments', `${good}.${signature}`],
     ['an empty signature', `${head}.${body}.`],
     ['padding on the signature', `${good}=`],
     ['padding on the payload, signed', resigned(head, `${body}==`)],
     ['unused bits in the signature', `${head}.${body}.${withUnusedBits(signature)}`],
-    ['the word Bearer before', `Bearer ${good}`],
-    ['a token in a token', resigned(head, encode(good))],
   ])
 }
 
@@ -144,14 +125,10 @@ function payloads(target: Target): BadToken[] {
   const within = (...bytes: number[]) => Buffer.from(withX(`"${String.fromCharCode(...bytes)}"`), 'latin1')
   const escaped = (name: string) => `\\u00${name.charCodeAt(0).toString(16)}${name.slice(1)}`
   const rows: [string, string | Uint8Array][] = [
-    ['a byte order mark', `\ufeff${text}`],
     ['Latin-1', within(0xe5)],
     ['an over-long slash', within(0xc0, 0xaf)],
     ['an array', `[${text}]`],
-    ['null', 'null'],
     ['claims twice', text + text],
-    ['claims cut off', text.slice(0, -1)],
-    ['NaN', withX('NaN')],
     ['__proto__ twice', text.replace('{', '{"__proto__":1,"__proto__":2,')],
     ['a name twice, with a nested object between', text.replace('{', '{"sts":"x","y":{"sts":[{"a":"}"}]},')],
     ...Object.keys(claims).flatMap((name): [string, string][] => [

@@ -8,7 +8,6 @@ import {
   goodClaims,
   group,
   HEADER,
-  type Reason,
   type Row,
   SISTER_SECRET,
   signClaims,
@@ -26,27 +25,27 @@ export function badTokens(target: Target): BadToken[] {
 
 /** Bad tokens that are signed as they should be. Their fault is in what they say, or they answer another question. */
 function badClaims(target: Target): BadToken[] {
-  const kinds = [types, times, parties, prototypes, reflections, otherAnswers, combinations, subjects]
+  const kinds = [types, times, parties, prototypes, reflections, otherAnswers, subjects]
   return kinds.flatMap((kind) => kind(target))
 }
 
 function types(target: Target): BadToken[] {
   const subject = subjectOf(target)
   const timeRows = ['nbf', 'iat', 'exp'].flatMap((name): Row[] => [
-    ...['null', '"NOW"', 'NOW.5', '-1', '1e400'].map((value): Row => {
+    ...['null', '"NOW"', 'NOW.5', '1e400'].map((value): Row => {
       const text = value.replace('NOW', String(target.now))
       return [`${name} as ${value}`, spelled(target, name, text)]
     }),
     [`${name} missing`, changed(target, { [name]: undefined })],
     [`${name} in milliseconds`, changed(target, { [name]: target.now * 1000 }), 'claims', 'not_yet_valid'],
   ])
-  const wrongTexts = [7, [], { $ne: null }, '', `${target.sid}\u0000`, 'x'.repeat(4097)]
+  const wrongTexts = [7, { $ne: null }, '', `${target.sid}\u0000`, 'x'.repeat(4097)]
   const textRows = [subject, 'at', 'err'].flatMap((name) =>
     wrongTexts.map(
       (value): Row => [`${name} is ${JSON.stringify(value).slice(0, 40)}`, changed(target, { [name]: value })],
     ),
   )
-  const statuses = ['ANON', 'loggedin ', '', 1, null, ['loggedin'], 'l\u043eggedin', undefined]
+  const statuses = ['ANON', 'loggedin ', 1, null, ['loggedin']]
   return [
     ...group('time', 'claims', timeRows),
     ...group('type', 'claims', [
@@ -66,12 +65,11 @@ function times(target: Target): BadToken[] {
     ...[6, 31_536_000].map((by): Row => [`made ${by} s ahead`, moved(by), 'not_yet_valid']),
     ['issued 6 s ahead', changed(target, { iat: now + 6, exp: now + 16 }), 'not_yet_valid'],
     ['that lives 16 s', changed(target, { exp: now + 16 })],
-    ['that names no time at all', changed(target, { nbf: undefined, iat: undefined, exp: undefined })],
   ])
 }
 
 /** Other spellings of one name, and what is no name. */
-const lookalikes = (name: string) => [name.toUpperCase(), `${name} `, [name], '', true, undefined, '__proto__']
+const lookalikes = (name: string) => [name.toUpperCase(), `${name} `, [name], undefined]
 
 function parties(target: Target): BadToken[] {
   const { clientId, issuer, organisationId } = target
@@ -113,79 +111,22 @@ function reflections(target: Target): BadToken[] {
     logoutall: { ...common, ...device, aid },
   }
   const answer = answerOf(target.operation, target)
-  const rows = Object.entries(requests).flatMap(([name, request]) => {
-    const made = (what: string, claims: Claims, ...reasons: Reason[]): Row => [
-      `the request of ${name}${what}`,
-      signClaims(target, { ...request, ...claims }),
-      ...reasons,
-    ]
-    return [
-      made('', {}),
-      made(' with what an answer says', answer),
-      made(' from the right issuer', { ...answer, iss: issuer }),
-      made(' for us', { ...answer, aud: clientId }, 'issuer'),
-      made(' from the right issuer for us, without an answer', { iss: issuer, aud: clientId }, 'claims'),
-    ]
-  })
+  const rows = Object.entries(requests).flatMap(([name, request]): Row[] => [
+    [`the request of ${name}`, signClaims(target, request)],
+    [`the request of ${name} from the right issuer`, signClaims(target, { ...request, ...answer, iss: issuer })],
+    [`the request of ${name} for us`, signClaims(target, { ...request, ...answer, aud: clientId }), 'issuer'],
+  ])
   return group('reflection', 'audience', rows)
 }
 
-type Combination = readonly [sts: 'anon' | 'loggedin' | 'terminated', hasTicket: boolean]
-const ALL: readonly Combination[] = (['anon', 'loggedin', 'terminated'] as const).flatMap((sts) => [
-  [sts, false] as const,
-  [sts, true] as const,
-])
-/** What the interface documents where `err` is null; Session Status as asked with `lks` `anon`. */
-const DOCUMENTED: Readonly<Record<Operation, readonly string[]>> = {
-  identify: ['anon', 'loggedin with a ticket'],
-  authenticate: ['loggedin with a ticket'],
-  sessionstatus: ['anon', 'loggedin', 'loggedin with a ticket', 'terminated'],
-  logout: ['terminated'],
-  logoutall: ['terminated'],
-}
-const combinationName = ([sts, hasTicket]: Combination) => `${sts}${hasTicket ? ' with a ticket' : ''}`
-
-function combinations(target: Target): BadToken[] {
-  const { operation, ticket } = target
-  const rows = ALL.filter((one) => !DOCUMENTED[operation].includes(combinationName(one)))
-  const codes = ['invalid_credentials', 'session_not_found', 'a_code_of_tomorrow', '__proto__']
-  const told: Row[] = codes.map((err) => [`${err} with a ticket`, changed(target, { err, at: ticket })])
-  const staying = operation === 'authenticate' ? [] : codes.slice(0, 2)
-  for (const err of staying) told.push([`${err} and logged in`, changed(target, { err, sts: 'loggedin', at: null })])
-  if (operation === 'identify')
-    for (const err of codes)
-      told.push([`${err} at the landing`, changed(target, { err, sts: 'anon', at: null }), 'undocumented'])
-  return group('combination', 'claims', [
-    ...rows.map((one): Row => {
-      const [sts, hasTicket] = one
-      return [combinationName(one), changed(target, { sts, at: hasTicket ? ticket : null })]
-    }),
-    ...told,
-  ])
-}
-
-/** Answers to another operation, good ones there. Threat L7. */
+/** No answer at all. Which answers fit which request is a table in test/unit/tokens.test.ts. */
 function otherAnswers(target: Target): BadToken[] {
-  const operations: Operation[] = ['identify', 'authenticate', 'sessionstatus', 'logout', 'logoutall']
-  const rows = operations.flatMap((operation) =>
-    DOCUMENTED[operation].flatMap((said): Row[] => {
-      if (
-        DOCUMENTED[target.operation].includes(said) &&
-        (operation === 'logoutall') === (target.operation === 'logoutall')
-      )
-        return []
-      const [sts = 'anon'] = said.split(' ')
-      const at = said.includes('ticket') ? target.ticket : null
-      const answer = { ...envelopeOf(target), ...answerOf(operation, target), sts, at }
-      return [[`${said}, by ${operation}`, signClaims(target, answer)]]
-    }),
-  )
   const security = { 'http://schemas.openid.net/event/backchannel-logout': {} }
   const { sts: _sts, ...bare } = goodClaims(target)
   return group('other-answer', 'claims', [
-    ...rows,
     ['a logout token of OpenID Connect', signClaims(target, { ...bare, events: security, jti: '1', sub: 'ada' })],
     ['nothing but issuer, audience and times', signClaims(target, envelopeOf(target))],
+    ['an error with a ticket', changed(target, { err: 'a_code_of_tomorrow', at: target.ticket })],
     ['no claim at all', signTexts(HEADER, '{}', target.secrets[0]), 'audience'],
   ])
 }
@@ -195,7 +136,7 @@ function subjects(target: Target): BadToken[] {
   if (target.operation === 'identify') return []
   const name = subjectOf(target)
   const asked = target[name]
-  const others = [`${asked}x`, asked.slice(0, -1), asked.toUpperCase(), ` ${asked}`, `${asked} `, `${asked}\u200b`, '*']
+  const others = [`${asked}x`, asked.slice(0, -1), asked.toUpperCase(), ` ${asked}`, '*']
   const { [name]: _own, ...rest } = goodClaims(target)
   const otherName = name === 'sid' ? 'aid' : 'sid'
   return group('subject', 'session_mismatch', [

@@ -27,28 +27,6 @@ async function problemsOf(options: object, nodeEnv: string): Promise<Sso2ConfigE
     return error.problems
   }
 }
-const plain = ['http://sso.example', 'http://localhost.example', 'http://10.0.0.1']
-plain.push(
-  'http://localhost:pass-word@evil.example',
-  'https://user:pass-word@sso.example',
-  'javascript:alert(1)',
-  '/sso',
-)
-
-/** Switches of development, and whether a start with them is taken. */
-test.each([
-  ['nothing special', {}, true, true],
-  ['no Redis', { redis: undefined }, true, false],
-  ['a site over http on this machine', { siteUrl: 'http://localhost:3000' }, true, false],
-  ['an SSO system over http on this machine', { ssoUrl: 'http://127.0.0.1:4000/sso' }, true, false],
-  ['a short secret', { clientSecret: 'short' }, false, false],
-  ['a short secret that is allowed', { clientSecret: 'short-but-allowed', allowWeakSecret: true }, true, true],
-  ['a short session secret', { sessionSecret: 'short' }, false, false],
-])('[O11] a start with %s', async (_what, options, development, production) => {
-  expect((await problemsOf(options, 'development')).length === 0).toBe(development)
-  expect((await problemsOf(options, 'production')).length === 0).toBe(production)
-})
-
 describe('[O10] the emulator', () => {
   test('does not start with NODE_ENV=production', () => {
     process.env['NODE_ENV'] = 'production'

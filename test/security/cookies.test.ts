@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import cookieParser from 'cookie-parser'
-import express, { type RequestHandler } from 'express'
+import express from 'express'
 import { Redis } from 'ioredis'
 import type { Sso2 } from '../../lib'
 import { isExpiry, parseSetCookie, rawGet, signedId } from '../support/raw'
@@ -25,20 +25,16 @@ import { loggedInBrowserAt, startSite } from '../support/site'
 interface CookieCase {
   what: string
   lines: string[]
-  encoding?: BufferEncoding
 }
 
-const NBSP = '\u00a0'
 const EN_QUAD = '\u2000'
 
 /** Headers in which our cookie is not to be found. */
 const notOurs: CookieCase[] = [
   { what: 'an en quad (U+2000) before the name', lines: [`Cookie: ${EN_QUAD}NAME=VALUE`] },
-  { what: 'a no-break space as the single byte A0', lines: [`Cookie: ${NBSP}NAME=VALUE`], encoding: 'latin1' },
   { what: 'a byte order mark before the name', lines: ['Cookie: \ufeffNAME=VALUE'] },
   { what: 'a comma instead of the semicolon', lines: ['Cookie: a=1, NAME=VALUE'] },
   { what: 'the name in capitals', lines: ['Cookie: NAME_IN_CAPITALS=VALUE'] },
-  { what: 'the name as the end of a longer one', lines: ['Cookie: xNAME=VALUE'] },
   { what: 'the name of the other scheme', lines: ['Cookie: NAME_OTHER_SCHEME=VALUE'] },
 ]
 
@@ -46,13 +42,10 @@ const notOurs: CookieCase[] = [
 const doubled: CookieCase[] = [
   { what: 'ours first', lines: ['Cookie: NAME=VALUE; NAME=s%3Aforged.signature'] },
   { what: 'ours last', lines: ['Cookie: NAME=s%3Aforged.signature; NAME=VALUE'] },
-  { what: 'ours twice', lines: ['Cookie: NAME=VALUE; NAME=VALUE'] },
 ]
 
 /** Headers in which our cookie stands as the standard allows. */
 const ours: CookieCase[] = [
-  { what: 'alone', lines: ['Cookie: NAME=VALUE'] },
-  { what: 'among others', lines: ['Cookie: a=1; NAME=VALUE; b=2'] },
   { what: 'with a tab and spaces before', lines: ['Cookie: a=1;\t  NAME=VALUE; b=2'] },
   { what: 'after garbage', lines: ['Cookie: ;;; =; a; ==; NAME=VALUE'] },
   { what: 'beside an odd spelling of itself', lines: [`Cookie: ${EN_QUAD}NAME=s%3Aforged.x; NAME=VALUE`] },
@@ -186,7 +179,7 @@ describe.each(schemes)('over %s', (scheme) => {
 })
 
 /** A script's request with a raw Cookie header: no redirect hides what was read. */
-function ask(scheme: string, { lines, encoding = 'utf8' }: CookieCase) {
+function ask(scheme: string, { lines }: CookieCase) {
   const { setup, cookieName, value } = storyOf(scheme)
   const other = cookieName.startsWith('__Host-') ? cookieName.slice(7) : `__Host-${cookieName}`
   const fill = (line: string) =>
@@ -195,7 +188,7 @@ function ask(scheme: string, { lines, encoding = 'utf8' }: CookieCase) {
       .replaceAll('NAME_OTHER_SCHEME', other)
       .replaceAll('NAME', cookieName)
       .replaceAll('VALUE', value)
-  return rawGet(setup.morning.url, '/', ['Sec-Fetch-Dest: empty', ...lines.map(fill)], encoding)
+  return rawGet(setup.morning.url, '/', ['Sec-Fetch-Dest: empty', ...lines.map(fill)])
 }
 
 const goodId = randomBytes(32).toString('base64url')
@@ -204,7 +197,6 @@ test.each([
   ['no signature', goodId],
   ["a signature by another's secret", signedId(goodId, 'another-secret-of-more-than-32-bytes')],
   ['a signature of another ID', signedId(goodId).replace(goodId, randomBytes(32).toString('base64url'))],
-  ['an empty ID that is signed', signedId('')],
   ['a key of the store that is signed', signedId('morning:sess:{*}')],
 ])('[S3] a session cookie with %s sends nothing to Redis', async (_what, value) => {
   const { setup, cookieName } = storyOf('http')
@@ -231,40 +223,24 @@ async function commands(): Promise<string[]> {
   return names.filter((name) => !['info', 'config|resetstat', 'client|setinfo', 'zrangebyscore'].includes(name))
 }
 
-/** How cookie-parser read a header for years: `trim()` takes more off a name than the standard knows. */
-const oldCookieParser: RequestHandler = (req, _res, next) => {
-  const pairs = (req.headers.cookie ?? '').split(/; */).map((pair) => {
-    const mark = pair.indexOf('=')
-    return [pair.slice(0, mark).trim(), decodeURIComponent(pair.slice(mark + 1).trim())]
-  })
-  Object.assign(req, { cookies: Object.fromEntries(pairs.reverse()), signedCookies: Object.create(null) })
-  next()
-}
-
-test.each<[string, RequestHandler]>([
-  ["cookie-parser with the session's secret", cookieParser(sessionSecret)],
-  ['an old cookie-parser', oldCookieParser],
-])(
-  '[S2, S19] behind %s one cookie is read, and neither two of them nor one whose name has a no-break space',
-  async (...row) => {
-    const [, parser] = row
-    const setup = await startSite({ build: (sso, gates) => addPages(express().use(parser, sso), sso, gates) })
-    const mine = (await loggedInBrowserAt(setup)).cookie('sso2.sid')
-    const theirs = (await loggedInBrowserAt(setup, grace)).cookie('sso2.sid')
-    const pageFor = async (header: string) => {
-      const answer = await rawGet(setup.url, '/page', [`Cookie: ${header}`, 'Accept: application/json'], 'latin1')
-      const { status, username } = JSON.parse(answer.body)
-      return { answer, seen: [status, username] }
-    }
-    expect((await pageFor(`a=1; sso2.sid=${mine}`)).seen).toEqual(['loggedin', 'ada'])
-    for (const header of [`sso2.sid=${theirs}; sso2.sid=${mine}`, `sso2.sid=${mine}; sso2.sid=`]) {
-      const { answer, seen } = await pageFor(header)
-      expect(seen).toEqual(['none', undefined])
-      const lines = answer.setCookie.map(parseSetCookie).filter(({ name }) => name === 'sso2.sid')
-      expect(lines.map(isExpiry)).toEqual([true])
-    }
-    for (const name of ['\u00a0sso2.sid', 'sso2.sid\u00a0'])
-      expect((await pageFor(`${name}=${mine}`)).seen).toEqual(['none', undefined])
-    await setup.close()
-  },
-)
+test('[S2, S19] behind cookie-parser one cookie is read, and neither two of them nor one whose name has a no-break space', async () => {
+  const build = (sso: Sso2, gates: Gates) => addPages(express().use(cookieParser(sessionSecret), sso), sso, gates)
+  const setup = await startSite({ build })
+  const mine = (await loggedInBrowserAt(setup)).cookie('sso2.sid')
+  const theirs = (await loggedInBrowserAt(setup, grace)).cookie('sso2.sid')
+  const pageFor = async (header: string) => {
+    const answer = await rawGet(setup.url, '/page', [`Cookie: ${header}`, 'Accept: application/json'], 'latin1')
+    const { status, username } = JSON.parse(answer.body)
+    return { answer, seen: [status, username] }
+  }
+  expect((await pageFor(`a=1; sso2.sid=${mine}`)).seen).toEqual(['loggedin', 'ada'])
+  for (const header of [`sso2.sid=${theirs}; sso2.sid=${mine}`, `sso2.sid=${mine}; sso2.sid=`]) {
+    const { answer, seen } = await pageFor(header)
+    expect(seen).toEqual(['none', undefined])
+    const lines = answer.setCookie.map(parseSetCookie).filter(({ name }) => name === 'sso2.sid')
+    expect(lines.map(isExpiry)).toEqual([true])
+  }
+  for (const name of ['\u00a0sso2.sid', 'sso2.sid\u00a0'])
+    expect((await pageFor(`${name}=${mine}`)).seen).toEqual(['none', undefined])
+  await setup.close()
+})

@@ -123,12 +123,6 @@ test.each(rows)(
   },
 )
 
-test('[R13] a login form lets its form go to the site and the SSO system alone', async () => {
-  const targets = present(directives(await page('/login', await anonymous()))['form-action']).split(' ')
-  const others = targets.filter((target) => target !== "'self'")
-  expect(others.sort()).toEqual([site(), new URL(setup.emulator.url).origin].sort())
-})
-
 async function ended() {
   const cookie = await loggedIn()
   // the last of those who are logged in: a look at Identify, in the background, makes anonymous ones

@@ -24,12 +24,10 @@ async function unusedLanding() {
 
 type Prepare = (browser: Browser) => Promise<unknown>
 
-const nothing: Prepare = async () => {}
 const beginFlow: Prepare = (browser) => hop(browser, at('/'))
 const logInAsGrace: Prepare = (browser) => logInAtLast(browser, setup.morning, grace)
 
 test.each<[string, Prepare, string | undefined, string]>([
-  ['no cookies', nothing, undefined, 'no_cookies'],
   ['a binding of its own', beginFlow, undefined, 'unbound'],
   ['a login of its own', logInAsGrace, 'grace', 'unbound'],
 ])('[L1] a landing address planted in a browser with %s changes nothing', async (_, prepare, username, reason) => {
@@ -110,13 +108,13 @@ test('[L4] a landing address used before Redis lost its data is refused in anoth
 
 test.each([
   ['of another secret', (good: string) => `${good.slice(0, -9)}AAAAAAAA${good.slice(-1)}`, 'signature'],
-  ['that is none', () => 'a.b.c', 'malformed'],
+  ['with an error', () => landingToken(setup, { sid: 's-of-error', err: 'invalid_token' }), 'undocumented'],
   [
     'for a sister site',
     () => landingToken(setup, { aud: 'evening', sid: 's-of-another', sts: 'loggedin' }),
     'audience',
   ],
-])('[L6, T5] a token %s in a flow of its own leaves a logged-in visitor as is', async (_what, spoil, reason) => {
+])('[L6, L11] a token %s in a flow of its own leaves a logged-in visitor as is', async (_what, spoil, reason) => {
   const browser = await visitor(setup)
   await logInAtLast(browser, setup.morning, ada)
   const [id, tickets] = [browser.cookie('sso2.sid'), setup.countCalls('token')]

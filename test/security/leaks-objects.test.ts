@@ -3,7 +3,6 @@ import express from 'express'
 import {
   type ExchangeContext,
   type LoadUserContext,
-  NotLoggedInError,
   PlatformApi,
   type Sso2,
   Sso2Client,
@@ -156,16 +155,14 @@ test('[O6] errors of bad arguments and of a missing login show none of them', as
     () => client.readLanding(`${sessionToken}x`),
     () => new Sso2Client({ ...options, ssoUrl: options.clientSecret }),
     () => new PlatformApi({ apiUrl, accessToken: token }),
-    () => new PlatformApi({ apiUrl: token, accessToken: 'x' }),
     () => new PlatformApi({ apiUrl, accessToken: async () => `${token}\n` }).marketplaceGroups(),
     () => new PlatformApi({ apiUrl, accessToken: 'x' }).get(token),
-    () => Promise.reject(new NotLoggedInError()),
   ]
   for (const run of runs) await showFailure('arguments', run)
   expectNoLeak(/^arguments$/)
 })
 
-test('[O6] a wrong option, also of the environment, is named by its error, its value is not', async () => {
+test('[O6] a wrong option is named by its error, its value is not', async () => {
   const canary = 'canary of an option\u0000 0123456789'
   canaries.add('client secret', canary)
   const good = { ...setup.emulator.siteOptions('morning'), siteUrl: setup.morning.url, sessionSecret }
@@ -177,8 +174,5 @@ test('[O6] a wrong option, also of the environment, is named by its error, its v
   for (const option of ['ssoUrl', 'clientSecret', 'sessionSecret', 'redis', 'session', 'routes', 'loadUser'])
     for (const value of [canary, [canary], { cookieName: canary, login: canary }])
       await expectNamed({ ...good, [option]: value }, option)
-  process.env['SSO2_CLIENT_SECRET'] = `${canary.replace('\u0000', ' ')} `
-  await expectNamed({ ...good, clientSecret: undefined }, 'SSO2_CLIENT_SECRET')
-  delete process.env['SSO2_CLIENT_SECRET']
   expectNoLeak(/^options$/)
 })

@@ -31,13 +31,9 @@ describe('[F1] only same-origin POSTs are taken:', () => {
   /** Each combination is in test/unit/navigation.test.ts. */
   test.each<[site: string | undefined, what: string, isTaken: boolean, origin: () => string | undefined]>([
     ['same-origin', 'another Origin', true, evil],
-    ['same-site', 'the Origin of the sister site', false, () => setup.evening.url],
     ['cross-site', 'its own Origin', false, own],
-    ['', 'its own Origin', false, own],
     [undefined, 'its own Origin', true, own],
-    [undefined, 'no Origin', false, () => undefined],
     [undefined, 'another Origin', false, evil],
-    [undefined, 'Origin null', false, () => 'null'],
   ])('Sec-Fetch-Site %j and %s: %p', async (site, _what, isTaken, origin) => {
     const value = origin()
     const said = {
@@ -103,7 +99,7 @@ test("[F7] with 'neutral' messages a wrong password or one-time password, an unk
   }
 })
 
-/** Behind a proxy: names.test.ts. */
+/** Behind a proxy: limits.test.ts. */
 describe('[F10] the address and browser that the platform is told', () => {
   const seen = () => setup.emulator.calls({ operation: 'authenticate' }).at(-1)?.claims
   const spoofed = { 'x-forwarded-for': '203.0.113.9', forwarded: 'for=203.0.113.9', 'x-real-ip': '203.0.113.9' }
@@ -147,14 +143,12 @@ describe('[F9] bad input gets a clear 4xx, and nothing is lost:', () => {
   const bad: [string, string, string, Record<string, string>, string | undefined, number][] = [
     ['landing with two tokens', 'GET', '/sso2/landing?t=a&t=b&r=/', {}, undefined, 400],
     ['landing with a huge token', 'GET', `/sso2/landing?t=${'a'.repeat(20_000)}`, {}, undefined, 431],
-    ['landing by POST', 'POST', '/sso2/landing?t=a&r=/', form, 'a=b', 405],
     ['logout-all by DELETE', 'DELETE', '/logout-all', {}, undefined, 405],
     ['login without a password', 'POST', '/login', form, 'username=ada', 400],
     ['login with two names', 'POST', '/login', form, 'username=ada&username=b&password=c', 400],
     ['login with a long password', 'POST', '/login', form, `username=ada&password=${'x'.repeat(2000)}`, 400],
     ['login with a NUL', 'POST', '/login', form, 'username=ada%00&password=c', 400],
     ['login with bad JSON', 'POST', '/login', json, '{"username":', 400],
-    ['login with numbers', 'POST', '/login', json, '{"username":1,"password":2}', 400],
     ['login with a broken gzip', 'POST', '/login', { ...json, 'content-encoding': 'gzip' }, 'no gzip', 400],
     ['login with a body too large', 'POST', '/login', json, JSON.stringify({ username: 'a'.repeat(9000) }), 413],
   ]

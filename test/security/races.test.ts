@@ -5,7 +5,8 @@ import { shortHash } from '../../lib/storage/site-store'
 import { cookieHeader } from '../support/addresses'
 import type { Browser } from '../support/agent'
 import { exchange } from '../support/pausable-setup'
-import { ada, grace, present, type Setup, useSetup, visitor } from '../support/setup'
+import { ada, grace, loggedInBrowser, present, type Setup, useSetup, visitor } from '../support/setup'
+import { withPages } from '../support/site'
 
 /* Requests at once: of one browser, and of many. */
 
@@ -32,6 +33,19 @@ const setup: Setup = useSetup({
       return { accountId: item.account_id, username: item.username }
     },
   },
+})
+
+/** A page of this site writes to `req.session` long after its session has ended. */
+const late = useSetup({
+  build: withPages((app, _sso, gates) => {
+    app.post('/late', async (req, res) => {
+      await req.sso2.login(ada)
+      res.flushHeaders()
+      await gates.wait(String(req.query['gate']))
+      Object.assign(req.session, { late: 'data' })
+      res.end('{}')
+    })
+  }) as never,
 })
 
 const ask = (browser: Browser, path: string, json?: object) =>
@@ -129,4 +143,19 @@ test(`[L9, O13] ${ROUNDS} people log in at once, and each session has its own us
     expect(own.map((session) => [session.status, shortHash(session.sid)])).toEqual([['loggedin', sidHash]])
   }
   await Promise.all(people.map(login))
+})
+
+test('[S6] the first write to req.session after a login that a logout has ended, later than its trace → nothing is created', async () => {
+  const keysOf = (kind: string) => setup.redis.keys(`${late.morning.prefix}${kind}:*`)
+  const other = await loggedInBrowser(late)
+  const browser = await visitor(late)
+  const gate = late.morning.gates.add()
+  const slow = browser.fetchJson(`${late.morning.url}/late?gate=${gate.name}`, { json: {} })
+  await gate.arrived
+  expect(await keysOf('sess')).toEqual([])
+  await other.fetchJson(`${late.morning.url}/logout-all`, { json: {} })
+  for (const key of await keysOf('sso2')) await setup.redis.del(key) // as if the trace had expired
+  gate.open()
+  await slow
+  expect(await keysOf('sess')).toEqual([])
 })

@@ -42,23 +42,6 @@ const hostileAddresses = (origin: string) => [
   ...[`${origin}.evil.example/`, `${origin}@evil.example/`, `${origin}\\@evil.example/`, `/a\r\nSet-Cookie: hostile=1`],
   ...[`${origin}/?sso2=1.AAAAAAAAAAAAAAAAAAAAAA&r=//evil.example/`, `/${'a'.repeat(2500)}`, '__proto__'],
 ]
-const benignPaths = [
-  '/',
-  '/a//b',
-  "/a'b",
-  '/a"b<c>',
-  '/caf%c3%a9',
-  '/a%zz',
-  '/a?&&b',
-  '/a?q=caf%C3%A9+cr%c3%a8me%20x',
-  '/a#!/b',
-]
-/** Addresses of ordinary sites, and where they lead to: byte for byte there. */
-const benignAddresses = (origin: string) => [
-  ...benignPaths.map((path) => ({ value: path, leadsTo: origin + path })),
-  ...[`${origin}/a?b#c`, `${trusted}/a?b#c`].map((address) => ({ value: address, leadsTo: address })),
-]
-
 const staysHere = (address: string) => [site, trusted].includes(new URL(address, `${site}/sso2/landing`).origin)
 
 /** What an answer leads to: the redirect, or what the form will send. */
@@ -123,23 +106,13 @@ const ways: [string, Way][] = [
 ]
 const isAnswered = ({ status, body }: Answered) => status === 200 || (status === 303 && body === '')
 
-describe.each(ways)('through %s', (_name, way) => {
-  test('[R1, F11] a hostile address leads nowhere', async () => {
-    const results = await forAll(hostileAddresses(site), async (value) => ({ value, ...(await way(value)) }))
-    const bad = results.filter(
-      ({ answer, address }) => !isAnswered(answer) || address === undefined || !staysHere(address),
-    )
-    expect(bad.map(({ value, answer, address }) => [value, answer.status, address])).toEqual([])
-  })
-
-  test('[R1, F11, R5] a benign address comes out byte for byte', async () => {
-    const all = benignAddresses(site)
-    const results = await forAll(all, async (given) => ({ ...given, ...(await way(given.value)) }))
-    const bad = results.filter(({ answer, leadsTo, address }) => !isAnswered(answer) || address !== leadsTo)
-    expect(bad.map(({ value, answer, address }) => [value, answer.status, address])).toEqual([])
-  })
+test.each(ways)('[R1, F11] through %s a hostile address leads nowhere', async (_name, way) => {
+  const results = await forAll(hostileAddresses(site), async (value) => ({ value, ...(await way(value)) }))
+  const bad = results.filter(
+    ({ answer, address }) => !isAnswered(answer) || address === undefined || !staysHere(address),
+  )
+  expect(bad.map(({ value, answer, address }) => [value, answer.status, address])).toEqual([])
 })
-
 /** Ways to give several addresses, or one in a form that a query parser would make something of. */
 const several = (name: string) => [
   `${name}=/a&${name}=//evil.example/`,

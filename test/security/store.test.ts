@@ -78,11 +78,9 @@ describe('[S9] an SSO session ID chosen by an attacker', () => {
     /^morning:(sso2|sess|login):\{[\w-]{43}\}$|^morning:(out|acct|all|logout):\{[\w-]{16}\}$|^morning:(used|renew|check):[\w-]{43}$|^morning:logouts(:round)?$/
 
   test.each([
-    ['a wildcard', '*', true],
     ['512 characters', 'x'.repeat(512), true],
     ['a member of every object', '__proto__', true],
     ['CR LF and a command', 'x\r\nFLUSHALL\r\n', false],
-    ['513 characters', 'x'.repeat(513), false],
   ])('%s', async (_what, sid, isTaken) => {
     const flow = await beginFlow(setup)
     events.clear()
@@ -138,7 +136,6 @@ describe('[S15] where the store holds something else', () => {
 
   test.each([
     ['garbage', 'garbage'],
-    ['a cookie of another program', '{"cookie":{"originalMaxAge":600000,"expires":"2099-01-01"},"saved":"x"}'],
     ['__proto__', '{"cookie":{"since":1},"__proto__":{"polluted":true},"saved":"x"}'],
   ])('as data %s', async (_what, text) => {
     const browser = await loggedInBrowser(setup)
