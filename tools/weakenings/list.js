@@ -42,7 +42,7 @@ const files = {
   ],
   'protocol/session-token.ts': [
     ['the answer may be about another session', 'checkSubject', { returns: '' }, 'security/token-answers', 'L8'],
-    ['any combination of status and ticket', 'checkCombination', { returns: '' }, 'security/token-answers', 'L7'],
+    ['any combination of status and ticket', 'checkCombination', { returns: '' }, 'unit/tokens', 'L7'],
   ],
   'decide/binding.ts': [['a landing needs no binding', 'redirectStart', { returns: 'now' }, 'security/landing', 'L1']],
   'decide/return-to.ts': [
@@ -64,13 +64,13 @@ const files = {
     ['a landing undoes a logout', 'isTokenVoidedBy', { returns: 'false' }, 'http/logout-again'],
   ],
   'decide/status-check.ts': [
-    ['an end of the SSO session is not believed', 'decideStatus', { drop: 'terminated' }, 'unit/status-check'],
+    ['an end of the SSO session is not believed', 'decideStatus', { drop: 'terminated' }, 'unit/decisions'],
   ],
   'log/masking.ts': [
     ['secrets are not masked in log lines', 'maskSecrets', { returns: 'text' }, 'http/outages-log', 'O6'],
   ],
   'decide/device.ts': [
-    ['every browser is recognised', 'isRecognised', { returns: 'true' }, 'security/limits-login', 'F3'],
+    ['every browser is recognised', 'isRecognised', { returns: 'true' }, 'security/limits', 'F3'],
   ],
   'config/index.ts': [
     ['cookies have no __Host-', 'cookieNames.name', { value: '(text: string) => text' }, 'security/cookies', 'S1'],
@@ -104,7 +104,7 @@ const files = {
       'a lost Authenticate is sent again',
       'againIfNotSent',
       { returns: 'call().catch(call)' },
-      'security/limits-login',
+      'security/limits',
       'F6',
     ],
   ],
@@ -113,12 +113,12 @@ const files = {
     ['the emulator in production', 'reasonToRefuse', { returns: 'undefined' }, 'remote/http'],
   ],
   'web/limits.ts': [
-    ['logins have no limit', 'Limits.admit', { returns: 'UNLIMITED' }, 'security/limits-login', 'F3'],
+    ['logins have no limit', 'Limits.admit', { returns: 'UNLIMITED' }, 'security/limits', 'F3'],
     [
       'an address begins sessions without end',
       'Limits.isLandingRefused',
       { returns: 'false' },
-      'security/limits-landing',
+      'security/limits',
     ],
   ],
   'web/guards.ts': [['a guard does not ask `allow`', 'isAllowed', { returns: 'true' }, 'http/guards']],
