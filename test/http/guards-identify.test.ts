@@ -1,7 +1,7 @@
 import express, { type Express } from 'express'
 import { type Sso2, Sso2SetupError } from '../../lib'
 import { identifyRedirects } from '../support/pausable-setup'
-import { ada, addPages, type Gates, logIn, useSetup, view } from '../support/setup'
+import { addPages, type Gates, useSetup, view } from '../support/setup'
 
 /* A site that identifies where it asks for it, and nowhere else. */
 
@@ -13,10 +13,6 @@ function build(sso: Sso2, gates: Gates): Express {
   app.get('/too-early', sso.requireLogin())
   app.use(sso)
   app.use('/known', sso.identify(), sso.identify())
-  app.use('/mine', (_req, res, next) => {
-    res.set('cache-control', 'public, max-age=60, s-maxage=300')
-    next()
-  })
   app.use('/mine', sso.requireLogin())
   app.get('/of-the-other', (req, res, next) => sites.find((one) => one !== sso)?.requireLogin()(req, res, next))
   addPages(app, sso, gates)
@@ -39,13 +35,6 @@ test('a page behind the guard knows its user after one redirect, however many gu
 test('a script is served by the guard without a redirect, which it could not follow', async () => {
   const { status, json } = await setup.browser().fetchJson(at('/known'))
   expect([status, json]).toEqual([200, { status: 'none', url: '/known' }])
-})
-
-test('what was said of a page before its guard keeps nothing for others: a browser may keep it', async () => {
-  const browser = setup.browser()
-  await logIn(browser, setup.morning, ada)
-  const { status, headers } = await browser.fetchJson(at('/mine'))
-  expect([status, headers['cache-control']]).toEqual([200, 'private, max-age=60'])
 })
 
 test.each([

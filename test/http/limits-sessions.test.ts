@@ -82,11 +82,6 @@ describe('[S10] every key of a site has an expiry', () => {
     const seconds = await Promise.all(keys.map((key) => setup.redis.ttl(key)))
     return keys.filter((_key, index) => seconds[index] === -1)
   }
-  const wrongly = async (username: string) => {
-    const browser = setup.browser()
-    await browser.visit(`${setup.url}/`)
-    return browser.fetchJson(`${setup.url}/login`, { json: { username, password: 'wrong' } })
-  }
   beforeEach(() => kinds.clear())
 
   test('those of sessions and of a logout of them all', async () => {
@@ -96,12 +91,6 @@ describe('[S10] every key of a site has an expiry', () => {
     await submit(browser, '/logout-all')
     expect(await endless()).toEqual([])
     for (const kind of ['sso2', 'sess', 'used', 'acct', 'out', 'all']) expect(kinds).toContain(kind)
-  })
-
-  test('those of logins that fail', async () => {
-    for (let tries = 1; tries < 4; tries += 1) expect((await wrongly('grace')).status).toBe(401)
-    expect(await endless()).toEqual([])
-    for (const kind of ['limit', 'login']) expect(kinds).toContain(kind)
   })
 })
 

@@ -1,5 +1,4 @@
 import express, { type Express } from 'express'
-import type { Sso2Options } from '../../lib'
 import type { FaultOptions } from '../../lib/emulator/faults/rules'
 import { loggerTo } from '../support/log-lines'
 import { identifyRedirects } from '../support/pausable-setup'
@@ -65,45 +64,6 @@ test.each(doors)('%s that fails at token endpoint or user path is one line, with
     expect([fault, lines]).toEqual([fault, [expect.stringMatching(line)]])
     at.emulator.faults.clear()
   }
-})
-
-describe('a hook of the site that fails', () => {
-  const fails = { exchangeTicket: false, loadUser: false }
-  const given: string[] = []
-  const throwing = (secret: string): never => {
-    given.push(secret)
-    throw Object.assign(new RangeError(`no luck with ${secret} of ${JSON.stringify({ secret })}`), { code: 'E_LUCK' })
-  }
-  const hooks: Partial<Sso2Options> = {
-    exchangeTicket: (ticket) =>
-      fails.exchangeTicket ? throwing(ticket) : { access_token: 'an-access-token', expires_in: 300 },
-    loadUser: ({ accessToken, sid }) =>
-      fails.loadUser ? throwing(`${accessToken} ${sid}`) : { accountId: 'account-ada', username: 'ada' },
-  }
-
-  const failures = (['exchangeTicket', 'loadUser'] as const).flatMap((hook) => doors.map((door) => ({ hook, door })))
-  test.each(failures)(
-    '[O6, O12] in $hook at $door is logged once, with its stack, and without what it was given',
-    async ({ hook, door }) => {
-      Object.assign(fails, { exchangeTicket: false, loadUser: false })
-      const at = await start({ options: hooks, emulator: { limits: { accessTokenSeconds: 300 } } })
-      const step = await openDoor(door, at)
-      fails[hook] = true
-      given.length = 0
-      lines.length = 0
-      await step()
-      await step()
-      const [line = '', ...more] = lines
-      expect(more).toEqual([])
-      const [first, ...frames] = line.split('\n    ')
-      expect(first).toMatch(
-        new RegExp(`${hook} failed: RangeError: no luck with \\*\\*\\* .*E_LUCK.*Check the hook ${hook} of your site`),
-      )
-      expect(frames[0]).toMatch(/^at throwing \(.*outages-log\.test\.ts/)
-      for (const secret of given.flatMap((text) => text.split(' '))) expect(line).not.toContain(secret.slice(0, 10))
-      expect(given.length).toBeGreaterThan(0)
-    },
-  )
 })
 
 describe('a landing that is lost', () => {

@@ -178,21 +178,3 @@ test('requireLogin({ fresh: true }) asks each time, and sees at once that the se
   const back = await browser.submit(at('/login'), { ...ada, return_to: '/sensitive' })
   expect(view(back)).toMatchObject({ status: 'loggedin', url: '/sensitive' })
 })
-
-/** Drops what Redis holds under one part of the site's prefix, as an eviction does. */
-async function lose(part: 'sess' | 'sso2'): Promise<void> {
-  const keys = (await setup.keys()).filter((key) => key.startsWith(`${setup.morning.prefix}${part}:`))
-  expect(keys.length).toBeGreaterThan(0)
-  await setup.redis.del(...keys)
-}
-
-test('a session whose data is lost goes on without it, and one whose record is lost is identified again', async () => {
-  const browser = await loggedInBrowser()
-  await browser.visit(at('/keep'))
-  await lose('sess')
-  expect(view(await browser.visit(at('/')))).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
-  await lose('sso2')
-  const page = await browser.visit(at('/news?a=1'))
-  expect(page.trail.map(({ status }) => status)).toEqual([302, 302, 303, 200])
-  expect(view(page)).toEqual({ status: 'loggedin', username: 'ada', url: '/news?a=1' })
-})

@@ -3,11 +3,11 @@ import { NotLoggedInError, Sso2ResponseError, Sso2UnavailableError } from '../..
 import { makeConfig } from '../../lib/config'
 import { demoOptions } from '../../lib/emulator'
 import { makeClient, makeTokenEndpoint, serviceApi } from '../../lib/remote/make-clients'
-import { readGrant, serviceToken, serviceTokenSource, ticketCall } from '../../lib/remote/ticket'
+import { readGrant, serviceToken, serviceTokenSource } from '../../lib/remote/ticket'
 import { sharedEmulator } from '../emulator/shared'
 import { failure, json, useFaultyServer } from '../support/faulty-server'
 import { loggerTo } from '../support/log-lines'
-import { device, openInTest } from './sso-scene'
+import { openInTest } from './sso-scene'
 
 /* Clients that a site makes of its options: `sso.api`, whose calls need no user, and the secret and the log of all. */
 
@@ -84,17 +84,6 @@ test.each([
   expect(error).toBeInstanceOf(NotLoggedInError)
   expect(error).toMatchObject({ message: expect.stringMatching(new RegExp(`^${name}: .*req\\.sso2\\.api`)) })
   expect(emulator.calls({})).toEqual([])
-})
-
-const check = { sid: 'no-such-session', lks: 'anon', ...device } as const
-
-test('the authorization server is shown the secret that the SSO system takes', async () => {
-  const { client, endpoint, api: rotated } = clientsOf({ clientSecret: [`${clientSecret}-next`, clientSecret] })
-  const shown = () => new URLSearchParams(ticketCall(endpoint, 'a-ticket').body).get('client_secret')
-  expect([client.secretInUse, shown()]).toEqual([0, `${clientSecret}-next`])
-  expect(await client.sessionStatus(check)).toMatchObject({ err: 'session_not_found' })
-  expect([client.secretInUse, shown()]).toEqual([1, clientSecret])
-  expect(await rotated.marketplaceGroups()).toHaveLength(2)
 })
 
 describe('a token endpoint that answers as a test says', () => {

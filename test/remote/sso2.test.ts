@@ -1,7 +1,7 @@
 import { TokenError } from '../../lib/errors'
 import { Sso2Client, type Sso2ClientOptions } from '../../lib/remote/sso2'
-import { failure, json, outcomeOf } from '../support/faulty-server'
-import { readJwt } from '../support/oracle'
+import { type Behaviour, failure, json, outcomeOf } from '../support/faulty-server'
+import { isSignedWith, readJwt } from '../support/oracle'
 import { fakeClock } from './fake-clock'
 import { claimsOf, device, isWell, says, secret, tokenWith, useScenes } from './sso-scene'
 
@@ -141,4 +141,60 @@ test('a client takes an address of this machine without TLS', () => {
   const { claims } = readJwt(new URL(client.identifyUrl('https://news.example/')).searchParams.get('t') ?? '')
   expect(claims).toMatchObject({ iss: 'the-publisher', aud: 'sso-service', cid: 'the-site' })
   client.close()
+})
+
+/* Which of the client's secrets signs: the first, until the SSO system shows that it takes another one. */
+
+describe('two secrets', () => {
+  const [old, next] = ['the old secret', 'the next secret']
+  /** With the usual time for a call. */
+  const scenes = useScenes({ clientSecret: [old, next], timeoutMs: undefined })
+  const tokenIn = (body: string): string => JSON.parse(body).t
+
+  /** Takes tokens of one secret, and signs every answer with it. */
+  const takes =
+    (secret: string, signsWith = secret): Behaviour =>
+    (res, seen, count) => {
+      const claims = isSignedWith(tokenIn(seen.body), secret) ? {} : { sts: null, err: 'invalid_token' }
+      says(claims, signsWith)(res, seen, count)
+    }
+
+  type Scene = Awaited<ReturnType<typeof scenes>>
+  let server: Scene['server']
+  let client: Scene['client']
+  beforeEach(async () => {
+    ;({ server, client } = await scenes(takes(old)))
+  })
+
+  const ask = () => client.sessionStatus({ sid: 's1', lks: 'anon', ...device })
+  /** Which secret signed what was asked. */
+  const asked = () => server.seen.map(({ body }) => [old, next].findIndex((key) => isSignedWith(tokenIn(body), key)))
+
+  test('a refusal that is signed with another one is asked again with that, which signs from then on', async () => {
+    server.become(takes(next))
+    expect((await ask()).err).toBeUndefined()
+    expect((await ask()).err).toBeUndefined()
+    expect([asked(), client.secretInUse]).toEqual([[0, 1, 1], 1])
+    server.become(takes(old))
+    expect((await ask()).err).toBeUndefined()
+    expect([asked(), client.secretInUse]).toEqual([[1, 0], 0])
+  })
+
+  test('a refusal that is signed with the one that was used stands', async () => {
+    server.become(takes('neither', old))
+    expect((await ask()).err).toBe('invalid_token')
+    expect([asked(), client.secretInUse]).toEqual([[0], 0])
+  })
+
+  test('a system that refuses all of them is asked twice, and no more', async () => {
+    server.become(takes('neither', next))
+    expect((await ask()).err).toBe('invalid_token')
+    expect(asked()).toEqual([0, 1])
+  })
+
+  test('what a browser brings changes nothing', () => {
+    const token = tokenWith({ sid: 's', sts: null, at: null, err: 'invalid_token' }, next)
+    expect(client.readLanding(token).err).toBe('invalid_token')
+    expect(client.secretInUse).toBe(0)
+  })
 })

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { inspect, promisify } from 'node:util'
 import { Redis } from 'ioredis'
-import { Sso2ConfigError, sso2 } from '../../lib'
+import { PlatformApi, Sso2Client, type Sso2ClientOptions, Sso2ConfigError, type Sso2Options, sso2 } from '../../lib'
 import { createEmulator, demoOptions } from '../../lib/emulator'
 import { required } from '../support/configuration'
 import { rawGet } from '../support/raw'
@@ -27,12 +27,31 @@ async function problemsOf(options: object, nodeEnv: string): Promise<Sso2ConfigE
     return error.problems
   }
 }
-describe('[O10] the emulator', () => {
-  test('does not start with NODE_ENV=production', () => {
-    process.env['NODE_ENV'] = 'production'
-    expect(() => createEmulator()).toThrow('production')
-  })
+test('[O6] errors of bad arguments and of wrong options do not show what was given', async () => {
+  const canary = 'canary of an argument\u0000 0123456789'
+  const apiUrl = 'https://api.example'
+  const runs: (() => unknown)[] = [
+    () => new Sso2Client({ ...required, ssoUrl: canary } as Sso2ClientOptions),
+    () => new PlatformApi({ apiUrl, accessToken: canary }),
+    () => new PlatformApi({ apiUrl, accessToken: async () => canary }).marketplaceGroups(),
+    () => new PlatformApi({ apiUrl, accessToken: 'x' }).get(canary),
+  ]
+  for (const option of ['ssoUrl', 'clientSecret', 'sessionSecret', 'redis', 'session', 'routes', 'loadUser'])
+    for (const value of [canary, [canary], { cookieName: canary, login: canary }])
+      runs.push(() => sso2({ ...good, [option]: value } as Sso2Options))
+  for (const run of runs) {
+    const error = await Promise.resolve()
+      .then(run)
+      .then(
+        () => undefined,
+        (reason: unknown) => reason,
+      )
+    expect(error).toBeInstanceOf(Error)
+    expect(inspect(error, { depth: 20, showHidden: true }) + JSON.stringify(error)).not.toContain('canary')
+  }
+})
 
+describe('[O10] the emulator', () => {
   test('refuses a request for another host', async () => {
     const emulator = createEmulator()
     const { port } = await emulator.listen(0)

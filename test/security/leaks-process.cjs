@@ -13,6 +13,10 @@ for (const name of ['identify', 'landing', 'check', 'login', 'logout', 'degraded
   diagnostics.subscribe(`express-sso2:${name}`, (event) => console.log('EVENT', name, inspect(event, deep)))
 }
 
+/** What a person or a program sees of an object, printed or serialised. */
+const shown = (value) =>
+  `${inspect(value, deep)} ${inspect(value, { ...deep, customInspect: false })} ${JSON.stringify(value)}`
+
 /** Everything about a request that access logs are made of, as it is when the answer is done. */
 const accessLogger = (name) => (req, res, next) => {
   res.on('finish', () => {
@@ -37,11 +41,13 @@ function failure(...given) {
 function hooks({ tokenUrl, clientId, clientSecret }) {
   return {
     exchangeTicket: async (ticket, context) => {
+      console.log('HOOK', Object.keys(context).sort().join(), shown(context.signal))
       if (hookFails === 'exchangeTicket') throw failure(ticket, context)
       const form = { grant_type: 'authorization_code', code: ticket, client_id: clientId, client_secret: clientSecret }
       return (await fetch(tokenUrl, { method: 'POST', body: new URLSearchParams(form) })).json()
     },
     loadUser: async (context) => {
+      console.log('HOOK', Object.keys(context).sort().join(), shown(context.api))
       const { accessToken, api } = context
       if (hookFails === 'loadUser') throw failure(accessToken, context)
       const { item } = await api.get('/external/api/v1/me')
@@ -72,13 +78,15 @@ function start({ options, ports }) {
       ...(hasHooks ? hooks(own) : {}),
       ...printing(hasHooks),
     })
+    for (const [name, member] of Object.entries(sso)) console.log('SSO', name, shown(member))
     const app = (hasHooks ? express : express4)()
     app.use(accessLogger('before'))
     if (hasHooks) app.use(express.urlencoded({ extended: true }), express.json(), express.text())
     app.use(sso)
     app.use(accessLogger('after'))
     app.use((req, _res, next) => {
-      console.log('REQ', inspect(req.sso2, deep), JSON.stringify(req.sso2), JSON.stringify(req.session))
+      console.log('REQ', shown(req.sso2), JSON.stringify(req.session))
+      console.log(`VISIBLE ${Object.keys(JSON.parse(JSON.stringify(req.sso2)))}`)
       next()
     })
     app.get('/account', sso.requireLogin(), (req, res) => res.json(req.sso2))

@@ -286,13 +286,21 @@ test('the walk has come by every kind of secret, every status and every event', 
     expect(output).toContain(`EVENT ${name}`)
 })
 
-test('[F8] no log line, debug line, event or printed error holds a password, secret, ticket, token or SSO session ID', () => {
+test('[F8, O6] no log line, debug line, event, printed error or object holds a password, secret, ticket, token or SSO session ID', () => {
   expect(leaks(lines().filter((line) => !line.startsWith('ACCESS')))).toEqual([])
 })
 
-test('[O7] access logs before and after us hold none of them when the answer is done', () => {
+test('[F8, O7] access logs before and after us, bodies included, hold none of them when the answer is done', () => {
   expect(lines().filter((line) => line.startsWith('ACCESS')).length).toBeGreaterThan(100)
   expect(leaks(lines().filter((line) => line.startsWith('ACCESS')))).toEqual([])
+})
+
+test('[S5, O6] req.sso2 shows status and user alone; hooks are given their documented fields and nothing else', () => {
+  const visible = new Set([...output.matchAll(/^VISIBLE (.*)$/gm)].flatMap(([, keys = '']) => keys.split(',')))
+  expect([...visible].sort()).toEqual(['status', 'user'])
+  const given = new Set([...output.matchAll(/^HOOK (\S+) /gm)].map(([, keys]) => keys))
+  expect([...given].sort()).toEqual(['accessToken,api,sid', 'sid,signal'])
+  expect(output).toMatch(/^SSO client /m)
 })
 
 test('[S5] no header and no body of an answer holds any of them', () => {

@@ -69,7 +69,7 @@ async function answersOf({ kv }: Opened): Promise<number> {
   const count = () => {
     answers += 1
   }
-  for (let round = 0; round < 8; round += 1) {
+  for (let round = 0; round < 5; round += 1) {
     const sent = [kv.mget([KEY]), kv.set(KEY, '1', 60), kv.probe()]
     await Promise.all(sent.map((answer) => answer.then(count, () => {})))
     await pause(200)
@@ -84,17 +84,13 @@ async function withUser(rules: string, database = ''): Promise<string> {
 }
 
 describe('a database that cannot be selected', () => {
-  const ways: [name: string, rules: string, database: string][] = [
-    ['does not exist', '+@all', '/99'],
-    ['is forbidden to the user', '-select', '/3'],
-  ]
-  test.each(ways)('%s: the store stays unavailable, and database 0 empty', async (_name, rules, database) => {
-    const address = await withUser(rules, database)
+  test('it is forbidden to the user: the store stays unavailable, and database 0 empty', async () => {
+    const address = await withUser('-select', '/3')
     const own = [{}, { enableReadyCheck: false, disableClientInfo: true }].map((options) => new Redis(address, options))
     const all = [address, ...own].map(opened)
     expect(await Promise.all(all.map(answersOf))).toEqual([0, 0, 0])
     for (const { kv, lines } of all) {
-      expect([kv.isAvailable, kv.failure]).toEqual([false, expect.stringMatching(/^SELECT refused: (ERR|NOPERM)$/)])
+      expect([kv.isAvailable, kv.failure]).toEqual([false, expect.stringMatching(/^SELECT refused: NOPERM$/)])
       const check = /Check that the database number in redis \(REDIS_URL\) exists, and that the user may run SELECT/
       expect(lines).toEqual([expect.stringMatching(check)])
       expect(lines.join()).not.toContain('a-password')
@@ -114,9 +110,7 @@ describe('a database that cannot be selected', () => {
 
 describe('a command that Redis refuses: the line names the refusal and the page of permissions', () => {
   test.each<[rule: string, said: RegExp]>([
-    ['-mget', /reads refused: NOPERM/],
     ['-eval -evalsha', /writes refused: NOPERM/],
-    ['-zadd', /writes refused: NOPERM/],
     ['resetkeys ~other:*', /refused: NOPERM/],
   ])('by the permissions of the user: %s', async (rule, said) => {
     const store = opened(await withUser(rule))

@@ -4,7 +4,7 @@ const { default: Sequencer } = require('@jest/test-sequencer')
 
 const longest = [
   ...['package/recipes', 'package/quick-start', 'examiner/sites', 'browser/pages', 'browser/portal', 'browser/look'],
-  ...['http/hooks', 'http/logout-final', 'http/outages-sso', 'security/leaks-objects', 'security/leaks'],
+  ...['http/hooks', 'http/logout-final', 'http/outages-sso', 'security/leaks'],
   ...['http/logout-again', 'http/status-check', 'http/outages-redis-writes', 'http/logout-all'],
   ...['security/return-addresses', 'security/poisoned-account', 'security/secret-rotation', 'http/limits-sessions'],
   ...['browser/story', 'browser/refused', 'http/closing', 'remote/outages', 'emulator/command', 'package/testing'],

@@ -32,15 +32,6 @@ test('without any option every missing one is named at once, with its variable',
   expect(code).toBe('ERR_SSO2_CONFIG')
 })
 
-test('uncaught, each problem is printed once, and programs read them all the same', () => {
-  const text = inspect(errorOf({}))
-  expect(text.match(/Base address of the SSO system/g)).toHaveLength(1)
-  expect(text.match(/SSO2_SESSION_SECRET/g)).toHaveLength(1)
-  expect(text).toContain("code: 'ERR_SSO2_CONFIG'")
-  const error = errorOf({})
-  expect([error.problems.length, Object.keys(error)]).toEqual([8, ['name', 'code']])
-})
-
 test('where no variable is set at all the error says so, and how a file of them is read', () => {
   const hint = /^no SSO2_ variable is set: .*node --env-file=\.env .*has them$/m
   expect(errorOf({}, { PATH: '/bin', REDIS_URL: 'redis://localhost:6379' }).message).toMatch(hint)
@@ -222,12 +213,6 @@ describe('an address is used as browsers write it', () => {
   test.each(['/in?a', '/a/..//host.example/', '/\\host.example', '/:in'])('the route %s is refused', (given) => {
     for (const name of ['landing', 'login', 'logout', 'logoutAll'])
       expect(optionsOf({ routes: { [name]: given } })).toEqual([`routes.${name}`])
-  })
-
-  test('the user path, and two routes of one path', () => {
-    expect(make({ userPath: '/użytkownik/ja?z=ó' }).userPath).toBe('/u%C5%BCytkownik/ja?z=%C3%B3')
-    expect(optionsOf({ userPath: '/me#a' })).toEqual(['userPath'])
-    expect(optionsOf({ routes: { login: '/się', logout: '/si%C4%99' } })).toEqual(['routes.logout'])
   })
 })
 

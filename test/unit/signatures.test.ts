@@ -29,7 +29,6 @@ describe('the binding', () => {
     ['no parameter', cookie, undefined],
     ['another time', cookie, stamp.replace(/^\d+/, String(AT - 1))],
     ['another MAC', cookie, stamp.slice(0, 14) + 'A'.repeat(22)],
-    ['a stamp for another purpose', cookie, makeStamp(keys, 'marker', cookie, AT)],
     ['a stamp of another site', cookie, makeStamp([Buffer.alloc(32, 2)], 'flow', cookie, AT)],
   ])('%s does not bind', (_what, given, parameter) => {
     expect(redirectStart(keys, given, parameter, AT)).toBeUndefined()
@@ -50,7 +49,6 @@ describe('the binding', () => {
     ['by a process an hour ahead', marker, -3_600_000, 'current'],
     ['with a changed time', marker.replace(/^\d+/, String(AT - 1)), 0, 'none'],
     ['of another site', makeStamp([Buffer.alloc(32, 2)], 'marker', '', AT), 0, 'none'],
-    ['for another purpose', makeStamp(keys, 'doctor', '', AT), 0, 'none'],
     ['that is missing', undefined, 0, 'none'],
   ])('a marker %s counts as it should', (_what, parameter, age, state) => {
     expect(checkMarker(keys, parameter, AT + age)).toBe(state)
@@ -78,7 +76,6 @@ describe('a signed cookie', () => {
     ['another body', `${Buffer.from('{"name":"ada"}').toString('base64url')}.${mac}`],
     ['a further part', `${written}.x`],
     ['a cookie of another site', cookieOf(otherKeys).write({ name: 'a' })],
-    ['a cookie of another purpose', new SignedCookie(keys, 'loop', readName).write({ name: 'a' })],
     ['a signed value of another form', new SignedCookie(keys, 'logout', readName).write({ named: 1 } as never)],
   ])('%s is nothing', (_what, text) => {
     expect(cookieOf().read(text)).toBeUndefined()
@@ -176,7 +173,6 @@ describe('the doctor', () => {
     ['the mark', mark, NOW, true],
     ['the mark, later', mark, NOW + 61, false],
     ['the mark of another secret', makeDoctorSignature([Buffer.alloc(32, 2)], NOW), NOW, false],
-    ['a mark for something else', makeStamp(keys, 'marker', '', NOW * 1000), NOW, false],
   ])('a request with %s may ask: %#', (_name, value, now, mayAsk) => {
     expect(isDoctorSignature(keys, value, now)).toBe(mayAsk)
   })

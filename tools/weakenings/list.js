@@ -66,12 +66,8 @@ const files = {
   'decide/status-check.ts': [
     ['an end of the SSO session is not believed', 'decideStatus', { drop: 'terminated' }, 'unit/decisions'],
   ],
-  'log/masking.ts': [
-    ['secrets are not masked in log lines', 'maskSecrets', { returns: 'text' }, 'http/outages-log', 'O6'],
-  ],
-  'decide/device.ts': [
-    ['every browser is recognised', 'isRecognised', { returns: 'true' }, 'security/limits', 'F3'],
-  ],
+  'log/masking.ts': [['secrets are not masked in log lines', 'maskSecrets', { returns: 'text' }, 'unit/log', 'O6']],
+  'decide/device.ts': [['every browser is recognised', 'isRecognised', { returns: 'true' }, 'security/limits', 'F3']],
   'config/index.ts': [
     ['cookies have no __Host-', 'cookieNames.name', { value: '(text: string) => text' }, 'security/cookies', 'S1'],
   ],
@@ -100,13 +96,7 @@ const files = {
     ],
   ],
   'remote/sso2.ts': [
-    [
-      'a lost Authenticate is sent again',
-      'againIfNotSent',
-      { returns: 'call().catch(call)' },
-      'security/limits',
-      'F6',
-    ],
+    ['a lost Authenticate is sent again', 'againIfNotSent', { returns: 'call().catch(call)' }, 'security/limits', 'F6'],
   ],
   'remote/http.ts': [
     ['answers may have any size', 'readCapped', { drop: 'Sso2ResponseError' }, 'security/back-channel', 'T14'],
@@ -114,12 +104,7 @@ const files = {
   ],
   'web/limits.ts': [
     ['logins have no limit', 'Limits.admit', { returns: 'UNLIMITED' }, 'security/limits', 'F3'],
-    [
-      'an address begins sessions without end',
-      'Limits.isLandingRefused',
-      { returns: 'false' },
-      'security/limits',
-    ],
+    ['an address begins sessions without end', 'Limits.isLandingRefused', { returns: 'false' }, 'security/limits'],
   ],
   'web/guards.ts': [['a guard does not ask `allow`', 'isAllowed', { returns: 'true' }, 'http/guards']],
   'web/http/request-facts.ts': [
