@@ -21,5 +21,4 @@ module.exports = {
   testSequencer: '<rootDir>/test/support/sequencer.js',
   maxConcurrency: 8,
   workerGracefulExitTimeout: 20_000, // a busy machine is slow to end a process; one that does not end fails the run
-  reporters: ['default', '<rootDir>/test/support/hang-reporter.js'],
 }

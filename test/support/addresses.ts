@@ -1,6 +1,7 @@
-import http, { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import http from 'node:http'
 import express5, { type Express } from 'express'
 import type { Browser } from './agent'
+import { send } from './http'
 import { present, type Setup, visitor } from './setup'
 
 export const express4 = require('express4') as typeof express5
@@ -19,10 +20,9 @@ export const documentHeaders = {
 }
 
 /** Several applications before one `sso2()`: the header `x-app` names one, else the first answers. */
-export function severalApps(apps: ReadonlyMap<string, Express>): Express {
+export function severalApps(apps: ReadonlyMap<string, Express>): http.RequestListener {
   const [first] = apps.values()
-  const pick = ({ headers }: IncomingMessage) => apps.get(String(headers['x-app'])) ?? present(first)
-  return ((req: IncomingMessage, res: ServerResponse) => pick(req)(req, res)) as unknown as Express
+  return (req, res) => (apps.get(String(req.headers['x-app'])) ?? present(first))(req, res)
 }
 
 export interface Asked {
@@ -35,38 +35,15 @@ export interface Asked {
   app?: string | undefined
 }
 
-export interface Answered {
-  status: number
-  headers: IncomingHttpHeaders
-  location: string | undefined
-  setCookie: string[]
-  body: string
-}
+export type Answered = Awaited<ReturnType<typeof ask>>
 
 const agent = new http.Agent({ keepAlive: true, maxSockets: 8 })
 
 /** Sends one request over a kept connection and follows nothing. */
-export function ask(site: string, { method = 'GET', path, headers = {}, body, app }: Asked): Promise<Answered> {
-  const { host, port } = new URL(site)
-  const all = { host, ...(app === undefined ? {} : { 'x-app': app }), ...headers }
-  return new Promise((resolve, reject) => {
-    const options = { host: '127.0.0.1', port, method, path, headers: all, agent, maxHeaderSize: 65_536 }
-    const request = http.request(options, (response) => {
-      const chunks: Buffer[] = []
-      response.on('data', (chunk: Buffer) => chunks.push(chunk))
-      response.once('end', () =>
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: response.headers,
-          location: response.headers.location,
-          setCookie: response.headers['set-cookie'] ?? [],
-          body: Buffer.concat(chunks).toString(),
-        }),
-      )
-    })
-    request.once('error', reject)
-    request.end(body)
-  })
+export async function ask(site: string, { method = 'GET', path, headers, body, app }: Asked) {
+  const all = { ...(app === undefined ? {} : { 'x-app': app }), ...headers }
+  const answer = await send({ method, url: new URL(site), path, headers: all, body, agent })
+  return { ...answer, location: answer.headers.location }
 }
 
 /** Sends a form as a page of the site does. */

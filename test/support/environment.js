@@ -5,8 +5,6 @@
  * field at every promise of all later suites of the process. After 36 suites an `await` took thirteen times as long.
  *
  * It compiles each file once for all suites of the process. Every suite still runs the file in a context of its own.
- *
- * When a suite hangs, hang-reporter.js asks its process what is open.
  */
 const asyncHooks = require('node:async_hooks')
 const vm = require('node:vm')
@@ -38,24 +36,7 @@ vm.compileFunction = (source, parameters, options) => {
   return script.runInContext(parsingContext)
 }
 
-/** The suite that runs in this process. */
-let suite
-process.on('SIGUSR2', () => {
-  const { libuv } = process.report.getReport()
-  const open = libuv.filter(({ is_active: isActive, is_referenced: isReferenced }) => isActive && isReferenced)
-  const names = open.map(({ type, localEndpoint, remoteEndpoint, pid }) =>
-    [type, localEndpoint?.host, localEndpoint?.port, remoteEndpoint && `to ${remoteEndpoint.port}`, pid]
-      .filter(Boolean)
-      .join(' '),
-  )
-  process.stderr.write(`${suite} has open: ${names.join(', ')}\n`)
-})
-
 class Environment extends TestEnvironment {
-  constructor(config, context) {
-    super(config, context)
-    suite = context.testPath
-  }
   async teardown() {
     for (const storage of opened) storage.disable()
     opened.clear()

@@ -4,10 +4,14 @@ import https from 'node:https'
 interface HttpRequest {
   method: string
   url: URL
+  /** Goes out as it is, in the place of the one of `url`. */
+  path?: string
   headers: Record<string, string>
   body?: string | undefined
   /** How long to wait for the whole answer, in milliseconds. Default: for ever. */
   patienceMs?: number | undefined
+  /** Keeps connections. Default: each request has one of its own. */
+  agent?: http.Agent
 }
 
 export interface HttpAnswer {
@@ -17,13 +21,19 @@ export interface HttpAnswer {
   body: string
 }
 
-/** Sends one request on a connection of its own and reads the whole answer. Follows nothing. */
-export function send({ method, url, headers, body, patienceMs }: HttpRequest): Promise<HttpAnswer> {
+/** Sends one request and reads the whole answer. Follows nothing. */
+export function send({ method, url, path, headers, body, patienceMs, agent }: HttpRequest): Promise<HttpAnswer> {
   const transport = url.protocol === 'https:' ? https : http
   return new Promise((resolve, reject) => {
-    const signal = patienceMs === undefined ? {} : { signal: AbortSignal.timeout(patienceMs) }
-    const all = { host: url.host, ...headers }
-    const request = transport.request(address(url), { method, headers: all, agent: false, ...signal })
+    const options = {
+      method,
+      headers: { host: url.host, ...headers },
+      agent: agent ?? false,
+      maxHeaderSize: 65_536,
+      ...(path === undefined ? {} : { path }),
+      ...(patienceMs === undefined ? {} : { signal: AbortSignal.timeout(patienceMs) }),
+    }
+    const request = transport.request(address(url), options)
     request.once('error', reject)
     request.once('response', (response) => {
       const chunks: Buffer[] = []

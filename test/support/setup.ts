@@ -72,6 +72,9 @@ export class Gates {
   }
 }
 
+/** Builds a site. A page of a test waits at a gate, until the test opens the gate. */
+export type Build = (sso: Sso2, gates: Gates) => http.RequestListener
+
 /** One running web site. */
 export interface TestSite {
   readonly url: string
@@ -89,7 +92,7 @@ export interface SetupOptions {
   /** The host of both sites. Default: each has its own. */
   host?: string
   /** Builds the application; default: `app.use(sso)` and the pages. */
-  build?: (sso: Sso2, gates: Gates) => Express
+  build?: Build
 }
 
 export type Setup = Awaited<ReturnType<typeof startSetup>>
@@ -103,9 +106,7 @@ export async function startSetup(options: SetupOptions = {}) {
     name,
     landingPage: `${url}/sso2/landing`,
   }))
-  const limits = { sessionsPerAccount: 100_000, ...options.emulator?.limits }
-  const emulator = createEmulator(demoOptions({ clients, ...options.emulator, limits }))
-  await emulator.listen(0)
+  const emulator = await startEmulator(clients, options.emulator)
   const redis = new Redis(redisUrl(), { lazyConnect: true }) // closed before it has connected, it would keep Jest from its end
   const sites = [morning, evening].map((port) => startSite(port, emulator, options))
   const [first, second]: [TestSite, TestSite] = [present(sites[0]), present(sites[1])]
@@ -145,23 +146,35 @@ export async function openPort(name: string, host = `${name}.localhost`) {
   return { name, server, url: `http://${host}:${(server.address() as AddressInfo).port}` }
 }
 
-function startSite({ name, url, server }: Port, emulator: Emulator, options: SetupOptions) {
+/** A platform whose accounts may have any number of sessions. */
+export async function startEmulator(clients: EmulatorOptions['clients'], own: EmulatorOptions = {}): Promise<Emulator> {
+  const limits = { sessionsPerAccount: 100_000, ...own.limits }
+  const emulator = createEmulator(demoOptions({ clients, ...own, limits }))
+  await emulator.listen(0)
+  return emulator
+}
+
+function startSite(port: Port, emulator: Emulator, options: SetupOptions) {
+  const { name, url } = port
   const prefix = `flow-${randomUUID()}:`
   const own = typeof options.site === 'function' ? options.site(name) : options.site
-  const sso = sso2({ ...usualOptions(emulator, name, { url, prefix }), ...own })
-  const gates = new Gates()
   const sent: Sent[] = []
-  const app = (options.build ?? pages)(sso, gates)
-  server.on('request', (req, res) => {
-    if (options.record) recordAnswer(req, res, sent)
-    app(req, res)
-  })
+  if (options.record) port.server.on('request', (req, res) => recordAnswer(req, res, sent))
+  const site = { ...usualOptions(emulator, name, { url, prefix }), ...own }
+  return { ...serve(port, site, options.build ?? pages), prefix, sent }
+}
+
+/** One process of a site. */
+export function serve({ server, url }: Port, options: Partial<Sso2Options>, build: Build) {
+  const sso = sso2(options)
+  const gates = new Gates()
+  server.on('request', build(sso, gates))
   const close = async () => {
     server.close()
     server.closeAllConnections()
     await sso.close()
   }
-  return { url, sso, prefix, gates, sent, close }
+  return { url, sso, gates, server, close }
 }
 
 /** What every process of a site has in common. */

@@ -1,26 +1,24 @@
 import { randomUUID } from 'node:crypto'
-import type http from 'node:http'
 import express, { type Express } from 'express'
 import { Redis } from 'ioredis'
-import { type Sso2, type Sso2Options, sso2 } from '../../lib'
-import { createEmulator, demoOptions, type EmulatorOptions } from '../../lib/emulator'
+import type { Sso2, Sso2Options } from '../../lib'
+import type { EmulatorOptions } from '../../lib/emulator'
 import { Browser } from './agent'
 import { browserCalls } from './calls'
 import {
   ada,
   addPages,
-  Gates,
+  type Build,
+  type Gates,
   healthWithStore,
   loggedInBrowser,
   openPort,
-  type Port,
   pages,
   redisUrl,
+  serve,
+  startEmulator,
   usualOptions,
 } from './setup'
-
-/** Builds the site. A page of a test waits at a gate, until the test opens the gate. */
-type Build = (sso: Sso2, gates: Gates) => http.RequestListener
 
 export interface SiteOptions {
   options?: Partial<Sso2Options>
@@ -58,9 +56,7 @@ export async function startSite({ options = {}, build = pages, mountPath = '', .
   const { clientId = 'morning', landingPath = '/sso2/landing' } = rest
   const client = { clientId, clientSecret: 'client-secret-of-the-morning-paper-0123456789' }
   const clients = [{ ...client, name: 'Morning', landingPage: url + mountPath + landingPath }]
-  const limits = { sessionsPerAccount: 100_000, ...rest.emulator?.limits }
-  const emulator = createEmulator(demoOptions({ clients, ...rest.emulator, limits }))
-  await emulator.listen(0)
+  const emulator = await startEmulator(clients, rest.emulator)
   const prefix = `situation-${randomUUID()}:`
   const base: Partial<Sso2Options> = {
     ...usualOptions(emulator, clientId, { url: url + mountPath, prefix }),
@@ -86,22 +82,11 @@ export async function startSite({ options = {}, build = pages, mountPath = '', .
       return other
     },
     close: async () => {
-      for (const { server: open } of processes) {
-        open.close()
-        open.closeAllConnections()
-      }
-      await Promise.all(processes.map(({ sso }) => sso.close()))
+      await Promise.all(processes.map((one) => one.close()))
       await emulator.close()
       redis.disconnect()
     },
   }
-}
-
-function serve({ server, url }: Port, options: Partial<Sso2Options>, build: Build) {
-  const sso = sso2(options)
-  const gates = new Gates()
-  server.on('request', build(sso, gates))
-  return { url, sso, gates, server }
 }
 
 /** A browser that is logged in. */

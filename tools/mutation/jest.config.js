@@ -3,7 +3,7 @@ const path = require('node:path')
 const config = require('../../jest.config.js')
 
 const roots = (process.env.MUTATION_SUITES ?? 'unit').split(',').map((name) => `<rootDir>/test/${name}`)
-const { reporters, testSequencer, ...rest } = config
+const { testSequencer, ...rest } = config
 module.exports = {
   ...rest,
   rootDir: path.join(__dirname, '../..'),
