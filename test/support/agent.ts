@@ -1,3 +1,4 @@
+import type http from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import { type Cookie, CookieJar } from './cookie-jar'
 import { type HttpAnswer, send } from './http'
@@ -38,6 +39,8 @@ export interface BrowserOptions {
   headers?: Record<string, string>
   /** How long it waits for one answer, in milliseconds. Default: for ever. */
   patienceMs?: number
+  /** Keeps connections. Default: each request has one of its own. */
+  agent?: http.Agent
 }
 
 /** How a navigation began. */
@@ -57,6 +60,7 @@ interface Navigation {
 }
 
 const redirectLimit = 20
+const FORM = 'application/x-www-form-urlencoded'
 const redirects = new Set([301, 302, 303, 307, 308])
 const chrome = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36'
 
@@ -96,20 +100,27 @@ export class Browser {
       url: new URL(url),
       initiator: new URL(from ?? url).origin,
       body: new URLSearchParams(fields).toString(),
-      headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+      headers: { 'content-type': FORM, ...headers },
     })
   }
 
   /**
-   * A request by a script of the same origin. Redirects are not followed. A `json` body makes it a POST.
+   * A request by a script of the same origin. Redirects are not followed. A body, `json` or `form`, makes it a POST.
    * The answer and its cookies reach the browser after `arrival`.
    */
   async fetchJson(
     url: string,
-    options: { method?: string; json?: unknown; headers?: Record<string, string>; arrival?: () => Promise<void> } = {},
+    options: {
+      method?: string
+      json?: unknown
+      form?: Record<string, string>
+      headers?: Record<string, string>
+      arrival?: () => Promise<void>
+    } = {},
   ) {
     const target = new URL(url)
-    const body = options.json === undefined ? undefined : JSON.stringify(options.json)
+    const form = options.form && new URLSearchParams(options.form).toString()
+    const body = options.json === undefined ? form : JSON.stringify(options.json)
     const method = options.method ?? (body === undefined ? 'GET' : 'POST')
     const headers: Record<string, string> = {
       accept: 'application/json',
@@ -118,7 +129,7 @@ export class Browser {
       'sec-fetch-site': 'same-origin',
     }
     if (method !== 'GET') headers['origin'] = target.origin
-    if (body !== undefined) headers['content-type'] = 'application/json'
+    if (body !== undefined) headers['content-type'] = form === undefined ? 'application/json' : FORM
     const all = { ...headers, ...options.headers }
     const answer = await this.request(method, target, all, body, false, options.arrival)
     return { status: answer.status, headers: answer.headers, body: answer.body, json: parseJson(answer.body) }
@@ -155,13 +166,13 @@ export class Browser {
   ): Promise<HttpAnswer> {
     const safeNavigation = headers['sec-fetch-mode'] === 'navigate' && method === 'GET'
     const cookie = this.jar.header({ url, crossSite, safeNavigation })
-    const { userAgent = chrome, cookies = true, headers: own, patienceMs } = this.options
+    const { userAgent = chrome, cookies = true, headers: own, patienceMs, agent } = this.options
     const all: Record<string, string> = { 'user-agent': userAgent, 'accept-language': 'en', ...own, ...headers }
     if (cookie !== undefined) all['cookie'] = cookie
     if (body !== undefined) all['content-length'] = String(Buffer.byteLength(body))
     // the site takes a form for a double click if the first one was answered in the same millisecond
     while (body !== undefined && performance.now() < this.answeredAt + 1) await setImmediate()
-    const answer = await send({ method, url, headers: all, body, patienceMs }).catch((cause) => {
+    const answer = await send({ method, url, headers: all, body, patienceMs, agent }).catch((cause) => {
       throw new NoAnswer(url.href, { cause })
     })
     this.answeredAt = performance.now()

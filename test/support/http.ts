@@ -11,7 +11,7 @@ interface HttpRequest {
   /** How long to wait for the whole answer, in milliseconds. Default: for ever. */
   patienceMs?: number | undefined
   /** Keeps connections. Default: each request has one of its own. */
-  agent?: http.Agent
+  agent?: http.Agent | undefined
 }
 
 export interface HttpAnswer {

@@ -1,4 +1,6 @@
-import { Client } from './client'
+import http from 'node:http'
+import { Browser, type ScriptAnswer } from '../../test/support/agent'
+import { document } from '../../test/support/landing'
 import type { Server } from './machine'
 import { countCommands, openSlowWay } from './redis-commands'
 import { password, readerName, type Setup } from './setup'
@@ -19,7 +21,7 @@ export interface StepFigures {
 
 /** One browser on its way. */
 interface Traveller {
-  readonly client: Client
+  readonly browser: Browser
   readonly username: string
   /** Where the last redirect led. */
   next: string
@@ -84,13 +86,16 @@ function startAll(setup: Setup, flows: readonly Flow[], more: object) {
   )
 }
 
-/** Each with an address and a user name of its own. */
+const agent = new http.Agent({ keepAlive: true, maxSockets: 32 })
+
+/** Each with an address, as a proxy in front of the site would tell it, and a user name of its own. */
 function travellers(from: number, count: number): Traveller[] {
-  return Array.from({ length: count }, (_, index) => ({
-    client: new Client(from + index),
-    username: readerName(from + index),
-    next: '',
-  }))
+  return Array.from({ length: count }, (_, index) => {
+    const number = from + index
+    const address = `198.51.${Math.floor(number / 250) % 250}.${1 + (number % 250)}`
+    const browser = new Browser({ agent, headers: { 'x-forwarded-for': address } })
+    return { browser, username: readerName(number), next: '' }
+  })
 }
 
 const figuresOf = (figures: Figures, title: string): StepFigures => {
@@ -150,15 +155,19 @@ function addVisit(figures: Figures, title: string, parts: readonly string[]): vo
 /** Goes where the browser was sent. */
 const goOn = async (traveller: Traveller) => go(traveller, traveller.next, [302, 303])
 
-type Fields = Parameters<Client['step']>[1]
-
-/** One request, which must be answered by one of these. @param fields of a form */
-async function go(traveller: Traveller, address: string, expected: readonly number[], fields?: Fields): Promise<void> {
-  const { status, location = '' } = await traveller.client.step(address, fields)
-  if (!expected.includes(status)) throw new Error(`a step at ${traveller.client.last} was answered by ${status}`)
-  traveller.next = location
+/** One request for a page, which must be answered by one of these. */
+async function go(traveller: Traveller, address: string, expected: readonly number[]): Promise<void> {
+  take(traveller, address, expected, await traveller.browser.fetchJson(address, { headers: document }))
 }
-const post = (traveller: Traveller, address: string, fields: Fields) => go(traveller, address, [303], fields)
+/** Sends a form, and does not follow the redirect. */
+async function post(traveller: Traveller, address: string, form: Record<string, string>): Promise<void> {
+  take(traveller, address, [303], await traveller.browser.fetchJson(address, { form, headers: document }))
+}
+function take(traveller: Traveller, address: string, expected: readonly number[], answer: ScriptAnswer): void {
+  const { status, headers } = answer
+  if (!expected.includes(status)) throw new Error(`a step at ${new URL(address).pathname} was answered by ${status}`)
+  traveller.next = new URL(headers.location ?? '', address).href
+}
 const pages = (origin: string) => async (one: Traveller) => {
   for (let page = 0; page < PAGES; page += 1) await go(one, `${origin}/page`, [200])
 }
@@ -181,9 +190,9 @@ function siteSteps({ emulator }: Setup, origin: string, server: Server): Step[] 
     { title: 'login, new device', take: logIn },
     { title: 'six-minute check', before: later, take: (one) => go(one, page, [200]) },
     { title: 'logout', take: end('/logout') },
-    { take: async ({ client }) => void (await client.visit(`${origin}/login`)) },
+    { take: async ({ browser }) => void (await browser.visit(`${origin}/login`)) },
     { title: 'login, known device', take: logIn },
-    { take: async ({ client }) => client.forget('sso2.sid') },
+    { take: async ({ browser }) => browser.dropCookies(({ name }) => name === 'sso2.sid') },
     { title: 'return: to Identify', take: (one) => go(one, page, [302, 303]) },
     { take: goOn },
     { title: 'return: landing', take: goOn },

@@ -2,11 +2,10 @@
  * What this package costs a site, beside what a good developer writes by hand (*plain*: express 5, express-session, connect-redis 8,
  * ioredis). Prints Markdown; `docs/internals/benchmarks.md` says how to read it.
  *
- *   node tools/bench [warm|flow|scale|path|weight] [--quick] [--rounds 9] [--only page,bare] [--requests 100000] [--sessions 1000000]
+ *   node tools/bench [warm|flow|path|weight] [--quick] [--rounds 9] [--only page,bare] [--requests 100000]
  *
- * - `warm`: a request of a logged-in reader: CPU, requests a second, latency, Redis, memory after `--requests`. 6 minutes; `--only` takes rows.
+ * - `warm`: a request of a logged-in reader: CPU, requests a second, Redis commands, memory after `--requests`. 4 minutes; `--only` takes rows.
  * - `flow`: first visit, logins, six-minute check, logouts, one whole visit, with the default limits. 2 minutes.
- * - `scale`: ten thousand sessions to `--sessions`, and a Redis Cluster. 5 minutes, 2 GB of memory.
  * - `path`: how many files and functions of the package a request passes, by V8's own counts. 1 minute.
  * - `weight`: how long the package and what it stands on take to load. 1 minute.
  *
@@ -15,7 +14,7 @@
  *
  * Each row has a server process of its own, pinned on the first core; load, Redis and emulator have the others. Readers come in through the
  * server's own flow. Servers take turns in short bursts, the first round is thrown away, and ratios are taken round by round. CPU is that of the
- * server, all threads, divided by the requests. Commands and round trips of `warm` are what Redis counts.
+ * server, all threads, divided by the requests. Commands of `warm` are what Redis counts.
  */
 const { exitWith } = require('../start.js')
 const { parseCommand } = require('./options.ts')
@@ -23,7 +22,6 @@ const { parseCommand } = require('./options.ts')
 const programs = {
   warm: () => require('./warm.ts').warm,
   flow: () => require('./flow.ts').flow,
-  scale: () => require('./scale.ts').scale,
   path: () => require('./path.ts').path,
   weight: () => require('./weight.ts').weight,
 }

@@ -9,8 +9,6 @@ export interface Options {
   readonly only: readonly string[] | undefined
   /** Requests a server has answered when its memory is looked at. */
   readonly requests: number
-  /** Most sessions that `scale` writes. */
-  readonly sessions: number
 }
 
 /** Reads the command line. @throws where no program has the name */
@@ -21,7 +19,6 @@ export function parseCommand(programs: readonly string[]): { readonly name: stri
       rounds: { type: 'string' },
       only: { type: 'string' },
       requests: { type: 'string' },
-      sessions: { type: 'string' },
     },
     allowPositionals: true,
   })
@@ -33,7 +30,6 @@ export function parseCommand(programs: readonly string[]): { readonly name: stri
     rounds: Number(values.rounds ?? (quick ? 3 : 9)),
     only: values.only?.split(','),
     requests: Number(values.requests ?? (quick ? 3000 : 100_000)),
-    sessions: Number(values.sessions ?? (quick ? 20_000 : 1_000_000)),
   }
   return { name, options }
 }

@@ -28,8 +28,6 @@ const rows: readonly Row[] = [
   { name: 'bare', title: 'bare express', kind: 'bare', readers: 'nobody' },
   { name: measure, title: '*plain*', kind: 'plain', readers: 'plain' },
   { name: control, title: '*plain* again: the control', kind: 'plain', readers: 'plain' },
-  { name: 'one-read', title: 'a signature and one MGET, no session: the floor', kind: 'one-read', readers: 'plain' },
-  { name: 'plain-write', title: '*plain*, page that writes', kind: 'plain-write', readers: 'plain' },
   { name: 'passport', title: '*plain* + passport', kind: 'passport', readers: 'passport' },
   { name: 'page', title: 'this package, page without `req.session`', kind: 'sso2', page: 'plain', readers: 'site' },
   { name: 'read', title: 'this package, page that reads it', kind: 'sso2', page: 'read', readers: 'filled' },
@@ -50,5 +48,5 @@ export function wantedRows(only: readonly string[] | undefined): Row[] {
 export function loadOf(row: Row, port: number, cookies: readonly string[]): Load {
   const isKnown = row.readers !== 'nobody' && row.readers !== 'anonymous'
   const body = `<p>Good morning, ${isKnown ? 'Ada Lindqvist' : 'stranger'}</p>`
-  return new Load({ port, requests: cookies.map((cookie) => pageRequest(cookie)), status: 200, body })
+  return new Load(port, cookies.map(pageRequest), body)
 }

@@ -1,17 +1,9 @@
 /** One server, in a process of its own: told its options, tells its port; then answers what it is asked. */
 const express = require('express')
 const { sso2Page } = require('./sso2')
-const { oneRead, plain, plainWrite, passportPage } = require('./plain')
+const { plain, passportPage } = require('./plain')
 
-const bare = () => () => undefined
-const kinds = {
-  bare,
-  plain,
-  'plain-write': plainWrite,
-  'one-read': oneRead,
-  passport: passportPage,
-  sso2: sso2Page,
-}
+const kinds = { bare: () => () => undefined, plain, passport: passportPage, sso2: sso2Page }
 
 let aheadMs = 0
 const clock = { now: () => Date.now() + aheadMs }

@@ -1,13 +1,12 @@
 /** This package, from `dist` or from the build that `BENCH_DIST` names. */
 const path = require('node:path')
-const { connect } = require('./plain')
 
 const ours = process.env.BENCH_DIST ?? path.join(__dirname, '../../../dist')
 
-function make({ redisUrl, nodes, site, clock, hasLimits = false, dist = ours }) {
+function make({ redisUrl, site, clock, hasLimits = false, dist = ours }) {
   const { sso2 } = require(path.resolve(dist))
   const loginLimit = hasLimits ? undefined : false
-  return sso2({ ...site, redis: nodes ? connect({ nodes }) : redisUrl, loginLimit, clock })
+  return sso2({ ...site, redis: redisUrl, loginLimit, clock })
 }
 
 /** How the page knows the reader: from the SSO record alone, with a look at `req.session`, or with a change of it. */
