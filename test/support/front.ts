@@ -7,10 +7,15 @@ import { listenAnywhere } from './ports'
 /** Something that stands in front of a server: it can be taken away, stand still, be slow, or lead elsewhere. */
 export type Front = Awaited<ReturnType<typeof startFront>>
 
-/** Passes every connection on to a port of this machine. */
-export async function startFront(target: number) {
+/** Passes every connection on to a port of this machine. @param target may be another one for each connection */
+export async function startFront(target: number | (() => number)) {
   const sockets = new Set<net.Socket>()
-  const state = { target, isStalled: false, delayMs: 0, generation: 0 }
+  const state = {
+    target: typeof target === 'number' ? () => target : target,
+    isStalled: false,
+    delayMs: 0,
+    generation: 0,
+  }
   const cut = () => {
     for (const socket of sockets) socket.destroy()
   }
@@ -51,7 +56,7 @@ export async function startFront(target: number) {
     },
     /** New connections lead to another port; those that were open are cut. */
     lead: (other: number) => {
-      state.target = other
+      state.target = () => other
       cut()
     },
   }
@@ -79,7 +84,7 @@ export async function startRedisFront(target: number): Promise<Front> {
 }
 
 interface State {
-  readonly target: number
+  readonly target: () => number
   readonly isStalled: boolean
   readonly delayMs: number
   /** Connections of an earlier one are silent. */
@@ -87,7 +92,7 @@ interface State {
 }
 
 function pass(socket: net.Socket, state: State, sockets: Set<net.Socket>): void {
-  const inner = net.connect(state.target, '127.0.0.1')
+  const inner = net.connect(state.target(), '127.0.0.1')
   const { generation } = state
   const isMute = () => state.isStalled || generation < state.generation
   for (const [end, other] of [

@@ -68,7 +68,6 @@ export class Agent {
       async () => {
         const visit = await this.browser.visit(this.setup.url + path)
         this.landing = visit.trail.find(({ url }) => url.includes('/sso2/landing'))?.url ?? this.landing
-        this.setup.secrets.look(visit.body, ...visit.trail.flatMap(({ setCookie }) => setCookie))
         return fromVisit(this.setup, visit)
       },
       { isLean: path.startsWith('/lean') },
@@ -152,9 +151,7 @@ export class Agent {
   }
 
   async #send(path: string, request: ScriptRequest): Promise<Seen> {
-    const answer = await this.browser.fetchJson(this.setup.url + path, request)
-    this.setup.secrets.look(answer.body, ...(answer.headers['set-cookie'] ?? []))
-    return fromScript(answer)
+    return fromScript(await this.browser.fetchJson(this.setup.url + path, request))
   }
 
   async #step(what: What, act: () => Promise<Seen>, more: Partial<Entry> = {}, isOwn = true): Promise<void> {
@@ -188,7 +185,7 @@ export class Agent {
   }
 }
 
-const PAGES: ReadonlySet<What> = new Set(['page', 'form', 'script', 'put', 'fresh', 'old', 'bot'])
+const PAGES: ReadonlySet<What> = new Set(['page', 'form', 'script', 'put', 'fresh', 'old'])
 const isPage = (what: What) => PAGES.has(what)
 
 /** Each browser has an address of its own. */

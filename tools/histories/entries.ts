@@ -16,7 +16,6 @@ export type What =
   | 'logoutAll'
   | 'old'
   | 'steal'
-  | 'bot'
 
 /** One step: what a browser did and saw. */
 export interface Entry {
@@ -113,8 +112,6 @@ export interface History {
   readonly ends: readonly Ended[]
   readonly calls: readonly Asked[]
   readonly aftermath: Aftermath
-  /** Places where something stood that must be nowhere. */
-  readonly spills: readonly string[]
   /** Ends and warnings of processes that nobody asked for. */
   readonly mishaps: readonly string[]
 }

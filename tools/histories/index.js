@@ -4,7 +4,7 @@
  *   node tools/histories [--steps 10000] [--runs 1] [--seed 1] [--masters cluster|sentinel] [--server redis-server]
  *
  * Ten browsers do anything at once (pages, scripts, logins, wrong passwords, forms sent twice, logouts, fresh pages, stolen landing
- * addresses, old cookies), three only read, one steals, and new ones come by, at a site of two processes over a real Redis and the
+ * addresses, old cookies), three only read, and new ones come by, at a site of two processes over a real Redis and the
  * emulator. Meanwhile the platform and Redis go away, hang, are slow, answer nonsense, lose what they had; processes are killed, stand
  * still, have a wrong clock; sessions end elsewhere; time passes. Builds dist first. 10,000 steps take five minutes, 500 take half of one.
  *

@@ -1,11 +1,16 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Redis } from 'ioredis'
+import { promisify } from 'node:util'
+import { Redis } from 'ioredis'
 import { freePort } from '../../test/support/ports'
-import { isInStep, type Node, startNode, until } from './servers'
 
 /*
  * What sites run in production: a Cluster of three masters and three replicas; or one master with two replicas, and three
- * Sentinels that watch over them.
+ * Sentinels that watch over them. Each server is a Redis or Valkey in a process of its own, which can be frozen.
  */
 
 interface Address {
@@ -18,6 +23,13 @@ export type StoreAddress =
   | { readonly kind: 'cluster'; readonly nodes: readonly Address[] }
   | { readonly kind: 'sentinel'; readonly name: string; readonly sentinels: readonly Address[] }
 
+/** One server. */
+interface Node extends Address {
+  /** For the run's own questions, past the sites. */
+  readonly admin: Redis
+  readonly process: ChildProcess
+}
+
 /** Servers that stand in for one another. */
 export interface Topology {
   readonly address: StoreAddress
@@ -29,62 +41,43 @@ export interface Topology {
   stop(): Promise<void>
 }
 
+const READY_MS = 20_000
 /** A master that does not answer is given up after so long; production takes 5 to 30 s, and waits so much longer. */
 const GIVEN_UP_MS = 2000
 /** Nothing is written to disk. */
 const PLAIN = ['save ""', 'appendonly no', 'repl-diskless-sync-delay 0']
 const host = '127.0.0.1'
-const SLOTS = 16_384
-const MASTERS = 3
 
-const addressesOf = (nodes: readonly Node[]) => nodes.map(({ port }) => ({ host, port }))
-const stopAll = async (nodes: readonly Node[]) => void (await Promise.all(nodes.map((node) => node.kill())))
+const running = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
 
 /** Three masters with a replica each. */
 export async function startCluster(program: string): Promise<Topology> {
-  const buses = await Promise.all(Array.from({ length: 2 * MASTERS }, () => freePort()))
-  const nodes = await Promise.all(
-    buses.map((bus) =>
-      startNode(program, [
-        ...PLAIN,
-        'cluster-enabled yes',
-        `cluster-port ${bus}`,
-        `cluster-node-timeout ${GIVEN_UP_MS}`,
-      ]),
-    ),
-  )
-  const [masters, replicas] = [nodes.slice(0, MASTERS), nodes.slice(MASTERS)]
-  for (const [index, { admin }] of masters.entries()) {
-    const [from, to] = [Math.floor((SLOTS * index) / MASTERS), Math.floor((SLOTS * (index + 1)) / MASTERS) - 1]
-    await admin.call('CLUSTER', 'ADDSLOTSRANGE', from, to)
-    await admin.call('CLUSTER', 'SET-CONFIG-EPOCH', index + 1)
-  }
-  const [{ port = 0 } = {}, ...others] = nodes
-  for (const { admin } of others) await admin.call('CLUSTER', 'MEET', host, port, buses[0] ?? 0)
-  const info = async ({ admin }: Node) => String(await admin.call('CLUSTER', 'INFO'))
-  const all = async (nodesThat: readonly Node[], text: string) =>
-    (await Promise.all(nodesThat.map(info))).every((found) => found.includes(text))
-  await until('the Cluster to come together', () => all(nodes, `cluster_known_nodes:${nodes.length}`))
-  for (const [index, { admin }] of replicas.entries()) {
-    const id = String(await masters[index]?.admin.call('CLUSTER', 'MYID'))
-    await until('a replica to take its master', async () => (await admin.call('CLUSTER', 'REPLICATE', id)) === 'OK')
-  }
-  await until('the Cluster to be whole', async () => (await all(nodes, 'cluster_state:ok')) && allInStep(replicas))
-  for (const { admin } of nodes) await admin.call('READONLY') // so that replicas answer, too
-  return {
-    address: { kind: 'cluster', nodes: addressesOf(nodes) },
-    servers: nodes.map(({ admin }) => admin),
-    ...freezing(masters.map((master, index) => [master, ...replicas.slice(index, index + 1)])),
-    stop: () => stopAll(nodes),
-  }
+  const lines = async () => [
+    ...PLAIN,
+    'cluster-enabled yes',
+    `cluster-port ${await freePort()}`,
+    `cluster-node-timeout ${GIVEN_UP_MS}`,
+  ]
+  const nodes = await Promise.all(Array.from({ length: 6 }, async () => startNode(program, await lines())))
+  const addresses = nodes.map(({ port }) => `${host}:${port}`)
+  const create = ['--cluster', 'create', ...addresses, '--cluster-replicas', '1', '--cluster-yes']
+  await promisify(execFile)('redis-cli', create)
+  const isWhole = async ({ admin }: Node) =>
+    String(await admin.call('CLUSTER', 'INFO')).includes('cluster_state:ok') &&
+    ((await isMaster({ admin })) || (await isInStep({ admin })))
+  for (const node of nodes) await until('the Cluster to be whole', () => isWhole(node))
+  return topologyOf(nodes, { kind: 'cluster', nodes: nodes.map(addressOf) })
 }
 
 /** One master with two replicas, and three Sentinels. */
 export async function startSentinels(program: string): Promise<Topology> {
   const master = await startNode(program, PLAIN)
   const follow = [...PLAIN, `replicaof ${host} ${master.port}`]
-  const nodes = [master, await startNode(program, follow), await startNode(program, follow)]
-  await until('the replicas to be in step', () => allInStep(nodes.slice(1)))
+  const replicas = [await startNode(program, follow), await startNode(program, follow)]
+  for (const replica of replicas) await until('a replica to be in step', () => isInStep(replica))
   const name = 'paper'
   const watch = [
     `sentinel monitor ${name} ${host} ${master.port} 2`,
@@ -92,50 +85,80 @@ export async function startSentinels(program: string): Promise<Topology> {
     `sentinel failover-timeout ${name} 4000`,
   ]
   const sentinels = await Promise.all([1, 2, 3].map(() => startNode(program, watch, ['--sentinel'])))
-  const knowsAll = async ({ admin }: Node) => {
-    const known = await admin.call('SENTINEL', 'MASTER', name)
-    const fields = Array.isArray(known) ? known.map(String) : []
-    const fieldOf = (field: string) => fields[fields.indexOf(field) + 1]
-    return fieldOf('num-other-sentinels') === '2' && fieldOf('num-slaves') === '2'
-  }
+  const knowsAll = async ({ admin }: Node) => /slaves=2,sentinels=3/.test(await admin.info('sentinel'))
   for (const sentinel of sentinels) await until('the Sentinels to know all', () => knowsAll(sentinel))
-  return {
-    address: { kind: 'sentinel', name, sentinels: addressesOf(sentinels) },
-    servers: nodes.map(({ admin }) => admin),
-    ...freezing([nodes]),
-    stop: () => stopAll([...sentinels, ...nodes]),
-  }
+  const address = { kind: 'sentinel', name, sentinels: sentinels.map(addressOf) } as const
+  return topologyOf([master, ...replicas], address, sentinels)
 }
 
-async function allInStep(replicas: readonly Node[]): Promise<boolean> {
-  return (await Promise.all(replicas.map(isInStep))).every(Boolean)
-}
+const addressOf = ({ port }: Node): Address => ({ host, port })
 
-/** One that is frozen or gone says nothing. */
-async function isMaster({ admin }: Node): Promise<boolean> {
-  const role = await Promise.race([admin.call('ROLE'), sleep(500)]).catch(() => undefined)
-  return Array.isArray(role) && role[0] === 'master'
-}
-
-/** Freezes the masters of these groups in turn. */
-function freezing(groups: readonly (readonly Node[])[]) {
+function topologyOf(nodes: readonly Node[], address: StoreAddress, others: readonly Node[] = []): Topology {
   let turn = 0
   let frozen: Node | undefined
+  const mastersAmong = async (some: readonly Node[]) => {
+    const are = await Promise.all(some.map(isMaster))
+    return some.filter((_node, index) => are[index])
+  }
   return {
+    address,
+    servers: nodes.map(({ admin }) => admin),
     freeze: async () => {
-      const group = groups[turn % groups.length] ?? []
+      const masters = await mastersAmong(nodes)
+      frozen = masters[turn % masters.length]
       turn += 1
-      const roles = await Promise.all(group.map(isMaster))
-      frozen = group[roles.indexOf(true)]
-      const others = group.filter((node) => node !== frozen)
-      frozen?.freeze()
-      const isReplaced = async () => (await Promise.all(others.map(isMaster))).includes(true)
+      frozen?.process.kill('SIGSTOP')
+      const rest = nodes.filter((node) => node !== frozen)
+      const isReplaced = async () => (await mastersAmong(rest)).length === masters.length
       await until('a replica to take the place of its master', isReplaced)
     },
     thaw: async () => {
       const back = frozen
-      back?.thaw()
+      back?.process.kill('SIGCONT')
       if (back) await until('the old master to follow the new one', () => isInStep(back))
     },
+    stop: async () => {
+      for (const { admin, process: child } of [...others, ...nodes]) {
+        admin.disconnect()
+        child.kill('SIGKILL')
+      }
+    },
   }
+}
+
+/** Starts a server on loopback, and resolves when it answers. @param lines of its configuration; @param flags for its command line */
+async function startNode(program: string, lines: readonly string[], flags: readonly string[] = []): Promise<Node> {
+  const port = await freePort()
+  const folder = mkdtempSync(path.join(tmpdir(), 'express-sso2-engine-'))
+  const file = path.join(folder, 'server.conf') // Sentinels write into theirs
+  writeFileSync(file, [`port ${port}`, `bind ${host}`, `dir ${folder}`, ...lines, ''].join('\n'))
+  const child = spawn(program, [file, ...flags], { cwd: folder, stdio: 'ignore' })
+  running.add(child)
+  void once(child, 'exit').then(() => {
+    running.delete(child)
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const admin = new Redis({ port, host, lazyConnect: true, retryStrategy: () => 50 })
+  admin.on('error', () => {})
+  await until(`${program} on port ${port}`, async () => (await admin.ping()) === 'PONG')
+  return { host, port, admin, process: child }
+}
+
+/** Asks until it holds: these servers tell nobody when they have agreed on something. */
+async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + READY_MS
+  while (!(await holds().catch(() => false))) {
+    if (performance.now() > end) throw new Error(`${what}: not within ${READY_MS} ms`)
+    await sleep(25)
+  }
+}
+
+/** Is this server a replica that has everything of its master? */
+const isInStep = async ({ admin }: Pick<Node, 'admin'>) =>
+  /master_link_status:up[\s\S]*master_sync_in_progress:0/.test(await admin.info('replication'))
+
+/** One that is frozen or gone says nothing. */
+async function isMaster({ admin }: Pick<Node, 'admin'>): Promise<boolean> {
+  const role = await Promise.race([admin.call('ROLE'), sleep(500)]).catch(() => undefined)
+  return Array.isArray(role) && role[0] === 'master'
 }

@@ -5,7 +5,7 @@ import { type Dice, dice } from './dice'
 import type { Entry, History } from './entries'
 import type { Doings } from './nemesis'
 import type { Account, Setup } from './setup'
-import { comeByOnce, doAnything, read, thieve } from './steps'
+import { comeByOnce, doAnything, read } from './steps'
 
 const READERS = 3
 const NEWCOMER_PAUSE_MS = 500
@@ -32,8 +32,6 @@ export function people(setup: Setup, seed: number, doers: number, mostPauseMs: n
   const note = (entry: Entry) => void entries.push(entry)
   const agents = numbers(0, doers).map((number) => new Agent(setup, number, ofDoer(number), note))
   const quiet = numbers(doers, READERS).map((number) => new Agent(setup, number, ofReader(number), note))
-  const last = doers + READERS
-  const thief = new Agent(setup, last, [], note)
   const rollOf = (number: number) => dice(seed * 1000 + number)
   const live = async (isOver: () => boolean) => {
     const one = (number: number, step: (roll: Dice) => Promise<unknown>) =>
@@ -41,8 +39,7 @@ export function people(setup: Setup, seed: number, doers: number, mostPauseMs: n
     await Promise.all([
       ...agents.map((agent) => one(agent.number, (roll) => doAnything(agent, roll, agents))),
       ...quiet.map((agent) => one(agent.number, (roll) => read(agent, roll))),
-      one(last, (roll) => thieve(thief, roll, [...agents, ...quiet])),
-      newcomers(setup, last + 10, note, rollOf(last + 1), isOver),
+      newcomers(setup, doers + READERS, note, rollOf(doers + READERS), isOver),
     ])
   }
   return { entries, agents, live }
@@ -56,8 +53,6 @@ export async function lookBack(
   agents: readonly Agent[],
 ): Promise<History> {
   const aftermath = await settleDown(setup, agents, doings)
-  const sids = new Set(setup.calls().flatMap(({ sid }) => sid ?? []))
-  const outputs = setup.processes.map(({ output }) => output)
   return {
     bounds: setup.bounds,
     entries,
@@ -65,7 +60,6 @@ export async function lookBack(
     ends: doings.ends,
     calls: setup.calls(),
     aftermath,
-    spills: await setup.secrets.lookAround(outputs, setup.store.servers, sids),
     mishaps: setup.mishaps,
   }
 }

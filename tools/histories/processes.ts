@@ -10,13 +10,9 @@ const MOST_OUTPUT = 2_000_000
 export interface Figures {
   readonly rss: number
   readonly heap: number
-  readonly external: number
   readonly handles: number
-  readonly files: number
   readonly sockets: number
   readonly timers: number
-  /** How late the event loop was, in milliseconds. */
-  readonly loopMs: number
 }
 
 /** What a process is told at its start. */

@@ -119,26 +119,6 @@ const freshIsFresh: Promised = (view) =>
     .filter(({ page, user }) => page.what === 'fresh' && endedBefore(view, page, user) !== undefined)
     .map(({ page, user }) => `${name(page)} shows ${user}, whose session has ended`)
 
-/** Once a page of after the six minutes has been answered, the next one knows better, or says that it does not. */
-const checkIsMade: Promised = (view) =>
-  [...shown(view)].flatMap(({ page, user }) => {
-    const ended = page.degraded === undefined ? endedBefore(view, page, user) : undefined
-    if (!ended) return []
-    const stale = countsFrom(view, page.agent, ended) + view.history.bounds.recheckSeconds + SLACK_SECONDS
-    const { pages, all } = view.of(page.agent)
-    const asked = pages.find(({ clock, begin, end }) => clock > stale && begin > ended.end && end < page.begin)
-    if (!asked || all.some((entry) => overlap(entry, asked) && entry.end > page.begin)) return []
-    // nobody is asked while the platform is away; then it is the first page after it that asks, and one beside that does not wait
-    const isBeside = pages.some((other) => other.begin < page.begin && overlap(other, page))
-    if (asked.degraded === 'sso_unavailable' && isBeside) return []
-    const isTroubled = view.isTroubled(
-      { begin: asked.begin, end: page.end },
-      ['process', 'clock', 'busy', 'store'],
-      3000,
-    )
-    return isTroubled ? [] : [`${name(page)} shows ${user} as if checked, after ${name(asked)} had to ask`]
-  })
-
 /** A reader whom nothing has logged out is not logged out: not by an outage either. */
 const loginIsKept: Promised = (view) =>
   [...view.agents.values()].flatMap(({ pages, changes }) =>
@@ -150,25 +130,6 @@ const loginIsKept: Promised = (view) =>
       const isChanged = changes.some((change) => overlap(change, span)) || view.isTroubled(span, ['loss'])
       if (isChanged || mayHaveEnded(view, page, before.user)) return []
       return [`${name(page)} shows nobody, and ${name(before)} showed ${before.user}`]
-    }),
-  )
-
-/** Whom the store cannot tell is nobody that is known not to be there: the page says that it does not know. */
-const doubtIsSaid: Promised = (view) =>
-  [...view.agents.values()].flatMap(({ all, pages, changes }) =>
-    pages.flatMap((page) => {
-      if (page.view !== 'none' || page.degraded !== undefined) return []
-      const since = Math.min(...view.troublesIn(page, ['store']).map(({ begin }) => begin))
-      const before = since === Infinity ? undefined : pages.findLast(({ end }) => end < since)
-      if (before === undefined || before.view === 'none' || before.degraded) return []
-      const span = { begin: before.begin, end: page.end }
-      const own = [...changes, ...all.filter(({ what }) => what === 'steal')]
-      const isOther = own.some((entry) => overlap(entry, span)) || view.isTroubled(span, ['loss'])
-      // a check of another tab may log in, which moves the session
-      const isLogin = ({ user }: Entry) => user !== undefined && user !== before.user
-      if (pages.some((other) => isLogin(other) && overlap(other, page))) return []
-      if (isOther || (before.user !== undefined && mayHaveEnded(view, page, before.user))) return []
-      return [`${name(page)} knows nobody, and ${name(before)} knew its session`]
     }),
   )
 
@@ -189,10 +150,8 @@ export const whoPromises: Readonly<Record<string, Promised>> = {
   'I3 wrong password': wrongPassword,
   'I4 an end is noticed': endIsNoticed,
   'I4 fresh is fresh': freshIsFresh,
-  'I4 the check is made': checkIsMade,
   'I5 logout is final': logoutIsFinal,
   'I5 an old cookie is dead': oldCookieIsDead,
   'I5 log out everywhere': logoutAllIsForAll,
-  'I6 doubt is said': doubtIsSaid,
   'I6 login kept': loginIsKept,
 }

@@ -3,11 +3,9 @@ import path from 'node:path'
 import type { Redis } from 'ioredis'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
 import { type Front, startFront } from '../../test/support/front'
-import { startBalancer } from './balancer'
 import { CallTap } from './call-tap'
 import type { Bounds, Trouble } from './entries'
 import { SiteProcess } from './processes'
-import { Secrets } from './secrets'
 import { oneRedis, type Store } from './store'
 
 /** Bound on one Session Status call of the site, in milliseconds. */
@@ -43,9 +41,13 @@ const UNLIMITED = { attemptsBeforeFreeze: 1000, sessionsPerAccount: 1_000_000, p
 
 export async function openSetup({ accounts, site = {}, openStore = oneRedis }: SetupOptions) {
   const processes: SiteProcess[] = []
-  const balancer = await startBalancer(() =>
-    processes.filter(({ isRunning, port }) => isRunning && port > 0).map(({ port }) => port),
-  )
+  let turn = 0
+  /** Connections go to the processes that run, in turn. */
+  const balancer = await startFront(() => {
+    const ports = processes.filter(({ isRunning, port }) => isRunning && port > 0).map(({ port }) => port)
+    turn += 1
+    return ports[turn % ports.length] ?? 1
+  })
   const url = `http://${NAME}:${balancer.port}`
   const clients = [{ clientId: 'morning', clientSecret: `secret-${randomUUID()}`, landingPage: `${url}/sso2/landing` }]
   const emulator = createEmulator(demoOptions({ clients, accounts: accountOptions(accounts), limits: UNLIMITED }))
@@ -74,8 +76,6 @@ export async function openSetup({ accounts, site = {}, openStore = oneRedis }: S
   await Promise.all(processes.map((one) => one.start()))
   const watches = [watchOwnLoop(noteBusy), ...store.servers.map((server) => watchServer(server, noteBusy))]
   const tap = new CallTap(emulator)
-  const { clientSecret } = emulator.siteOptions('morning')
-  const secrets = new Secrets([options.sessionSecret, clientSecret, ...accounts.map(({ password }) => password)])
   let ahead = 0
   return {
     url,
@@ -84,7 +84,6 @@ export async function openSetup({ accounts, site = {}, openStore = oneRedis }: S
     store,
     processes,
     bounds,
-    secrets,
     /** What processes did that nobody asked for. */
     mishaps,
     busy,
@@ -100,7 +99,7 @@ export async function openSetup({ accounts, site = {}, openStore = oneRedis }: S
       for (const stop of watches) stop()
       tap.close()
       await Promise.all(processes.map((one) => one.stop()))
-      balancer.close()
+      await balancer.down()
       await emulator.close()
       await ssoFront.down()
       await store.close()

@@ -1,9 +1,6 @@
 /**
- * One process of the site, over the built package: options, clock and questions come by message. Its log goes to its output, which
- * the checker reads for what must not be there. Started with `--expose-gc` where memory is measured.
+ * One process of the site, over the built package: options, clock and questions come by message. Started with `--expose-gc` where memory is measured.
  */
-const { readdirSync } = require('node:fs')
-const { monitorEventLoopDelay } = require('node:perf_hooks')
 const v8 = require('node:v8')
 const { Socket } = require('node:net')
 const express = require('express')
@@ -20,7 +17,6 @@ const LAST_MS = 4000
 let aheadMs = 0
 let sso
 let server
-const delay = monitorEventLoopDelay({ resolution: 10 })
 const timerKind = (() => {
   const timer = setTimeout(() => {})
   clearTimeout(timer)
@@ -66,25 +62,19 @@ function start({ dist, options, ahead }) {
     if (now - last > BEAT_MS + BUSY_MS) process.send({ busy: now - last })
     last = now
   }, BEAT_MS)
-  delay.enable()
 }
 
 function measure() {
   global.gc?.()
   global.gc?.()
-  const { rss, heapUsed, external, arrayBuffers } = process.memoryUsage()
-  const figures = {
+  const { rss, heapUsed } = process.memoryUsage()
+  return {
     rss,
     heap: heapUsed,
-    external: external + arrayBuffers,
     handles: process.getActiveResourcesInfo().length,
-    files: readdirSync('/proc/self/fd').length,
     sockets: v8.queryObjects(Socket, { format: 'count' }),
     timers: v8.queryObjects(timerKind, { format: 'count' }),
-    loopMs: delay.percentile(99) / 1e6,
   }
-  delay.reset()
-  return figures
 }
 
 /** No new connection, the answers that are under way, and then the end. */

@@ -86,12 +86,6 @@ export async function read(agent: Agent, roll: Dice): Promise<void> {
   await pickBy(roll, reading)(agent, roll, [])
 }
 
-/** One step of somebody who never logs in, and uses the landing addresses of others. */
-export async function thieve(agent: Agent, roll: Dice, others: readonly Agent[]): Promise<void> {
-  await agent.page()
-  await agent.steal(pick(roll, others).landing)
-}
-
 /** A visitor who has never been here: a person, a browser that keeps no cookie, or a search engine. */
 export async function comeByOnce(agent: Agent, roll: Dice): Promise<void> {
   await agent.page()

@@ -1,6 +1,6 @@
 import type { Ended, Entry, History, Part, Trouble, What } from './entries'
 
-const PAGES: ReadonlySet<What> = new Set(['page', 'form', 'script', 'put', 'fresh', 'bot'])
+const PAGES: ReadonlySet<What> = new Set(['page', 'form', 'script', 'put', 'fresh'])
 /** What can begin a login, or end one. */
 const LOGINS: ReadonlySet<What> = new Set(['login', 'wrong'])
 const LOGOUTS: ReadonlySet<What> = new Set(['logout', 'logoutAll'])

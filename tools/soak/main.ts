@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { number, spread } from '../figures'
 import { platformAway } from '../histories/faults'
 import { type Doings, pause, suffer } from '../histories/nemesis'
 import { accountsFor, lookBack, people } from '../histories/play'
+import type { Figures } from '../histories/processes'
 import { judge } from '../histories/promises'
 import { keepSeen, tell } from '../histories/report'
 import { openSetup, type Setup } from '../histories/setup'
-import { judgeCourse, tellCourse } from './flat'
-import { Sampler, tableHead, tableLine } from './samples'
 
 const OPTIONS = {
   minutes: { type: 'string', default: '10' },
@@ -28,6 +28,16 @@ const LOSS = 3
 /** Browsers that are looked at in the end, one by one. */
 const SETTLED = 20
 
+const MEGABYTE = 1_048_576
+/** What has to stay as it is, and by how much it may seem to grow all the same: a share of itself, or so much. */
+const bounds: readonly (readonly [name: keyof Figures, share: number, least: number])[] = [
+  ['rss', 0.06, 10 * MEGABYTE],
+  ['heap', 0.06, 2 * MEGABYTE],
+  ['handles', 0.2, 15],
+  ['sockets', 0.2, 20],
+  ['timers', 0.2, 30],
+]
+
 export async function main(): Promise<number> {
   const { values } = parseArgs({ options: OPTIONS })
   const begin = performance.now()
@@ -38,26 +48,32 @@ export async function main(): Promise<number> {
     const isOver = () => performance.now() > end
     const seed = Number(values.seed)
     const { entries, agents, live } = people(setup, seed, browsers, MOST_PAUSE_MS)
-    const sampler = new Sampler(setup, entries)
+    const samples: Figures[] = []
     const doings: Doings = { troubles: [], ends: [] }
     await Promise.all([
       live(isOver),
       flap(setup, doings, isOver),
       restartStore(setup, doings, isOver),
-      sample(sampler, isOver),
+      sample(setup, samples, isOver),
     ])
     const history = await lookBack(setup, entries, doings, agents.slice(0, SETTLED))
     const violations = judge(history)
-    const { samples } = sampler
-    const courses = judgeCourse(samples)
-    const isFlat = courses.every((course) => course.isFlat)
+    const growing = bounds.filter((bound) => hasGrown(samples, ...bound)).map(([name]) => name)
     console.log(`\n${tell(seed, history, violations, performance.now() - begin)}`)
-    console.log(`\n${isFlat ? 'FLAT' : 'NOT FLAT'}\n${courses.map(tellCourse).join('\n')}`)
-    if (violations.length > 0) console.log(keepSeen(`soak-${seed}`, { samples, courses, violations, history }))
-    return isFlat && violations.length === 0 ? 0 : 1
+    console.log(growing.length > 0 ? `GROWS: ${growing.join(', ')}` : 'FLAT')
+    if (violations.length > 0) console.log(keepSeen(`soak-${seed}`, { samples, violations, history }))
+    return growing.length > 0 || violations.length > 0 ? 1 : 0
   } finally {
     await setup.close()
   }
+}
+
+/** Was the last quarter higher than the one before? The first half is the way up. */
+function hasGrown(samples: readonly Figures[], name: keyof Figures, share: number, least: number): boolean {
+  const quarter = Math.floor(samples.length / 4)
+  const values = samples.map((one) => one[name])
+  const [before, after] = [spread(values.slice(-2 * quarter, -quarter)).median, spread(values.slice(-quarter)).median]
+  return after - before > Math.max(share * before, least)
 }
 
 /** The platform goes away for a while, each time in another way. */
@@ -82,11 +98,17 @@ async function restartStore(setup: Setup, doings: Doings, isOver: () => boolean)
   }
 }
 
-async function sample(sampler: Sampler, isOver: () => boolean): Promise<void> {
-  console.log(tableHead())
+/** Figures of all processes together, each after a garbage collection; none while a process is not there to be asked. */
+async function sample(setup: Setup, samples: Figures[], isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     await pause(SAMPLE_MS, isOver)
-    const taken = await sampler.take()
-    if (taken) console.log(tableLine(taken))
+    const found = await Promise.all(setup.processes.map((one) => one.figures()))
+    const all = found.filter((figures): figures is Figures => figures !== undefined)
+    if (all.length < found.length) continue
+    const sum = (name: keyof Figures) => all.reduce((total, figures) => total + figures[name], 0)
+    const taken = { rss: sum('rss'), heap: sum('heap'), handles: sum('handles'), sockets: sum('sockets') }
+    samples.push({ ...taken, timers: sum('timers') })
+    const [rss, heap] = [number(taken.rss / MEGABYTE, 1), number(taken.heap / MEGABYTE, 1)]
+    console.log(`RSS ${rss} MB, heap ${heap} MB, ${taken.handles} handles, ${taken.sockets} sockets`)
   }
 }
