@@ -1,7 +1,5 @@
-import assert from 'node:assert/strict'
 import path from 'node:path'
 import { walks } from '../../test/package/walks'
-import { Browser } from '../../test/support/agent'
 import { freePort } from '../../test/support/ports'
 import { answers, during, type Program, type Running } from '../../test/support/process'
 import { messageOf, type Outcome, outcomeOf, Project, run } from './project'
@@ -37,7 +35,7 @@ export async function runAll(folder: string, tarball: string): Promise<Runs[]> {
   for (const range of expresses) {
     const project = new Project(path.join(folder, `express-${range.replace('~', '')}`))
     await project.install([tarball, `express@${range}`, ...forExamples, ...(range === '5' ? forNest : [])])
-    for (const one of ['examples', 'example-app', 'tools/matrix/consumer']) project.copy(one, path.basename(one))
+    for (const one of ['examples', 'tools/matrix/consumer']) project.copy(one, path.basename(one))
     projects.set(project.versionOf('express'), project)
   }
   const runs: Runs[] = []
@@ -56,7 +54,6 @@ const steps: readonly [name: string, step: Step][] = [
   ['emulator and testing, in code', tryCode],
   ['command, .env and doctor', tryCommand],
   ...Object.keys(walks).map((name): [string, Step] => [`examples/${name}`, (place) => tryExample(place, name)]),
-  ['example-app', tryExampleApp],
 ]
 
 async function runSteps(place: Place): Promise<void> {
@@ -109,21 +106,5 @@ async function tryExample(place: Place, name: string): Promise<void> {
   const env = { PORT: port, EMULATOR_PORT: emulator }
   await walkWith(place, ['examples/start.mjs', name], { env, isThere: says('log in as ada with') }, async () => {
     await walks[name]?.((page, paper) => `http://${paper ? `${paper}.` : ''}localhost:${port}${page}`)
-  })
-}
-
-/** A login at one newspaper shows at the other. */
-async function tryExampleApp(place: Place): Promise<void> {
-  const [morning, evening, emulator] = [await freePort(), await freePort(), await freePort()].map(String)
-  const env = { MORNING_PORT: morning ?? '', EVENING_PORT: evening ?? '', EMULATOR_PORT: emulator ?? '' }
-  await walkWith(place, ['example-app/main.js'], { env, isThere: says('Ctrl+C ends') }, async ({ output }) => {
-    const [, username = '', password = ''] = /^ {4}(\w+) +(\S+) +a reader$/m.exec(output()) ?? []
-    const browser = new Browser()
-    const form = await browser.visit(`http://localhost:${morning}/account`)
-    assert.equal(new URL(form.url).pathname, '/login')
-    const account = await browser.submit(form.url, { username, password, return_to: '/account' })
-    assert.deepEqual([account.status, account.url], [200, `http://localhost:${morning}/account`])
-    const other = await browser.visit(`http://localhost:${evening}/account`)
-    assert.deepEqual([other.status, other.url], [200, `http://localhost:${evening}/account`])
   })
 }

@@ -1,6 +1,6 @@
 /**
  * Builds the documentation as a web site (`docs/site/dist`), and looks at every page in Chromium as a reader meets it: links, contrast,
- * narrow windows, search, copy buttons, light and dark. A line for each finding; exit 1 on any.
+ * narrow windows, light and dark. A line for each finding; exit 1 on any.
  *
  *   node tools/site [--build]      with --build: only builds it
  *
