@@ -171,13 +171,6 @@ test("a view of the site's own has its style sheet, and its script by the nonce"
   ])
 })
 
-test('what axe-core has to say is heard', async () => {
-  await page.setContent('<main><h1 style="color:#777;background:#888">Log in</h1><input></main>')
-  expect((await violations(page)).map((text) => text.split(':')[0])).toEqual(
-    expect.arrayContaining(['color-contrast', 'document-title', 'html-has-lang', 'label']),
-  )
-})
-
 test('the first field has the focus; after an error it is the message, and the form goes on by keyboard', async () => {
   await page.goto(sites.at('plain', '/login'))
   await untilPage(page, "document.activeElement.id === 'username'") // given with the first frame, not with the page

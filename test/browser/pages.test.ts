@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { makeNew, untilPage, viewports } from '../support/browser'
 import { eventually } from '../support/setup'
-import { administrator, expectGood, fillIn, open, overflow, press, reader, state, useNetwork } from './network'
+import { administrator, expectGood, fillIn, open, overflow, press, reader, useNetwork } from './network'
 
 const { network, newContext } = useNetwork({ prefix: 'pages:' })
 
@@ -72,36 +72,6 @@ test('a gift that collides with nothing can be given, and one that collides cann
   await expectGood(page, 'morning-gift-not-eligible')
 })
 
-test('what was typed stays when something is missing', async () => {
-  await logIn(reader, '/gift')
-  await fillGift({ ...receiver, City: '', 'Country code': 'xyz' }, 'Evening Star, every evening for a month')
-  expect(await page.getByRole('alert').getByRole('link').allTextContents()).toEqual([
-    'City is missing',
-    'Country code: two letters, for example GB',
-  ])
-  expect(await page.getByLabel('Street', { exact: true }).inputValue()).toBe('Kiln Lane')
-  expect(await page.getByLabel('Campaign').inputValue()).toBe('STAR-EVENING')
-  expect(await overflow(page)).toBe(0)
-  await expectGood(page, 'morning-gift-missing')
-})
-
-test('where it cannot be renewed this is said in words, what was typed stays, and a click gets a new one', async () => {
-  await logIn(reader, '/gift')
-  const { faults } = network().emulator
-  faults.add({ operation: 'gift', kind: 'status', code: 401, times: 1 })
-  faults.add({ operation: 'token', kind: 'status', code: 503, times: 1 })
-  await fillGift(receiver, 'Morning Post, daily for three months')
-  expect(await page.getByRole('heading', { level: 2 }).first().textContent()).toBe('Your access has expired')
-  expect(await page.getByLabel('Street', { exact: true }).inputValue()).toBe('Kiln Lane')
-  await expectGood(page, 'morning-gift-expired')
-  await press(page, 'link', 'Go on')
-  await page.waitForURL(`${network().urls.morning}/gift`)
-  expect(await state(page)).toBe(`Logged in as ${reader.name}.`)
-  expect(await page.getByLabel('Street', { exact: true }).inputValue()).toBe('Kiln Lane')
-  await press(page, 'button', 'Check this gift')
-  expect(await page.getByRole('status').textContent()).toContain('Yes, this gift can be given')
-})
-
 test('a reader without the scope is told which one is missing', async () => {
   await logIn(reader, '/administrators')
   expect(await page.getByRole('alert').textContent()).toContain('/external/admin/r')
@@ -146,38 +116,22 @@ test('the fragment of a guarded page survives the login, and after a wrong passw
   await eventually(isThrough, 30)
 })
 
-test.each(['morning', 'evening'] as const)('forms and the not-found page of the %s paper', async (paper) => {
-  await open(page, `${network().urls[paper]}/login?return_to=%2Fnowhere`)
-  await expectGood(page, `${paper}-login-form`)
-  await open(page, `${network().urls[paper]}/logout`)
-  await expectGood(page, `${paper}-logout-form`)
-  await press(page, 'link', 'Cancel')
-  await open(page, `${network().urls[paper]}/nowhere`)
-  await expectGood(page, `${paper}-not-found`)
-})
-
 test.each([
   ['morning', 'light'],
   ['evening', 'dark'],
-] as const)('the login page of the %s paper has its logo and links to its help, %s', async (paper, colorScheme) => {
-  const url = network().urls[paper]
-  await page.emulateMedia({ colorScheme })
-  await open(page, `${url}/login?return_to=/`)
-  await untilPage(page, '[...document.images].every((image) => image.complete && image.naturalWidth > 0)')
-  expect(await page.locator('img').getAttribute('src')).toBe(`/assets/logo-${paper}.svg`)
-  expect(await overflow(page)).toBe(0)
-  await expectGood(page, `${paper}-login`)
-  for (const [name, place] of [
-    [/forgotten/i, '#password'],
-    [/account/i, '#account'],
-  ] as const) {
-    const address = await page.getByRole('link', { name }).getAttribute('href')
-    await open(page, url + address)
-    expect(await page.locator(place).getByRole('heading', { level: 2 }).count()).toBe(1)
+] as const)(
+  'the login page of the %s paper has its logo, and its help and front page are good too, %s',
+  async (paper, colorScheme) => {
+    const url = network().urls[paper]
+    await page.emulateMedia({ colorScheme })
     await open(page, `${url}/login?return_to=/`)
-  }
-  await open(page, `${url}/help`)
-  await expectGood(page, `${paper}-help`)
-  await open(page, `${url}/`)
-  await expectGood(page, `${paper}-front`)
-})
+    await untilPage(page, '[...document.images].every((image) => image.complete && image.naturalWidth > 0)')
+    expect(await page.locator('img').getAttribute('src')).toBe(`/assets/logo-${paper}.svg`)
+    expect(await overflow(page)).toBe(0)
+    await expectGood(page, `${paper}-login`)
+    await open(page, `${url}/help`)
+    await expectGood(page, `${paper}-help`)
+    await open(page, `${url}/`)
+    await expectGood(page, `${paper}-front`)
+  },
+)

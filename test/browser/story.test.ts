@@ -76,19 +76,6 @@ test('the sister paper knows the login once its record is stale, and the user ty
   await expectGood(page, 'evening-account')
 })
 
-test('a tab that opens the sister paper for the first time after the login is logged in by Identify', async () => {
-  const fresh = await newContext()
-  const tab = await fresh.newPage()
-  const { morning, evening } = network().urls
-  await open(tab, `${morning}/login`)
-  await fillIn(tab, reader)
-  await tab.waitForURL(`${morning}/`)
-  const trail = await open(tab, `${evening}/`)
-  expect(trail.map((url) => new URL(url).pathname)).toEqual(['/', '/sso/identify', '/sso2/landing', '/'])
-  expect(await state(tab)).toBe(`Logged in as ${reader.name}.`)
-  await fresh.close()
-})
-
 test('logging out at one paper ends on its front page, anonymous', async () => {
   // The other paper looks now, so that its record is young when the logout happens.
   await open(page, `${network().urls.morning}/`)

@@ -24,31 +24,23 @@ const environment = {
 const help = '-> NODE_ENV=production   for doctor and site, if users open this address'
 const effect = 'though siteUrl begins with https: the package accepts sessions in memory and the emulator'
 
-test.each([
-  ['', 'is not set'],
-  ['prod', 'is "prod"'],
-])('NODE_ENV %p of a site that users open is worth a note', async (mode, says) => {
-  const report = await examine({ ...environment, NODE_ENV: mode })
-  expect(report.of('configuration').split('\n')).toEqual([
+test('NODE_ENV is worth a note where users open the site, and no more in production or on the machine of a developer', async () => {
+  const of = async (changes: Record<string, string>) =>
+    (await examine({ ...environment, ...changes })).of('configuration').split('\n')
+  const [complete, note, what] = await of({ NODE_ENV: 'prod' })
+  expect([complete, note, what]).toEqual([
     'ok: complete, for https://news.invalid',
-    `note: NODE_ENV ${says}, ${effect}`,
+    `note: NODE_ENV is "prod", ${effect}`,
     help,
   ])
-})
-
-test('a site on a machine of a developer needs no NODE_ENV', async () => {
-  const report = await examine({ ...environment, SSO2_SITE_URL: 'https://news.localhost', NODE_ENV: '' })
-  expect(report.of('configuration')).toBe('ok: complete, for https://news.localhost')
-})
-
-test('NODE_ENV=production is what such a site needs', async () => {
+  const local = { SSO2_SITE_URL: 'https://news.localhost', NODE_ENV: '' }
+  expect(await of(local)).toEqual(['ok: complete, for https://news.localhost'])
   const addresses = {
     SSO2_URL: 'https://sso.invalid',
     SSO2_API_URL: 'https://api.invalid',
     SSO2_TOKEN_URL: 'https://id.invalid/token',
   }
-  const report = await examine({ ...environment, ...addresses, NODE_ENV: 'production', REDIS_URL: redisUrl() })
-  expect(report.of('configuration')).toBe('ok: complete, for https://news.invalid')
+  expect(await of({ ...addresses, NODE_ENV: 'production', REDIS_URL: redisUrl() })).toEqual([complete])
 })
 
 /** All findings of a platform that is an emulator in the eyes of a site in production. */

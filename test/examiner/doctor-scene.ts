@@ -23,8 +23,6 @@ export interface SceneOptions {
   readonly proxy?: Change
   /** What it makes of the headers of answers. */
   readonly answers?: Change
-  /** How many bytes it has room for, as nginx' buffers have. */
-  readonly room?: Room
   /** Does the site listen on a Unix socket, behind the proxy? */
   readonly isOnSocket?: boolean
   readonly trust?: number | boolean | string | ((address: string) => boolean)
@@ -75,15 +73,15 @@ export async function startScene(options: SceneOptions = {}) {
 }
 
 async function listen(app: express.Express, port: number, options: SceneOptions): Promise<Server[]> {
-  const { proxy, answers, room, isOnSocket } = options
-  if (!proxy && !answers && !room && !isOnSocket) {
+  const { proxy, answers, isOnSocket } = options
+  if (!proxy && !answers && !isOnSocket) {
     const server = app.listen(port, 'localhost')
     await once(server, 'listening')
     return [server]
   }
   const inner = http.createServer(app)
   const target = isOnSocket ? await listenOnSocket(inner) : await listenLocally(inner)
-  const outer = forwarding(target, proxy, answers, room).listen(port, 'localhost')
+  const outer = forwarding(target, proxy, answers).listen(port, 'localhost')
   await once(outer, 'listening')
   return [inner, outer]
 }
@@ -103,30 +101,18 @@ async function listenOnSocket(server: net.Server): Promise<string> {
 
 export type Change = (headers: http.IncomingHttpHeaders) => http.IncomingHttpHeaders
 
-/** Room for the first line of a request, and for the headers of an answer. */
-interface Room {
-  readonly ofRequest?: number
-  readonly ofAnswer?: number
-}
-
-/** A proxy that changes the headers of requests, or of answers, and refuses what it has no room for. */
+/** A proxy that changes the headers of requests, or of answers. */
 function forwarding(
   to: number | string,
   ofRequest: Change = (headers) => headers,
   ofAnswer: Change = (headers) => headers,
-  room: Room = {},
 ): Server {
   return http.createServer((req, res) => {
     const { url = '/', method } = req
-    if (url.length > (room.ofRequest ?? Number.POSITIVE_INFINITY)) {
-      res.writeHead(414).end()
-      return
-    }
     const place = typeof to === 'string' ? { socketPath: to } : { host: '127.0.0.1', port: to }
     const target = { ...place, path: url, method, headers: ofRequest({ ...req.headers }), agent: false }
     const onward = http.request(target, (answer) => {
-      const isTooLong = answer.rawHeaders.join(': ').length > (room.ofAnswer ?? Number.POSITIVE_INFINITY)
-      res.writeHead(isTooLong ? 502 : (answer.statusCode ?? 502), ofAnswer({ ...answer.headers }))
+      res.writeHead(answer.statusCode ?? 502, ofAnswer({ ...answer.headers }))
       answer.pipe(res)
     })
     onward.once('error', () => res.destroy())
