@@ -98,12 +98,6 @@ test('32 visits that are not finished, over eight seconds, cost one probe, and n
   expect(counts()).toEqual([1, 1])
 })
 
-/** A visitor who is not back, and as many looks as there are to be until none is sent. */
-async function lookedAt(front: IdentifyHealth) {
-  front.noteRedirect()
-  await clock.pass(3200)
-}
-
 /* An Identify that treats the probe and browsers differently. */
 
 test.each([403, 429])('Identify refuses the probe (HTTP %i) → browsers are redirected on', async (status) => {

@@ -67,16 +67,17 @@ test.each(rows)('$operation is given up after $deadlineMs ms', async ({ operatio
   expect(outcome()).toMatchObject({ operation, message: `${operation}: no answer within ${deadlineMs} ms` })
 })
 
-test('a watch is told of each call that fails, of a refusal of our tokens, and of nothing else', async () => {
+test('a watch is told of each call that fails, of a refusal of our tokens, and of each status', async () => {
   fakeClock() // or a probe in the background fails meanwhile on a busy machine, and is told too
   const told: unknown[] = []
   const watch = {
     failed: (operation: string, error: unknown) => void told.push([operation, String(error)]),
-    back: () => void told.push('back'),
+    succeeded: () => void told.push('succeeded'),
   }
   const { server, client, ask, logIn } = await setup(isWell, { watch })
   await ask()
-  expect(told).toEqual([])
+  expect(told).toEqual(['succeeded'])
+  told.length = 0
   server.become(says({ err: 'invalid_token', sts: null }))
   await ask()
   server.become((res) => res.end())

@@ -129,7 +129,7 @@ function readWire(canaries: Canaries, req: IncomingMessage, res: ServerResponse)
 const fields = { at: 'ticket', sid: 'SSO session ID' } as const
 
 /** Everything secret in what went over the wire. */
-export function takeSecrets(canaries: Canaries, text: string, kind: 'request token' | 'Session Token'): void {
+function takeSecrets(canaries: Canaries, text: string, kind: 'request token' | 'Session Token'): void {
   for (const [token] of text.matchAll(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g)) {
     canaries.add(kind, token)
     const { claims } = readJwt(token)

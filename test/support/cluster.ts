@@ -5,7 +5,7 @@ import { startRedis, type TestRedis } from './redis'
 import { pause } from './wait'
 
 /** Which of the three masters a key is on. */
-export const masterOf = (key: string) => Math.floor(calculateSlot(key) / 5461)
+const masterOf = (key: string) => Math.floor(calculateSlot(key) / 5461)
 
 /** A key that is on the first, second or third master. */
 export function keyOn(master: number): string {

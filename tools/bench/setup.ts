@@ -10,7 +10,7 @@ import { leaveFirstCore, Server } from './machine'
  */
 
 /** Options of one site, as `sso2()` takes them, as far as they can be told to another process. */
-export interface SiteOptions {
+interface SiteOptions {
   readonly siteUrl: string
   readonly sessionSecret: string
   readonly session: { readonly prefix: string }
