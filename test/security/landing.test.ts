@@ -108,7 +108,7 @@ test('[L4] a landing address used before Redis lost its data is refused in anoth
 
 test.each([
   ['of another secret', (good: string) => `${good.slice(0, -9)}AAAAAAAA${good.slice(-1)}`, 'signature'],
-  ['with an error', () => landingToken(setup, { sid: 's-of-error', err: 'invalid_token' }), 'undocumented'],
+  ['with an error', () => landingToken(setup, { sid: 's-of-error', err: 'invalid_token' }), 'claims'],
   [
     'for a sister site',
     () => landingToken(setup, { aud: 'evening', sid: 's-of-another', sts: 'loggedin' }),
