@@ -14,9 +14,6 @@ import { settingsText } from '../examiner/settings'
 import { type ExamineArguments, examineHelp, readExamineArguments } from './examine-arguments'
 import { isTaken, SiteProcess } from './examine-site'
 
-/** Programs that start a site in JavaScript. */
-const JAVASCRIPT = /(?:^|[\\/])(?:node|npm|npx|pnpm|yarn|bun|deno|tsx)(?:\.\w+)?$/
-
 /**
  * Runs the command.
  * @param args arguments after the name of the command
@@ -86,9 +83,8 @@ async function examineSite({
     if (command) site = new SiteProcess(command, platform.addresses)
     await site?.responds(siteUrl)
     const siteOutput = site?.output
-    const isJavaScript = command && JAVASCRIPT.test(command.program)
     const parts = { platform, settings, only, skip, isQuick, chromium, siteOutput, onProgress: progress }
-    return await examine({ ...parts, isJavaScript: isJavaScript || undefined })
+    return await examine(parts)
   } finally {
     process.off('SIGINT', interrupted).off('SIGTERM', interrupted)
     progress(undefined)

@@ -21,8 +21,8 @@ export class CannotExamine extends Error {}
 export interface Discovery {
   readonly facts: SiteFacts
   readonly notes: readonly string[]
-  /** Do cookies or headers tell of Express or Next.js? */
-  readonly isJavaScript: boolean
+  /** Does the site use this package? */
+  readonly hasPackage: boolean
 }
 
 const loginPaths = [
@@ -96,14 +96,13 @@ class Discoverer {
     }
     this.#notes.push(`fields of the login form: ${usernameField}, ${passwordField}`)
     this.#checkLanding()
-    return { facts, notes: this.#notes, isJavaScript: this.#isJavaScript(first) }
+    return { facts, notes: this.#notes, hasPackage: this.#hasPackage }
   }
 
-  /** Looks for the cookies of this package and of express-session, and for the banner of the framework. */
-  #isJavaScript({ hops }: Page): boolean {
-    const names = this.#browser.cookies.all().map(({ name }) => name)
-    const isBanner = hops.some(({ headers }) => /express|next/i.test(headers['x-powered-by'] ?? ''))
-    return isBanner || names.some((name) => /sso2\.|^connect\.sid$/.test(name))
+  /** Looks for the cookies of this package. A session cookie with a name of its own has helper cookies, such as `shop.b`. */
+  get #hasPackage(): boolean {
+    const names = this.#browser.cookies.all().map(({ name }) => name.replace(/^__Host-/, ''))
+    return names.some((name) => /^sso2\.|^[\w-]+\.b$/.test(name))
   }
 
   #at(path: string): string {

@@ -27,8 +27,6 @@ export interface ExamineOptions {
   readonly isQuick: boolean
   /** Opens pages and sends forms, for sites whose login needs scripts. */
   readonly chromium?: Chromium | undefined
-  /** Is the site known to run on Node.js? Otherwise its cookies and headers tell. */
-  readonly isJavaScript?: boolean | undefined
   readonly siteOutput?: (() => string) | undefined
   readonly onProgress?: ((progress: Progress) => void) | undefined
 }
@@ -41,7 +39,7 @@ export async function examine(options: ExamineOptions): Promise<Examined> {
   const { platform, settings } = options
   const begin = Date.now()
   const [account] = platform.accounts
-  const { facts, notes, isJavaScript } = await discover(platform, settings, account, options.chromium)
+  const { facts, notes, hasPackage } = await discover(platform, settings, account, options.chromium)
   const { chosen, skipped } = choose(options)
   const { siteOutput, onProgress, chromium } = options
   const patience = options.isQuick ? { patienceMs: QUICK_PATIENCE_MS } : {}
@@ -51,8 +49,7 @@ export async function examine(options: ExamineOptions): Promise<Examined> {
     siteUrl: platform.siteUrl,
     at: begin,
     seconds: (Date.now() - begin) / 1000,
-    ...{ notes, results, skipped },
-    isJavaScript: options.isJavaScript ?? isJavaScript,
+    ...{ notes, results, skipped, hasPackage },
   }
 }
 

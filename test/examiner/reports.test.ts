@@ -21,7 +21,7 @@ const examinedOf = (results: Result[], skipped: Examined['skipped'] = []): Exami
     notes: ['a note'],
     results,
     skipped,
-    isJavaScript: true,
+    hasPackage: true,
   }
 }
 
@@ -100,7 +100,7 @@ test('JSON has the steps of the evidence, and HTML names failures with the same 
 })
 
 test('a report of a site in another language has no advice about options of this package', () => {
-  const all = { ...examinedOf(results), isJavaScript: false }
+  const all = { ...examinedOf(results), hasPackage: false }
   expect([terminalReport(all, false), htmlReport(all)].join()).not.toMatch(/express-sso2|an option/)
 })
 

@@ -138,7 +138,7 @@ ${
   <dt>Found</dt><dd>${reason}</dd>
   <dt>Effect</dt><dd>${text.effect}</dd>
   <dt>Fix</dt><dd>${text.fix}</dd>
-  ${examined.isJavaScript && portalHtml`<dt>With express-sso2</dt><dd>${text.fixHere}</dd>`}
+  ${examined.hasPackage && portalHtml`<dt>With express-sso2</dt><dd>${text.fixHere}</dd>`}
 </dl>`
 }
 <p class="muted">${text.source}. The check took ${seconds.toFixed(1)} s.</p>

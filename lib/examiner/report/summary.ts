@@ -13,8 +13,8 @@ export interface Examined {
   readonly results: readonly Result[]
   /** Omitted checks, with the reason. */
   readonly skipped: readonly { readonly name: string; readonly reason: string }[]
-  /** Does the site run on Node.js, so that a fix with this package is of use? */
-  readonly isJavaScript: boolean
+  /** Does the site use this package, so that a fix with the package is of use? */
+  readonly hasPackage: boolean
 }
 
 export const verdicts: readonly Verdict[] = ['failed', 'warning', 'undecided', 'not applicable', 'passed']

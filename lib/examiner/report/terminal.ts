@@ -22,10 +22,10 @@ export const paint = (text: string, code: string, hasColors: boolean): string =>
   hasColors ? `\u001b[${code}m${text}\u001b[0m` : text
 
 export function terminalReport(examined: Examined, hasColors: boolean): string {
-  const { isJavaScript } = examined
+  const { hasPackage } = examined
   const groups = groupsOf(examined.results).map(
     ([group, results]) =>
-      `${paint(group, '1', hasColors)}\n${results.map((result, index) => block(result, { hasColors, isJavaScript, before: results.slice(0, index) })).join('')}`,
+      `${paint(group, '1', hasColors)}\n${results.map((result, index) => block(result, { hasColors, hasPackage, before: results.slice(0, index) })).join('')}`,
   )
   const skipped = examined.skipped.map(({ name, reason }) => `  - ${name}: left out (${reason})\n`)
   const notes = examined.notes.map((note) => `  ${note}\n`)
@@ -48,18 +48,18 @@ function failedAgain({ results }: Examined, hasColors: boolean): string {
 
 interface BlockOptions {
   readonly hasColors: boolean
-  readonly isJavaScript: boolean
+  readonly hasPackage: boolean
   /** Earlier results of the group, whose fixes are not printed again. */
   readonly before: readonly Result[]
 }
 
-function block({ name, verdict, reason, text }: Result, { hasColors, isJavaScript, before }: BlockOptions): string {
+function block({ name, verdict, reason, text }: Result, { hasColors, hasPackage, before }: BlockOptions): string {
   const head = `  ${paint(marks[verdict], colors[verdict], hasColors)} ${name}`
   if (verdict === 'passed') return `${head}\n`
   const words = `${head}: ${paint(verdict, colors[verdict], hasColors)}, ${reason}\n`
   if (verdict !== 'failed' && verdict !== 'warning') return words
   const same = before.find((one) => one.verdict === verdict && one.text.fix === text.fix)
   if (same) return `${words}      Fix: as for ${same.name}\n`
-  const here = isJavaScript ? `      With express-sso2: ${text.fixHere}\n` : ''
+  const here = hasPackage ? `      With express-sso2: ${text.fixHere}\n` : ''
   return `${words}      Should be: ${text.good}\n      Effect: ${text.effect}\n      Fix: ${text.fix}\n${here}      ${text.source}\n`
 }
