@@ -9,6 +9,7 @@ import type { Trace } from '../emulator/platform/traces'
 import { removeSession } from '../emulator/platform/world'
 import { Runtime } from '../emulator/runtime'
 import { createApp } from '../emulator/server'
+import { Pulse } from './pulse'
 import { clientSecretOf, type PlatformAddresses } from './settings'
 
 /** A made-up user. */
@@ -60,6 +61,7 @@ export class Platform {
     username: "o'neil+news@made-up.invalid",
   }
   readonly runtime: Runtime
+  readonly pulse = new Pulse()
   #listener: Listener
   #url = ''
 
@@ -158,6 +160,18 @@ export class Platform {
     this.runtime.world.accessTokens.clear()
   }
 
+  /**
+   * Gives the user response of an account another ID, or none.
+   * @returns a function that restores the ID
+   */
+  replaceAccountId({ username }: Account, accountId: null | undefined): () => void {
+    const state = this.runtime.world.accountsByName.get(username)
+    if (!state) throw new Error('the examiner has lost an account')
+    const { account } = state
+    Object.assign(state, { account: { ...account, accountId } })
+    return () => void Object.assign(state, { account })
+  }
+
   /** Returns the site's calls since a time, oldest first. */
   calls(since: number, filter: { operation?: EmulatedOperation; sid?: string | undefined } = {}): SiteCall[] {
     return this.runtime.traces
@@ -202,6 +216,7 @@ export class Platform {
   }
 
   close(): Promise<void> {
+    this.pulse.stop()
     this.runtime.stop()
     return this.#listener.close()
   }
