@@ -80,6 +80,8 @@ export interface Run {
 const MAX_LOGIN_WAIT_SECONDS = 61
 /** Pages that a user loads before the session is old: about one a minute. */
 const PAGES_WHILE_YOUNG = 5
+/** Longest time that a check waits in its turn for a session to grow old. */
+export const MAX_WAIT_IN_TURN_SECONDS = 10
 
 /** The tools of a check. */
 export class Stage {
@@ -258,18 +260,19 @@ export class Stage {
   }
 
   /**
-   * Waits until all existing sessions are old, and meanwhile loads a page again and again.
-   * The pages need no turn, because the platform is not called for a young session.
+   * Loads a page again and again until the session is old, so that the session is never idle.
+   * A short wait keeps the turn, because a wait for the turn would leave the session idle.
    */
   async grownOldReading(browser: Browser): Promise<void> {
     const { recheckSeconds } = this.run.settings
-    const read = async () => {
-      for (let page = 1; page <= PAGES_WHILE_YOUNG; page += 1) {
-        await pause((recheckSeconds * 1000) / (PAGES_WHILE_YOUNG + 1))
+    const stepMs = (recheckSeconds * 1000) / (PAGES_WHILE_YOUNG + 1)
+    const read = async (pages: number) => {
+      for (let page = 1; page <= pages; page += 1) {
+        await pause(stepMs)
         await this.look(browser)
       }
     }
-    const wait = recheckSeconds + Math.min(3, recheckSeconds / 2) // soon after the last page, in which no session was stale
-    await Promise.all([this.run.wait(wait * 1000), read()])
+    if (recheckSeconds <= MAX_WAIT_IN_TURN_SECONDS) return read(PAGES_WHILE_YOUNG + 3)
+    await Promise.all([this.run.wait((recheckSeconds + 3) * 1000), read(PAGES_WHILE_YOUNG)])
   }
 }

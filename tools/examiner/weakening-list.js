@@ -138,6 +138,10 @@ weaken('landing/open-redirect', 'the return address is followed as it is', [
     'return { path: pathHere(page ?? r) ?? page ?? r, binding }',
   ),
 ])
+const PATH_HERE = "const isHere = url.origin === site && url.username === '' && !url.pathname.startsWith('//')"
+weaken(['landing/open-redirect', 'login/return-address'], 'the path is looked at before it is normalised', [
+  change(PATH_HERE, "const isHere = url.origin === site && url.username === '' && !address.startsWith('//')"),
+])
 weakenTo('failed: the token stays in the address', 'landing/leaves-nothing', 'the token stays in the address', [
   change(LANDED, LANDED.replace('(303, path)', '(303, `${path}?t=${tokens[0]}`)')),
 ])
@@ -159,6 +163,11 @@ weaken('ticket/right-user', 'logins at the same time share one exchange', [
     'async function userOf(ticket) {',
     'let exchange\n  const userOf = (ticket) => (exchange ??= load(ticket).finally(() => (exchange = undefined)))\n  async function load(ticket) {',
   ),
+])
+
+const ID = "return typeof item?.account_id === 'string' ? { id: item.account_id,"
+weaken('ticket/user-without-id', 'the ID of the user is made a text', [
+  change(ID, 'return item ? { id: String(item.account_id),'),
 ])
 
 /* status */
@@ -192,6 +201,19 @@ weaken('status/login-elsewhere', 'a login on another site is not noticed', [NO_L
 weaken(['status/logout-elsewhere', 'status/other-account'], 'a terminated SSO session does not end the session', [
   change("if (claims.sts === 'terminated' || claims.err ===", 'if (claims.err ==='),
 ])
+const CHECKING = `session.checking ??= checkStatus(req, session).finally(() => {
+        session.checking = undefined
+      })
+      await session.checking`
+weakenTo('failed: while the status check of another', 'status/logout-elsewhere', 'the site makes one check at a time', [
+  change(CHECKING, CHECKING.replaceAll('session.checking', 'sessions.checking')),
+])
+weakenTo(
+  'failed: a user who logged out on another site is still shown on 2 of 3',
+  'status/logout-elsewhere',
+  'a check is noted before its response',
+  [before(CHECKING, 'session.checkedAt = Date.now()')],
+)
 weaken('status/logout-while-reading', 'each page moves the next status check on', [
   before(
     'if (!isForced && (isYoung || isDown)) return session',
@@ -240,6 +262,14 @@ weaken('login/two-users', 'the ticket is a variable of the module', [
 weaken('rest/own-token', 'the access token is a variable of the module', [
   before(MODULE, 'let access'),
   change('const access = token?.status', 'access = token?.status'),
+])
+const CALL_REST = 'const response = await rest(method, path, req.user.access, body)'
+weakenTo('failed: the page /gift of a user', 'rest/own-token', 'responses are kept for all users', [
+  before(MODULE, 'const kept = new Map()'),
+  change(
+    CALL_REST,
+    'const response = kept.get(path) ?? (await rest(method, path, req.user.access, body))\n    kept.set(path, response)',
+  ),
 ])
 weaken('login/lost-response', 'Authenticate is repeated', [
   change(

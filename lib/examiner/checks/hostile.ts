@@ -13,6 +13,8 @@ const everywhere = [
   '%252F%252Fattacker.invalid%252F',
   '/%2F%2Fattacker.invalid/',
   '/%252F%252Fattacker.invalid/',
+  '/.//attacker.invalid/',
+  '/x/..//attacker.invalid/',
   'javascript:alert(1)//attacker.invalid',
 ]
 
@@ -24,6 +26,7 @@ export function hostileAddresses(siteUrl: string): readonly string[] {
     `${protocol}//${host}@attacker.invalid/`,
     `${protocol}//${host}.attacker.invalid/`,
     `${protocol}//${host}\\@attacker.invalid/`,
+    `${protocol}//${host}//attacker.invalid/`,
   ]
 }
 

@@ -3,7 +3,7 @@ import type { Browser } from '../browser'
 import { type Check, failed, need, passed, problemsIn } from '../check'
 import { isServerError, outcomeOf } from '../outcome'
 import type { Account, Fault } from '../platform'
-import { isAwake, pause, type Stage } from '../stage'
+import { isAwake, MAX_WAIT_IN_TURN_SECONDS, pause, type Stage } from '../stage'
 import { loggedIn } from './logged-in'
 
 /** A browser whose SSO session is logged in. Here, a visitor's browser is anonymous. */
@@ -20,9 +20,6 @@ interface Pair {
   readonly loggedInAt: number
 }
 
-/** Longest time that a check waits in its turn for a session to grow old again. */
-const MAX_WAIT_SECONDS = 10
-
 /**
  * Has the site kept the user while it could not ask the platform? After the grace period the site need not.
  * A session that is older is checked once more, and grows old again, if that takes a few seconds.
@@ -31,7 +28,7 @@ async function isWithinGrace(stage: Stage, browser: Browser, loggedInAt: number)
   const { recheckSeconds, graceSeconds } = stage.run.settings
   const age = (Date.now() - loggedInAt) / 1000
   if (graceSeconds === undefined || age < recheckSeconds + graceSeconds - 2) return true
-  if (recheckSeconds > MAX_WAIT_SECONDS) return false
+  if (recheckSeconds > MAX_WAIT_IN_TURN_SECONDS) return false
   await stage.look(browser)
   await pause((recheckSeconds + 0.5) * 1000)
   return graceSeconds > 2

@@ -103,14 +103,33 @@ async function loggedOutFinding(stage: Stage, browser: Browser, account: Account
   return failedIf(page.status !== 200, `the next page responds ${outcomeOf(page)}`)
 }
 
+const TABS = 3
+
+/** Opens three pages of a logged-out user at once, while the status check of another user is in progress too. */
 const logoutElsewhere: Check = {
   name: 'status/logout-elsewhere',
   isSlow: true,
   run: async (stage) => {
+    const other = await loggedIn(stage)
     const { browser, account, sid } = await loggedIn(stage)
     await stage.second.logout(sid)
     await stage.grownOld()
-    return loggedOutFinding(stage, browser, account, 'a user who logged out on another site is still logged in here')
+    const end = stage.platform.fault(['sessionstatus'], { kind: 'slow', ms: 400 })
+    const otherPage = stage.look(other.browser)
+    await pause(100)
+    const tabs = Array.from({ length: TABS }, () => stage.look(browser.copy('Browser B, another tab')))
+    const pages = await Promise.all(tabs)
+    await otherPage
+    end()
+    const reason = 'a user who logged out on another site is still logged in here'
+    const finding = await loggedOutFinding(stage, browser, account, reason)
+    const shown = pages.filter((page) => stage.shows(page, account)).length
+    if (finding.verdict !== 'passed' || shown === 0) return finding
+    return failed(
+      shown === TABS
+        ? 'while the status check of another user is in progress, a user who logged out on another site is still shown: the site waits for the check of another session instead of its own'
+        : `a user who logged out on another site is still shown on ${shown} of ${TABS} pages that load at once: not each of them waits for the status check`,
+    )
   },
 }
 

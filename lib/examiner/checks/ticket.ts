@@ -112,4 +112,30 @@ const rightUser: Check = {
   },
 }
 
-export const ticketChecks: readonly Check[] = [once, refused, back, rightUser]
+/** Lets the REST API name no account. The visitor must be anonymous, because such users would share one account. */
+const withoutId: Check = {
+  name: 'ticket/user-without-id',
+  run: async (stage) => {
+    const problems: string[] = []
+    for (const [name, id] of [
+      ['no account_id', undefined],
+      ['account_id null', null],
+    ] as const) {
+      const { browser, account, address } = await arrive(stage)
+      const end = stage.platform.replaceAccountId(account, id)
+      const since = Date.now()
+      const pages = await landAndLook(stage, browser, address)
+      const isKnown = await stage.isKnown(browser, account)
+      end()
+      need(
+        stage.platform.calls(since, { operation: 'me' }).length > 0,
+        'the site did not ask the REST API for the user',
+      )
+      if (isKnown) problems.push(`a user whose data has ${name} is logged in: the site takes the ID as it is`)
+      problems.push(...anonymousVisitProblems(pages, false))
+    }
+    return noneOf(problems)
+  },
+}
+
+export const ticketChecks: readonly Check[] = [once, refused, back, rightUser, withoutId]

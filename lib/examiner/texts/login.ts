@@ -70,7 +70,7 @@ export const loginTexts: CheckTexts = {
     'Two users who log in at the same moment each see their own account.',
     'A user is logged in as somebody else.',
     'Threat model, L9',
-    'Keep ticket, access token and user in local variables of the request. A variable of the module belongs to all requests at once.',
+    'Keep ticket, access token and user in local variables of the request. A variable of the module belongs to all requests at once. Keep responses for a user in no cache that is shared by users.',
     FORM,
   ),
   'login/lost-response': row(
@@ -285,7 +285,7 @@ export const restTexts: CheckTexts = {
   'rest/gift': rest('the gift receiver'),
   'rest/administrators': rest('administrators'),
   'rest/own-token': row(
-    'After two users have logged in at the same moment, each page calls the REST API with the access token of its own user.',
+    'After two users have logged in at the same moment, the page of each calls the REST API with the access token of its own user.',
     'A user orders, or reads, as somebody else.',
     'Threat model, L9',
     'Keep the access token in a local variable of the request, and then in the session. A variable of the module belongs to all requests at once.',

@@ -34,6 +34,13 @@ export const ticketTexts: CheckTexts = {
     'Keep the token, the ticket and the user of one request in local variables.',
     OPTION_TOKEN,
   ),
+  'ticket/user-without-id': row(
+    'A user response without an account_id leaves the visitor anonymous.',
+    'All such users are logged in as one account, for example "undefined", and share its data.',
+    'Interface, "SSO2", 3',
+    'Check that account_id is a text that is not empty before the login. Do not turn the value into a text (String(…), str(…)).',
+    OPTION_TOKEN,
+  ),
 }
 
 const STATUS = 'Interface, "POST {sso_url}/sessionstatus"'
