@@ -10,13 +10,12 @@ type RestPage = 'marketplace' | 'gift' | 'administrators'
 /** Pages whose calls need a user. */
 const USER_PAGES: readonly RestPage[] = ['gift', 'administrators']
 
-/** Returns the first of these pages that `examine.json` names. */
-function toldPage({ run, site }: Stage, names: readonly RestPage[]) {
-  const { rest } = run.settings
-  const name = names.find((one) => rest[one] !== undefined)
-  const path = name && rest[name]
-  if (name === undefined || path === undefined) return undefined
-  return { name, path, address: new URL(path, site.url).href }
+/** Returns those of the pages that `examine.json` names. */
+function toldPages({ run, site }: Stage, names: readonly RestPage[]) {
+  return names.flatMap((name) => {
+    const path = run.settings.rest[name]
+    return path === undefined ? [] : [{ name, path, address: new URL(path, site.url).href }]
+  })
 }
 
 /** Opens a page that calls the REST API. Sends the page's form first if the call needs the form. */
@@ -73,7 +72,7 @@ const restPage = (name: RestPage): Check => ({
 const expiredToken: Check = {
   name: 'rest/expired-token',
   run: async (stage) => {
-    const told = toldPage(stage, ['administrators', 'gift', 'marketplace'])
+    const [told] = toldPages(stage, ['administrators', 'gift', 'marketplace'])
     if (!told)
       return notTold(['rest.marketplace', 'rest.gift', 'rest.administrators'], 'a page that calls the REST API')
     const { name, path, address } = told
@@ -96,25 +95,27 @@ const expiredToken: Check = {
 const ownToken: Check = {
   name: 'rest/own-token',
   run: async (stage) => {
-    const told = toldPage(stage, USER_PAGES)
-    if (!told) return notTold(['rest.gift', 'rest.administrators'], 'a page that calls the REST API for a user')
-    const { name, path, address } = told
+    const told = toldPages(stage, USER_PAGES)
+    if (told.length === 0)
+      return notTold(['rest.gift', 'rest.administrators'], 'a page that calls the REST API for a user')
+    const readers = await logInAtOnce(stage)
     const problems: string[] = []
-    for (const [browser, account] of await logInAtOnce(stage)) {
-      const since = Date.now()
-      const page = await use(stage, name, address, browser)
-      const [call] = stage.platform.calls(since, { operation: name })
-      const isForOther = page.status === 200 && stage.platform.calls(0, { operation: name }).length > 0
-      need(call || isForOther, notCalled(path))
-      if (!call)
-        problems.push(
-          `the page ${path} of a user who has just logged in does not call the REST API: it shows what the platform has answered to another user's access token`,
-        )
-      else if (call.call.claims['aid'] !== account.accountId)
-        problems.push(
-          'after two users have logged in at once, a page of one calls the REST API with the access token of the other',
-        )
-    }
+    for (const { name, path, address } of told)
+      for (const [browser, account] of readers) {
+        const since = Date.now()
+        const page = await use(stage, name, address, browser)
+        const [call] = stage.platform.calls(since, { operation: name })
+        const isForOther = page.status === 200 && stage.platform.calls(0, { operation: name }).length > 0
+        need(call || isForOther, notCalled(path))
+        if (!call)
+          problems.push(
+            `the page ${path} of a user who has just logged in does not call the REST API: it shows what the platform has answered to another user's access token`,
+          )
+        else if (call.call.claims['aid'] !== account.accountId)
+          problems.push(
+            'after two users have logged in at once, a page of one calls the REST API with the access token of the other',
+          )
+      }
     return noneOf(problems)
   },
 }
