@@ -7,7 +7,6 @@ export type { BrandOptions, LoginName, LoginPageLinks, ViewPolicy } from './conf
 export type { RedisClient } from './config/redis-client'
 export type { Language } from './config/texts'
 export type { TextCode } from './config/texts/en'
-export type { Health } from './decide/health'
 export type { DegradedReason } from './decide/identity'
 export type { LoginError, LoginNumbers, LoginResult } from './decide/login'
 export type { LogoutResult } from './decide/logout-mark'
@@ -43,6 +42,7 @@ export type { AccessToken, ExchangeContext, ExchangeTicket, TicketExchange } fro
 export { type ConnectHandler, type Sso2, sso2 } from './sso2'
 export type { Credentials } from './web/flows/log-in'
 export type { Guard, RequireLoginOptions } from './web/guards'
+export type { Health } from './web/health'
 export type { Sso2Event } from './web/hooks'
 export type {
   ConfirmLogoutContext,

@@ -91,7 +91,7 @@ async function judgeWithService(site: DoctorTarget, url: string, says: string): 
 async function fetchServiceToken(site: DoctorTarget): Promise<string | undefined> {
   if (site.config.tokenUrl === undefined) return undefined
   try {
-    return readGrant(await serviceToken(doctorTokenEndpoint(site), scopes.marketplaceGroups), 0).token()
+    return readGrant(await serviceToken(doctorTokenEndpoint(site), scopes.marketplaceGroups), 0).token
   } catch {
     return undefined
   }

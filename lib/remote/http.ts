@@ -2,8 +2,6 @@
 
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
-import { pipeline, type Readable } from 'node:stream'
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { type Agents, isAgent } from '../config/agents'
 import { onTimeout } from '../deadline'
 import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
@@ -19,7 +17,7 @@ export interface Call {
   readonly body?: string
   /** Limit of the whole call in milliseconds, connection included. */
   readonly timeoutMs: number
-  /** Limit of the body in bytes after decompression. A larger body is refused. Default: 64 KiB. */
+  /** Limit of the body in bytes. A larger body is refused. Default: 64 KiB. */
   readonly maxBytes?: number
   readonly signal?: AbortSignal | undefined
   readonly agent?: Agents | undefined
@@ -72,7 +70,7 @@ export async function sendCall(call: Call): Promise<Answer> {
       throw new Sso2ResponseError(call.operation, status, refusal)
     }
     const pairs = Object.entries(headers).filter((pair): pair is [string, string] => typeof pair[1] === 'string')
-    return { status, headers: new Map(pairs), text: await readCapped(call, status, decodedBody(response)) }
+    return { status, headers: new Map(pairs), text: await readCapped(call, response) }
   } catch (error) {
     if (call.signal?.aborted) throw call.signal.reason
     throw error instanceof Sso2ResponseError ? error : callUnavailable(call, error, timeout.signal.aborted)
@@ -98,9 +96,11 @@ function request({ url, method, headers, body, agent = own }: Call, signal: Abor
 
 function reasonToRefuse({ takesRedirect }: Call, { statusCode: status = 0, headers }: IncomingMessage) {
   if (status >= 300 && status < 400 && !takesRedirect) return 'a redirect is not followed'
-  return headers[EMULATOR_HEADER] !== undefined && process.env['NODE_ENV'] === 'production'
-    ? EMULATOR_IN_PRODUCTION
-    : undefined
+  if (headers[EMULATOR_HEADER] !== undefined && process.env['NODE_ENV'] === 'production') return EMULATOR_IN_PRODUCTION
+  const { 'content-encoding': encoding = 'identity' } = headers
+  return encoding.toLowerCase() === 'identity'
+    ? undefined
+    : `the body is compressed, which the request did not ask for (content-encoding ${JSON.stringify(encoding.slice(0, 40))})`
 }
 
 /** Makes an error without its cause, because the cause may contain address and body of the request. */
@@ -110,36 +110,16 @@ function callUnavailable({ operation, timeoutMs }: Call, error: unknown, isTimeo
   return new Sso2UnavailableError(operation, NOT_SENT.has(code), `no answer (${code})`, false, code)
 }
 
-/** Decoders by `Content-Encoding`. Requests ask for no compression, but some servers compress all the same. */
-const decoders = new Map<string | undefined, () => NodeJS.ReadWriteStream & Readable>([
-  ['gzip', createGunzip],
-  ['x-gzip', createGunzip],
-  ['deflate', createInflate],
-  ['br', createBrotliDecompress],
-])
-
-function decodedBody(response: IncomingMessage): Readable {
-  const decoder = decoders.get(response.headers['content-encoding']?.toLowerCase())?.()
-  return decoder ? pipeline(response, decoder, () => {}) : response
-}
-
-async function readCapped({ operation, maxBytes = MAX_BODY_BYTES }: Call, status: number, body: Readable) {
+async function readCapped({ operation, maxBytes = MAX_BODY_BYTES }: Call, response: IncomingMessage) {
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of body as AsyncIterable<Buffer>) {
+  for await (const chunk of response as AsyncIterable<Buffer>) {
     size += chunk.byteLength
     if (size > maxBytes)
-      throw new Sso2ResponseError(operation, status, `the body is larger than ${maxBytes / 1024} KiB`)
+      throw new Sso2ResponseError(operation, response.statusCode, `the body is larger than ${maxBytes / 1024} KiB`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
-}
-
-/** Returns the `Retry-After` of a response in seconds. `undefined` if the header is missing or not valid. */
-export function retryAfterSeconds({ headers }: Answer): number | undefined {
-  const header = headers.get('retry-after') ?? ''
-  const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000
-  return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined
 }
 
 /** Parses the body as JSON. @throws {Sso2ResponseError} if the body is not JSON */

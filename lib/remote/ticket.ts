@@ -1,8 +1,7 @@
 /** Exchanges tickets for access tokens at the authorization server. Interface: "SSO2", point 3. */
-import { z } from 'zod'
 import type { Agents } from '../config/agents'
 import { PlatformApiError, Sso2ResponseError, Sso2UnavailableError } from '../errors'
-import { readJsonObject } from '../protocol/json'
+import { isObject, readJsonObject } from '../protocol/json'
 import { ownValue } from '../protocol/token'
 import { type Call, readJson, sendCall } from './http'
 import type { AccessTokenSource } from './platform-api'
@@ -16,9 +15,9 @@ export type AccessToken =
   | { readonly access_token: string; readonly expires_in?: number; readonly scope?: string }
   | { readonly accessToken: string; readonly expiresAt?: number; readonly scope?: string }
 
-/** An access token inside a closure, so that a printed grant does not show the token. */
+/** An access token, as read. */
 export interface Grant {
-  readonly token: () => string
+  readonly token: string
   /** Time of expiry in whole seconds since 1970, if the server sent a valid time. */
   readonly expiresAt: number | undefined
 }
@@ -57,29 +56,8 @@ export interface TokenEndpoint {
 }
 
 const TOKEN_MS = 3000
-
-const bare = { expiresIn: undefined, expiresAt: undefined }
-
-const accessToken = z.union([
-  z
-    .string()
-    .min(1)
-    .transform((token) => ({ ...bare, token })),
-  z
-    .object({ access_token: z.string().min(1), expires_in: z.unknown().optional() })
-    .transform((body) => ({ ...bare, token: body.access_token, expiresIn: wholeSeconds(body.expires_in) })),
-  z
-    .object({ accessToken: z.string().min(1), expiresAt: z.unknown().optional() })
-    .transform((grant) => ({ ...bare, token: grant.accessToken, expiresAt: wholeSeconds(grant.expiresAt) })),
-])
-
-/** Returns a number of seconds for a login record. Another value counts as absent, because the token itself may be valid. */
-function wholeSeconds(value: unknown): number | undefined {
-  const given = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
-  if (typeof given !== 'number' || given < 0) return undefined
-  const seconds = Math.floor(given)
-  return Number.isSafeInteger(seconds) ? seconds : undefined
-}
+/** Later times of expiry are not plausible. In seconds. */
+const MAX_SECONDS = 2 ** 40
 
 /**
  * Reads the result of an exchange.
@@ -87,11 +65,19 @@ function wholeSeconds(value: unknown): number | undefined {
  * @throws {Sso2ResponseError} if the result has no access token
  */
 export function readGrant(value: unknown, now: number): Grant {
-  const { data } = accessToken.safeParse(value)
-  if (!data || !/^[\x21-\x7e]+$/.test(data.token))
+  const answer = typeof value === 'string' ? { accessToken: value } : isObject(value) ? value : {}
+  const token = ownValue(answer, 'access_token') ?? ownValue(answer, 'accessToken')
+  if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token))
     throw new Sso2ResponseError('token', undefined, 'the answer has no access token')
-  const ending = data.expiresIn === undefined ? undefined : wholeSeconds(now + data.expiresIn)
-  return { token: () => data.token, expiresAt: data.expiresAt ?? ending }
+  const life = wholeSeconds(ownValue(answer, 'expires_in'))
+  const end = life === undefined ? ownValue(answer, 'expiresAt') : now + life
+  return { token, expiresAt: wholeSeconds(end) }
+}
+
+/** Returns a number of seconds for a login record. Another value counts as absent, because the token itself may be valid. */
+function wholeSeconds(value: unknown): number | undefined {
+  const seconds = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+  return typeof seconds === 'number' && seconds >= 0 && seconds < MAX_SECONDS ? Math.floor(seconds) : undefined
 }
 
 /** Returns the default exchange: a form POST to the token endpoint, never repeated. */
@@ -199,28 +185,17 @@ const DEFAULT_LIFE_SECONDS = 300
  * @param now returns seconds since 1970
  */
 export function serviceTokenSource(fetchGrant: () => Promise<Grant>, now: () => number): AccessTokenSource {
-  let cached: { readonly grant: Promise<Grant>; until: number } | undefined
-  const renew = () => {
-    const entry = { grant: fetchGrant(), until: Number.POSITIVE_INFINITY }
-    cached = entry
-    entry.grant.then(
-      ({ expiresAt }) => {
-        entry.until = (expiresAt ?? now() + DEFAULT_LIFE_SECONDS) - MARGIN_SECONDS
-      },
-      () => {
-        cached = undefined // still the same entry, because no other request starts while a request runs
-      },
-    )
-    return entry.grant
+  let newest: Promise<Grant> | undefined
+  const fetchNext = async () => {
+    const { token, expiresAt = now() + DEFAULT_LIFE_SECONDS } = await fetchGrant()
+    return { token, expiresAt }
   }
   return async (refused) => {
-    const seen = cached
-    if (seen && now() < seen.until) {
-      const token = (await seen.grant).token()
-      if (token !== refused) return token
-    }
-    // if another call has begun a renewal since, its result is used
-    const newer = cached !== undefined && cached !== seen ? cached.grant : renew()
-    return (await newer).token()
+    const known = newest
+    const grant = await known?.catch(() => undefined)
+    const isUsable = grant?.expiresAt !== undefined && now() < grant.expiresAt - MARGIN_SECONDS
+    if (isUsable && grant.token !== refused) return grant.token
+    if (newest === known) newest = fetchNext() // or another call has begun to fetch one since
+    return (await newest)?.token
   }
 }

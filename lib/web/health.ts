@@ -1,17 +1,48 @@
-/** `sso.health()`: the known state of the systems that a site depends on. */
-import { type Health, healthOf } from '../decide/health'
+/** `sso.health()`. Table: docs/internals/decision-tables.md, "Health". */
 import { NO_ANSWER } from '../log/redis-failure-advice'
 import { unlessUnavailable } from '../storage/site-store'
 import type { Site } from './site'
 
+/**
+ * The known state of the systems around the site. The state comes from calls for visitors, so traffic is needed. Only Redis is
+ * called for the report.
+ */
+export interface Health {
+  /** True if all of `sso`, `store` and `login` are `'ok'`, and the clock is within `clockToleranceSeconds`, as far as known. */
+  readonly ok: boolean
+  /**
+   * `'unavailable'` while the circuit breaker of the SSO system or of Identify is open. New visitors are then not redirected to
+   * Identify.
+   */
+  readonly sso: 'ok' | 'unavailable'
+  /** Redis, or memory. One key is read and written for the report, so in a Cluster one master is asked. `'unavailable'` until both succeed. */
+  readonly store: 'ok' | 'unavailable'
+  /**
+   * Why the store is unavailable, in a form that stays the same: `'writes refused: OOM'`, `'reads refused: NOAUTH'`, `'SELECT refused: ERR'`,
+   * `'ECONNREFUSED'`, `'no answer in time'` or `'no connection'`. In a Cluster the node follows: `'ECONNREFUSED (10.0.0.1:6379)'`.
+   */
+  readonly storeReason?: string
+  /**
+   * `'unavailable'` while users cannot log in: after three failures in a row of the exchange of tickets or of the user path, until the next
+   * success, at most a minute after the last failure. A failure for a single account does not count.
+   */
+  readonly login: 'ok' | 'unavailable'
+  /** This machine's clock minus the SSO system's clock. `undefined` before the first response of the SSO system. */
+  readonly clockOffsetSeconds: number | undefined
+}
+
 /** Probes the session store, and reports the known state of the other systems. */
 export async function health({ client, config, identifyHealth, exchangeHealth, records }: Site): Promise<Health> {
   const isStored = await unlessUnavailable(() => records.probe().then(() => true), false)
-  return healthOf({
-    isSsoAvailable: identifyHealth.isAvailable,
-    storeReason: isStored ? undefined : (records.failure ?? NO_ANSWER),
-    canLogIn: exchangeHealth.isAvailable,
-    clockOffsetSeconds: client.clockOffsetSeconds,
-    clockToleranceSeconds: config.clockToleranceSeconds,
-  })
+  const { clockOffsetSeconds } = client
+  const states = {
+    sso: stateOf(identifyHealth.isAvailable),
+    store: stateOf(isStored),
+    login: stateOf(exchangeHealth.isAvailable),
+  }
+  const isClockRight = Math.abs(clockOffsetSeconds ?? 0) <= config.clockToleranceSeconds
+  const ok = isClockRight && Object.values(states).every((state) => state === 'ok')
+  return { ok, ...states, ...(isStored ? {} : { storeReason: records.failure ?? NO_ANSWER }), clockOffsetSeconds }
 }
+
+const stateOf = (isWell: boolean): 'ok' | 'unavailable' => (isWell ? 'ok' : 'unavailable')

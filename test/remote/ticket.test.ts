@@ -55,7 +55,7 @@ test.each([
   [{ accessToken: 'a-token', expiresAt: 7 }, 7],
 ])('%p is an access token', (value, expiresAt) => {
   const grant = readGrant(value, 1000)
-  expect([grant.token(), grant.expiresAt]).toEqual(['a-token', expiresAt])
+  expect([grant.token, grant.expiresAt]).toEqual(['a-token', expiresAt])
 })
 
 test.each(['soon', null, -1, 2 ** 53])(
@@ -66,7 +66,7 @@ test.each(['soon', null, -1, 2 ** 53])(
       { access_token: 't', expires_in: value },
     ]) {
       const grant = readGrant(own, 1000)
-      expect([grant.token(), grant.expiresAt]).toEqual(['t', undefined])
+      expect([grant.token, grant.expiresAt]).toEqual(['t', undefined])
     }
   },
 )

@@ -133,9 +133,9 @@ test.each<[what: string, first: string, again?: string]>([
 )
 
 test.each([
-  ['a body without end', undefined],
-  ['a gzip bomb', 'gzip'],
-])('[O4, T14] %s is cut off, and its connection is freed', async (_what, encoding) => {
+  ['a body without end', undefined, /larger than (64|512) KiB/],
+  ['a gzip bomb', 'gzip', /content-encoding/],
+])('[O4, T14] %s is cut off, and its connection is freed', async (_what, encoding, said) => {
   let sent = 0
   const listener = await open(async (req, res) => {
     await bodyOf(req)
@@ -153,7 +153,7 @@ test.each([
     const before = process.memoryUsage().rss
     const { error } = await outcomeOf(() => run(listener.url))
     expect(error).toBeInstanceOf(Sso2ResponseError)
-    expect(String(error)).toMatch(/larger than (64|512) KiB/)
+    expect(String(error)).toMatch(said)
     expect(process.memoryUsage().rss - before).toBeLessThan(200_000_000)
   }
   expect(sent).toBeLessThan(calls.length * 20_000_000)

@@ -1,4 +1,3 @@
-import { type HealthFacts, healthOf } from '../../lib/decide/health'
 import { type DegradedReason, isVerified, show, userOf } from '../../lib/decide/identity'
 import {
   decideLoginRedirect,
@@ -163,29 +162,5 @@ describe('where a guard leads', () => {
     ['the login page itself, in a part of a page', { page: `${here}/`, loginPage: `${here}/#/login` }, refuse],
   ])('%s', (_what, change, decision) => {
     expect(decideLoginRedirect(facts(change))).toEqual(decision)
-  })
-})
-
-describe('health()', () => {
-  const well: HealthFacts = {
-    isSsoAvailable: true,
-    storeReason: undefined,
-    canLogIn: true,
-    clockOffsetSeconds: undefined,
-    clockToleranceSeconds: 5,
-  }
-  const refused = { storeReason: 'writes refused: OOM' }
-  const report = { ok: true, sso: 'ok', store: 'ok', login: 'ok', clockOffsetSeconds: undefined }
-
-  // one for each row of the table in docs/internals/decision-tables.md, "Health"
-  test.each<[name: string, facts: Partial<HealthFacts>, expected: object]>([
-    ['all is well', {}, {}],
-    ['the SSO system or Identify is away', { isSsoAvailable: false }, { ok: false, sso: 'unavailable' }],
-    ['Redis refuses writes', refused, { ok: false, store: 'unavailable', ...refused }],
-    ['no user could log in', { canLogIn: false }, { ok: false, login: 'unavailable' }],
-    ['the clock is as far off as it may be', { clockOffsetSeconds: 5 }, { clockOffsetSeconds: 5 }],
-    ['the clock is ten minutes behind', { clockOffsetSeconds: -600 }, { ok: false, clockOffsetSeconds: -600 }],
-  ])('%s', (_name, facts, expected) => {
-    expect(healthOf({ ...well, ...facts })).toStrictEqual({ ...report, ...expected })
   })
 })

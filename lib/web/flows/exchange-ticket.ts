@@ -52,7 +52,7 @@ async function userOfTicket({ site }: Context, token: SessionToken): Promise<Loa
     const exchanged = await runHook('exchangeTicket', signal, async () => site.exchange(at, { sid, signal }))
     const grant = readGrant(exchanged, site.now())
     step = 'loadUser'
-    accessToken = grant.token()
+    accessToken = grant.token
     const api = new PlatformApi({ apiUrl: config.apiUrl, agent: config.agent, accessToken })
     const loadUserContext = { accessToken, api, sid }
     const user = readUser(await runHook('loadUser', signal, async () => site.loadUser(loadUserContext)))
