@@ -60,10 +60,14 @@ const fields = z.object({
   clientId: z.string().min(1),
   clientSecret: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),
   organisationId: z.string().min(1),
+  ssoIdentifier: z.string().default(DEFAULT_SSO_IDENTIFIER),
+  timeoutMs: z.number().default(2000),
+  clockToleranceSeconds: z.number().default(5),
 })
+type ClientOptions = Sso2ClientOptions & z.infer<typeof fields>
 
-/** Returns the options, with the address as browsers write it. @throws {TypeError} that names every wrong option, and no value */
-function checkClientOptions(options: Sso2ClientOptions): Sso2ClientOptions {
+/** Returns the options with defaults, and the address as browsers write it. @throws {TypeError} that names every wrong option, and no value */
+function checkClientOptions(options: Sso2ClientOptions): ClientOptions {
   const { data, error } = fields.safeParse(options)
   const problems = [
     ...(error?.issues ?? []).map(({ path, message }) => ({ option: path.join('.'), message })),
@@ -71,18 +75,13 @@ function checkClientOptions(options: Sso2ClientOptions): Sso2ClientOptions {
   ]
   if (!data || problems.length > 0)
     throw new TypeError(`Sso2Client: ${problems.map(({ option, message }) => `${option}: ${message}`).join('; ')}`)
-  return { ...options, ssoUrl: data.ssoUrl }
+  return { ...options, ...data }
 }
 
-/** A call of the SSO system. */
-interface SsoCall {
-  readonly operation: Exclude<Operation, 'identify'>
-  /** The operation's own claims. The response must be about their session or account. */
-  readonly claims: Omit<SentRequest, 'operation'>
-  /** May the call fail for its user or its operation alone? Then it opens no breaker, and has another time limit than a probe. */
-  readonly isOfUser: boolean
-  readonly timeoutMs: number
-}
+/** Operations that the site calls. Browsers call Identify. */
+type CalledOperation = Exclude<Operation, 'identify'>
+/** An operation's own claims. The response must be about their session or account. */
+type OwnClaims = Omit<SentRequest, 'operation'>
 
 /** A verified token, and the index of the secret that signed it. */
 interface ReadToken {
@@ -90,9 +89,8 @@ interface ReadToken {
   readonly signedBy: number
 }
 
-const AUTHENTICATE_MS = 8000
-const LOGOUT_MS = 3000
-const DEFAULT_MS = 2000
+/** Limits of calls in milliseconds. That of Session Status is an option. */
+const LIMITS = { authenticate: 8000, logout: 3000, logoutall: 3000 }
 
 /**
  * The five operations of SSO2 for an API client. Works without Express. Interface: "SSO2 endpoints".
@@ -104,7 +102,7 @@ const DEFAULT_MS = 2000
  * - `TokenError`: the token of the response does not verify.
  */
 export class Sso2Client {
-  readonly #options: Sso2ClientOptions
+  readonly #options: ClientOptions
   readonly #keys: Keys
   /** Index of the key that signs. All keys verify. */
   #keyInUse = 0
@@ -124,19 +122,19 @@ export class Sso2Client {
     return identifyUrl(this.#options.ssoUrl, this.#sign({}), returnTo)
   }
 
-  /** Logs a session in. Not repeated once the request may have been sent. Interface: "POST {sso_url}/authenticate". */
+  /** Logs a session in. Never repeated. Interface: "POST {sso_url}/authenticate". */
   authenticate(claims: AuthenticateClaims): Promise<SessionToken> {
-    return this.#ask({ operation: 'authenticate', claims, isOfUser: true, timeoutMs: AUTHENTICATE_MS })
+    return this.#ask('authenticate', claims)
   }
 
   /** Gets the status of a session. With `lks: 'anon'`, gets a ticket too. Interface: "POST {sso_url}/sessionstatus". */
   sessionStatus(claims: SessionStatusClaims): Promise<SessionToken> {
-    return this.#ask({ operation: 'sessionstatus', claims, isOfUser: false, timeoutMs: this.#timeoutMs })
+    return this.#ask('sessionstatus', claims)
   }
 
   /** Ends a session. Afterwards the browser must be redirected to Identify for a new session. Interface: "POST {sso_url}/logout". */
   logout(claims: LogoutClaims): Promise<SessionToken> {
-    return this.#ask({ operation: 'logout', claims, isOfUser: true, timeoutMs: LOGOUT_MS })
+    return this.#ask('logout', claims)
   }
 
   /**
@@ -144,7 +142,7 @@ export class Sso2Client {
    * retried. Interface: "POST {sso_url}/logoutall". @param claims account ID, and the device that asked for the logout
    */
   logoutAll(claims: LogoutAllClaims): Promise<SessionToken> {
-    return this.#ask({ operation: 'logoutall', claims, isOfUser: true, timeoutMs: LOGOUT_MS })
+    return this.#ask('logoutall', claims)
   }
 
   /** Verifies and reads the `t` of a landing page. Does not measure the clock offset, because a browser may bring an old token. Interface: "Landing page". @throws {TokenError} with the reason */
@@ -157,16 +155,10 @@ export class Sso2Client {
     this.#breaker.startProbing(inMs)
   }
 
-  /** Asks Session Status about a session that does not exist. @throws unless the SSO system responds with a signed token that there is none */
+  /** Asks Session Status about a session that does not exist. @throws unless the SSO system responds with a signed token */
   async probe(): Promise<void> {
     const claims = { sid: randomUUID(), ipa: '127.0.0.1', uas: 'express-sso2', lks: 'anon' } as const
-    const call: SsoCall = { operation: 'sessionstatus', claims, isOfUser: false, timeoutMs: this.#timeoutMs }
-    await this.#watched(call, async () => {
-      const answer = await this.#exchange(call)
-      if (answer.err === 'session_not_found') return answer
-      const found = answer.err ?? 'a session'
-      throw new Sso2ResponseError('sessionstatus', undefined, `the probe was answered with ${found}`)
-    })
+    await this.#call('sessionstatus', claims)
   }
 
   /** False while the circuit breaker is open: from several failures in a row until a probe succeeds. */
@@ -186,68 +178,65 @@ export class Sso2Client {
     this.#breaker.stop()
   }
 
-  get #timeoutMs(): number {
-    return this.#options.timeoutMs ?? DEFAULT_MS
-  }
   #now(): EpochSeconds {
     return Math.floor((this.#options.clock ?? Date).now() / 1000)
   }
 
-  #sign(claims: object): string {
-    const { clientId, organisationId, ssoIdentifier = DEFAULT_SSO_IDENTIFIER } = this.#options
-    const caller = { clientId, organisationId, ssoIdentifier }
-    return signToken(requestClaims(caller, claims, this.#now()), this.#keys, this.#keyInUse)
-  }
-
-  async #ask(call: SsoCall): Promise<SessionToken> {
-    if (!this.isAvailable) throw new Sso2UnavailableError(call.operation, true, 'the circuit breaker is open')
-    return this.#watched(call, () => this.#exchange(call))
+  async #ask(operation: CalledOperation, claims: OwnClaims): Promise<SessionToken> {
+    if (!this.isAvailable) throw new Sso2UnavailableError(operation, true, 'the circuit breaker is open')
+    return this.#call(operation, claims)
   }
 
   /** Makes a call, and notes its outcome: for the circuit breaker, and for the watch. */
-  async #watched({ operation, isOfUser }: SsoCall, send: () => Promise<SessionToken>): Promise<SessionToken> {
-    const fail = (error: unknown) => {
-      if (!(error instanceof Sso2Error)) return
-      this.#options.watch?.failed(operation, error)
-      if (isOfUser) this.#breaker.startProbing()
-      else this.#breaker.noteFailure()
-    }
+  async #call(operation: CalledOperation, claims: OwnClaims): Promise<SessionToken> {
     try {
-      const answer = await send()
-      if (answer.err === 'invalid_token') {
-        fail(new Sso2ResponseError(operation, undefined, 'invalid_token'))
-      } else if (!isOfUser) {
-        this.#breaker.noteSuccess()
-        this.#options.watch?.succeeded()
-      }
+      const answer = await this.#exchange(operation, claims)
+      if (answer.err === 'invalid_token')
+        this.#noteFailure(operation, new Sso2ResponseError(operation, undefined, 'invalid_token'))
+      else this.#noteSuccess(operation)
       return answer
     } catch (error) {
-      fail(error)
+      if (error instanceof Sso2Error) this.#noteFailure(operation, error)
       throw error
     }
+  }
+
+  /** Only Session Status opens and closes the breaker: other calls may fail for their user alone, and have other time limits. */
+  #noteSuccess(operation: CalledOperation): void {
+    if (operation !== 'sessionstatus') return
+    this.#breaker.noteSuccess()
+    this.#options.watch?.succeeded()
+  }
+  #noteFailure(operation: CalledOperation, error: Sso2Error): void {
+    this.#options.watch?.failed(operation, error)
+    if (operation === 'sessionstatus') this.#breaker.noteFailure()
+    else this.#breaker.startProbing()
   }
 
   /**
    * Repeats a call if the SSO system uses another secret of the site: it refuses the token in a response signed with that secret. So
    * the platform may change the secret at any moment. The SSO system did nothing with the token that it refused.
    */
-  async #exchange(call: SsoCall): Promise<SessionToken> {
-    const end = performance.now() + call.timeoutMs
+  async #exchange(operation: CalledOperation, claims: OwnClaims): Promise<SessionToken> {
     const ours = this.#keyInUse
-    const { answer, signedBy } = await this.#send(call)
+    const { answer, signedBy } = await this.#send(operation, claims)
     if (answer.err !== 'invalid_token' || signedBy === ours) return answer
     this.#keyInUse = signedBy
-    const timeoutMs = Math.max(1, Math.ceil(end - performance.now()))
-    return (await this.#send({ ...call, timeoutMs })).answer
+    return (await this.#send(operation, claims)).answer
   }
 
   /** Posts a new token for each try, because a token is valid for ten seconds only. */
-  async #send({ operation, claims, timeoutMs }: SsoCall): Promise<ReadToken> {
-    const url = operationUrl(this.#options.ssoUrl, operation)
-    const body = JSON.stringify({ t: this.#sign(claims) })
-    const headers = { 'content-type': 'application/json' }
-    const { agent } = this.#options
-    const answer = await sendCall({ operation, url, method: 'POST', headers, body, timeoutMs, agent })
+  async #send(operation: CalledOperation, claims: OwnClaims): Promise<ReadToken> {
+    const { ssoUrl, timeoutMs, agent } = this.#options
+    const answer = await sendCall({
+      operation,
+      url: operationUrl(ssoUrl, operation),
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ t: this.#sign(claims) }),
+      timeoutMs: operation === 'sessionstatus' ? timeoutMs : LIMITS[operation],
+      agent,
+    })
     if (answer.status >= 500) throw new Sso2ResponseError(operation, answer.status, 'the SSO system failed')
     const json = readJsonObject(Buffer.from(answer.text))
     const token = json && ownValue(json, 't')
@@ -256,19 +245,25 @@ export class Sso2Client {
     return this.#read(token, { ...claims, operation })
   }
 
+  #sign(claims: object): string {
+    return signToken(requestClaims(this.#options, claims, this.#now()), this.#keys, this.#keyInUse)
+  }
+
   #read(token: unknown, request: SentRequest): ReadToken {
-    const { clientId, ssoIdentifier = DEFAULT_SSO_IDENTIFIER, clockToleranceSeconds = 5 } = this.#options
     const now = this.#now()
-    const expected = { issuer: ssoIdentifier, audience: clientId, now, toleranceSeconds: clockToleranceSeconds }
-    const isAnswer = request.operation !== 'identify'
-    const onIssued = (iat: EpochSeconds) => {
-      if (isAnswer) this.#clockOffset = now - iat
-    }
     let signedBy = 0
-    const onSigned = (key: number) => {
-      signedBy = key
-    }
-    const claims = verifyToken(token, this.#keys, { ...expected, onIssued, onSigned })
+    const claims = verifyToken(token, this.#keys, {
+      issuer: this.#options.ssoIdentifier,
+      audience: this.#options.clientId,
+      now,
+      toleranceSeconds: this.#options.clockToleranceSeconds,
+      onIssued: (iat) => {
+        if (request.operation !== 'identify') this.#clockOffset = now - iat
+      },
+      onSigned: (key) => {
+        signedBy = key
+      },
+    })
     return { answer: readSessionToken(claims, request), signedBy }
   }
 }
