@@ -17,6 +17,11 @@ function build(sso: Sso2, gates: Gates): Express {
       },
     )
   app.get('/me', (req, res) => answer(res, req.sso2.api.get('/external/api/v1/me')))
+  app.get('/long', async (req, res) => {
+    const { api } = req.sso2
+    await gates.wait(String(req.query['gate']))
+    return answer(res, api.get('/external/api/v1/me'))
+  })
   app.get('/thrice', (req, res) => {
     const { api } = req.sso2
     return answer(res, Promise.all([api.administrators(), api.administrators(), req.sso2.api.marketplaceGroups()]))
@@ -73,6 +78,17 @@ test('no new token can be had → the call says so in a typed way, the user stay
   expect(view(await browser.fetchJson(`${setup.morning.url}/any`))).toMatchObject({ status: 'loggedin' })
   setup.emulator.clock.advance(31)
   expect((await ask()).json).toMatchObject({ value: { item: { username: 'ada' } } })
+})
+
+test('a long request uses the token that another request has renewed meanwhile', async () => {
+  const gate = setup.morning.gates.add()
+  const long = ask(`/long?gate=${gate.name}`)
+  await gate.arrived
+  setup.emulator.clock.advance(TOKEN_LIFE + 1)
+  await browser.visit(`${setup.morning.url}/`)
+  gate.open()
+  expect((await long).json).toMatchObject({ value: { item: { username: 'ada' } } })
+  expect(setup.countCalls('token')).toBe(2)
 })
 
 test('a renewal that finds the session ended elsewhere ends it here', async () => {

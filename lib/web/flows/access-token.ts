@@ -13,7 +13,7 @@ export function accessTokenOf(ctx: Context, accountId: string): AccessTokenSourc
   return async (refused) => {
     const token = currentToken(ctx, accountId)
     if (token !== undefined && token !== refused) return token
-    renewal ??= renew(ctx, accountId).finally(() => {
+    renewal ??= renew(ctx, accountId, token).finally(() => {
       renewal = undefined
     }) // parallel calls share one renewal
     await renewal
@@ -27,9 +27,11 @@ function currentToken({ site, record }: Context, accountId: string): string | un
   return hasExpired ? undefined : site.records.open(record)?.accessToken
 }
 
-async function renew(ctx: Context, accountId: string): Promise<void> {
+async function renew(ctx: Context, accountId: string, useless: string | undefined): Promise<void> {
+  await ctx.reread()
   const { record, site } = ctx
   if (!isLoggedIn(record) || record.user.accountId !== accountId) return
+  if (currentToken(ctx, accountId) !== useless) return // another request has renewed the token
   await ctx.update({ accessUntil: 0 }) // so that the next status check asks for a ticket
   if (ageOf(record.checkedAt, site.now()) >= RENEW_EVERY_SECONDS) await visit(ctx, { identify: 'never', isFresh: true })
 }
