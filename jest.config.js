@@ -20,5 +20,5 @@ module.exports = {
   maxWorkers: 4, // of two cores: many suites wait for clocks
   testSequencer: '<rootDir>/test/support/sequencer.js',
   maxConcurrency: 8,
-  workerGracefulExitTimeout: 20_000, // a busy machine is slow to end a process; one that does not end fails the run
+  workerGracefulExitTimeout: 20_000, // a busy machine is slow to end a process
 }

@@ -1,6 +1,6 @@
 /**
  * Packs the package, compiles a site against the packed file with each TypeScript in each module system, and walks through the examples with
- * each Node.js and each Express. Prints one table; exit 1 where anything failed.
+ * each Node.js and each Express. Prints a line for each; exit 1 where anything failed.
  *
  *   node tools/matrix
  *

@@ -5,6 +5,9 @@ import { promisify } from 'node:util'
 import { cleanEnvironment } from '../../test/support/process'
 import { root } from '../../test/support/sources'
 
+/** Something to try, and what it is of. */
+export type Trial = readonly [name: string, work: () => Promise<unknown>]
+
 /** An empty folder of a stranger, into which packages are installed. */
 export class Project {
   constructor(readonly folder: string) {
@@ -41,20 +44,7 @@ export class Project {
   }
 }
 
-/** How something went that was tried. */
-export interface Outcome {
-  readonly seconds: number
-  /** What went wrong, if anything did. */
-  readonly problem: string | undefined
-}
-
 export const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
-
-export async function outcomeOf(work: () => Promise<unknown>): Promise<Outcome> {
-  const begin = performance.now()
-  const problem = await work().then(() => undefined, messageOf)
-  return { seconds: Math.round((performance.now() - begin) / 1000), problem }
-}
 
 /** Runs a program to its end. @throws {Error} with all that it printed, when it fails */
 export async function run(

