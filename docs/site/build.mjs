@@ -1,4 +1,4 @@
-/** Builds the site into docs/site/dist: `node tools/site --build` in the repository. */
+/** Builds the site into docs/site/dist: `node tools/site` in the repository. */
 import { fileURLToPath } from 'node:url'
 import { build } from 'vitepress'
 import { stage } from './stage.mjs'

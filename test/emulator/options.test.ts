@@ -1,4 +1,4 @@
-import { createEmulator, demoOptions, type EmulatorOptions } from '../../lib/emulator'
+import { createEmulator, type EmulatorOptions } from '../../lib/emulator'
 import { Sso2ConfigError } from '../../lib/errors'
 import { configuration } from './configuration'
 
@@ -68,9 +68,4 @@ test('what is left out comes from the demo data, limits from their defaults', ()
     leewaySeconds: 0,
   })
   expect([exported.tokenTime, exported.production, exported.marketplaceEnabled]).toEqual(['virtual', false, true])
-})
-
-test('demoOptions takes other landing pages', () => {
-  const clients = (demoOptions().clients ?? []).map((client) => ({ ...client, landingPage: 'http://localhost:9/l' }))
-  expect(createEmulator(demoOptions({ clients })).export().clients?.[1]?.landingPage).toBe('http://localhost:9/l')
 })

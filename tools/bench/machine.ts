@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, fork, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import path from 'node:path'
 
 /*
@@ -14,13 +14,8 @@ const cores = pinnable()
 
 /** Cores that this process may use; none where they cannot be told apart. */
 function pinnable(): number[] {
-  if (!existsSync('/proc/self/status') || spawnSync('taskset', ['-V']).status !== 0) return []
-  const list = /Cpus_allowed_list:\s*(\S+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? ''
-  const found = list.split(',').flatMap((range) => {
-    const [first = 0, last = first] = range.split('-').map(Number)
-    return Array.from({ length: last - first + 1 }, (_, n) => first + n)
-  })
-  return found.length > 1 ? found : []
+  if (spawnSync('taskset', ['-V']).status !== 0) return []
+  return Array.from({ length: availableParallelism() }, (_, core) => core)
 }
 
 /** Leaves the first core to the servers; what this process starts from here on stays off it as well. */

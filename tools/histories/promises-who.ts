@@ -1,5 +1,5 @@
 import type { Asked, Ended, Entry } from './entries'
-import { type HistoryView, isDone, mayHaveLoggedIn, name, overlap, PROBED_MS, type Promised } from './view'
+import { type HistoryView, isDone, mayHaveLoggedIn, name, overlap, type Promised } from './view'
 
 /* Who is shown, and for how long: promises I3 to I6. */
 
@@ -26,20 +26,9 @@ const wrongPassword: Promised = (view) =>
     .filter((entry) => entry.what === 'wrong' && entry.status === 200 && !isAnswerOfAnother(view, entry))
     .map((entry) => `${name(entry)} was let in`)
 
-/**
- * A right password went through at the platform, and the site could not note that: its process died, or Redis took no writes. Then the
- * answer to the wrong password is lost as well, and Session Status says what is true of the session: it is logged in.
- */
-function isAnswerOfAnother(view: HistoryView, wrong: Entry): boolean {
-  const { logins, logouts, pages } = view.of(wrong.agent)
-  const lost = logins.findLast(({ end }) => end < wrong.begin)
-  if (lost === undefined || isDone(lost) || !mayHaveLoggedIn(lost)) return false
-  const isSince = ({ begin, end }: Entry) => begin > lost.end && end < wrong.begin
-  const isOut = logouts.some((logout) => isDone(logout) && isSince(logout))
-  const isSaid = pages.some((page) => isSince(page) && page.degraded === 'user_unknown')
-  const isNoted = isSaid || !view.isTroubled(lost, ['process', 'store', 'loss'], PROBED_MS)
-  return !isOut && !isNoted && view.isTroubled(wrong, ['platform', 'process'])
-}
+/** The answer of an earlier login was lost: then Session Status says what is true of the session, whatever the password is. */
+const isAnswerOfAnother = (view: HistoryView, wrong: Entry) =>
+  view.of(wrong.agent).logins.some((login) => login.end < wrong.begin && !isDone(login) && mayHaveLoggedIn(login))
 
 /** Pages that show somebody after a logout, and no login since. @param logoutBefore the last logout that counts for a page */
 const shownAfter = (view: HistoryView, logoutBefore: (page: Entry, user: string) => Entry | undefined) =>

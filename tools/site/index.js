@@ -1,11 +1,11 @@
 /**
- * Builds the documentation as a web site (`docs/site/dist`), and looks at every page in Chromium as a reader meets it: links, contrast,
- * narrow windows, light and dark. A line for each finding; exit 1 on any.
+ * Builds the documentation as a web site (`docs/site/dist`), and follows every link of its pages. A line for each that leads to nothing;
+ * exit 1 on any.
  *
- *   node tools/site [--build]      with --build: only builds it
+ *   node tools/site
  *
- * The first run installs VitePress into docs/site. Takes three minutes.
+ * The first run installs VitePress into docs/site.
  */
 const { exitWith } = require('../start.js')
 
-exitWith(require('./main.ts').main(process.argv.slice(2)))
+exitWith(require('./main.ts').main())
