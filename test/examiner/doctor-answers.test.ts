@@ -4,6 +4,7 @@ import https from 'node:https'
 import net from 'node:net'
 import type { RequestHandler } from 'express'
 import { Redis } from 'ioredis'
+import { refusedTokenFinding } from '../../lib/cli/doctor-sso'
 import type { Emulator } from '../../lib/emulator'
 import { makeCertificate } from '../support/certificate'
 import { makeProject } from '../support/project'
@@ -44,6 +45,21 @@ test.each<[string, Fault, what: string, says: RegExp]>([
   expect(report.of(what)).toMatch(says)
   expect(report.code).toBe(codeFor(says))
 })
+
+test.each([
+  [1, /Check the organisation "a-press", or this machine's clock, which may be a second ahead$/, 'organisationId'],
+  [2, /this machine's clock is 2 s ahead$/, 'sudo timedatectl'],
+])(
+  'a refused token is laid to a clock that is %i s ahead only where a slow answer cannot look like that',
+  (offset, says, help) => {
+    const finding = refusedTokenFinding({ organisationId: 'a-press' }, offset)
+    expect([finding.state, finding.says, finding.help]).toEqual([
+      'wrong',
+      expect.stringMatching(says),
+      expect.stringContaining(help),
+    ])
+  },
+)
 
 test.each<[status: number, headers: Record<string, string>, says: RegExp]>([
   [502, {}, /^WRONG: .*HTTP 502: the proxy does not reach the site\n-> start the site/],

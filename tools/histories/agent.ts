@@ -7,7 +7,6 @@ import type { Account, Setup } from './setup'
 /** A browser waits so long for one answer, in milliseconds: longer than any promise allows. */
 const PATIENCE_MS = 30_000
 const MOST_COOKIES = 12
-const LATELY = 6
 const SESSION = 'sso2.sid'
 const FORM = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' }
 
@@ -47,7 +46,6 @@ export class Agent {
   /** What the last page said was wrong. */
   degraded: string | undefined
   readonly #held: Held[] = []
-  readonly #lately: string[] = []
   #items = 0
 
   constructor(
@@ -167,16 +165,8 @@ export class Agent {
     if (isOwn && isPage(what)) Object.assign(this, { last: user, degraded })
     const entry = { agent: this.number, what, begin, end, clock, status, at, slowest, hops, asked }
     const found = isPage(what) ? { view, user, degraded, items } : { logout, error }
-    const ms = Math.round(end - begin)
-    this.#lately.push(`${what} ${status} ${error ?? logout ?? degraded ?? view ?? 'elsewhere'} in ${ms} ms`)
-    if (this.#lately.length > LATELY) this.#lately.shift()
     this.note({ ...entry, ...found, ...more })
   }
-  /** What it did and saw lately, for whoever asks why. */
-  lately(): string {
-    return this.#lately.join(', ')
-  }
-
   #hold(now: number): void {
     const cookie = this.browser.cookie(SESSION)
     if (cookie === undefined || this.#held.some((held) => held.cookie === cookie)) return
