@@ -1,9 +1,9 @@
 import type { FaultKind } from '../../lib/emulator'
-import { ask, documentHeaders } from '../support/addresses'
+import { documentHeaders } from '../support/addresses'
 import type { Browser } from '../support/agent'
 import { hearEvents } from '../support/landing'
 import { identifyRedirects, type PausableSetup, startPausableSetup } from '../support/pausable-setup'
-import { present, useSetup, view } from '../support/setup'
+import { useSetup, view } from '../support/setup'
 
 let warn: jest.SpyInstance
 /** The system's clock, where a test stops it. */
@@ -107,20 +107,6 @@ describe('a loop', () => {
     expect(way.page).not.toContain('name="password"')
     expect(events.heard).toContain('degraded served identify_loop')
   })
-})
-
-test('[R12] Identify is given exactly t and r, whatever a visitor adds to the address', async () => {
-  const extras = ['debug_url=http://evil.example/&t=mine', 'r=//evil.example/', 'debug_url[]=a&cid=b']
-  for (const extra of extras) {
-    for (const path of [`/a?${extra}`, `/login?${extra}`, `/a?x=1&${extra}&y=2`]) {
-      const answer = await ask(setup.morning.url, { path, headers: documentHeaders })
-      const { searchParams } = new URL(present(answer.location))
-      expect([...searchParams.keys()]).toEqual(['t', 'r'])
-      expect(new URL(present(searchParams.get('r'))).origin).toBe(setup.morning.url)
-    }
-  }
-  const page = await setup.browser().visit(at('/a?debug_url=http://evil.example/&t=mine&r=//evil.example/'))
-  expect([page.status, page.url]).toEqual([200, at('/a?debug_url=http://evil.example/&t=mine&r=//evil.example/')])
 })
 
 const MAX_REDIRECTS = 5

@@ -148,15 +148,6 @@ test('the links stand on the login page alone', async () => {
   expect((await get('plain')).body).not.toMatch(/<header|<img|<link|New here/)
 })
 
-test('a page that needs a login is the reason in the heading, and the page before is none', async () => {
-  const headingFrom = async (referer: string) => {
-    const headers = { accept: 'text/html', referer: sites.at('plain', referer) }
-    const { body } = await new Browser().fetchJson(sites.at('plain', '/login?return_to=%2Fnews'), { headers })
-    return /<h1>(.*)<\/h1>/.exec(body)?.[1]
-  }
-  expect([await headingFrom('/'), await headingFrom('/news')]).toEqual(['Log in to continue', 'Log in'])
-})
-
 test.each(LANGUAGES)('in %s no text asks a user who logs in with an e-mail address for a username', (language) => {
   const word = /user ?name|användarnamn|brukernavn|brugernavn|käyttäjätunnu|benutzername/i
   const texts = Object.values({ ...TEXTS[language], ...EMAIL_TEXTS[language] })

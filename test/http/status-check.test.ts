@@ -1,7 +1,7 @@
 import type { Browser } from '../support/agent'
 import { browserCalls } from '../support/calls'
 import { type PausableSetup, startPausableSetup } from '../support/pausable-setup'
-import { ada, eventually, logIn, present, view } from '../support/setup'
+import { ada, eventually, present, view } from '../support/setup'
 
 let setup: PausableSetup
 const at = (page: string) => setup.at(page)
@@ -64,22 +64,6 @@ describe('what the SSO system says', () => {
       expect(setup.countCalls('sessionstatus')).toBe(calls)
     }
     expect(browserCalls(setup.emulator, 'sessionstatus')[0]?.claims['lks']).toBe('loggedin')
-  })
-
-  test('a login at another site is seen without a redirect', async () => {
-    const browser = setup.browser()
-    expect(view(await browser.visit(at('/'))).status).toBe('anon')
-    const old = present(
-      browser.cookies.find(({ name, host }) => name === 'sso2.sid' && host === 'morning.localhost')?.value,
-    )
-    await logIn(browser, setup.evening, ada)
-    expect(view(await browser.visit(at('/'))).status).toBe('anon')
-    setup.emulator.clock.advance(361)
-    const page = await browser.visit(at('/news'))
-    expect(page.trail).toHaveLength(1)
-    expect(view(page)).toEqual({ status: 'loggedin', username: 'ada', url: '/news' })
-    expect(browser.cookies.some(({ value }) => value === old)).toBe(false)
-    expect(view(await browser.visit(at('/'))).status).toBe('loggedin')
   })
 
   test.each(['terminate', 'prune'] as const)(

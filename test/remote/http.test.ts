@@ -2,7 +2,7 @@ import http from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { Sso2ResponseError } from '../../lib/errors'
 import { type Call, sendCall } from '../../lib/remote/http'
-import { failure, json, useFaultyServer } from '../support/faulty-server'
+import { failure, useFaultyServer } from '../support/faulty-server'
 
 const server = useFaultyServer()
 afterEach(() => {
@@ -12,23 +12,6 @@ afterEach(() => {
 
 const call = (options: Partial<Call> = {}) =>
   sendCall({ operation: 'asking', url: `${server.url}/x`, method: 'GET', timeoutMs: 5000, ...options })
-
-test('a call sends what it is given, asks for JSON where nothing else is said, and gives what came back', async () => {
-  server.become((res) => json(res, 404, { a: 1 }, { 'x-a': 'b' }))
-  const { status, headers, text } = await call({ method: 'POST', body: 'sent', headers: { 'x-c': 'd' } })
-  expect([status, headers.get('x-a'), text]).toEqual([404, 'b', '{"a":1}'])
-  await call({ url: `${server.url}/y?z=https://z.example`, headers: { accept: 'text/html' } })
-  const [uncompressed, agent] = [{ 'accept-encoding': 'identity' }, { 'user-agent': 'express-sso2' }]
-  expect(server.seen).toMatchObject([
-    { method: 'POST', url: '/x', body: 'sent', headers: { accept: 'application/json', 'x-c': 'd', ...uncompressed } },
-    {
-      method: 'GET',
-      url: '/y?z=https://z.example',
-      body: '',
-      headers: { accept: 'text/html', ...uncompressed, ...agent },
-    },
-  ])
-})
 
 test('a compressed body, which no call asks for, is refused by the name of its encoding', async () => {
   server.become((res) => res.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{}')))

@@ -3,7 +3,7 @@ import { Log } from '../../lib/log/log'
 import { IdentifyHealth } from '../../lib/remote/identify-health'
 import { Sso2Client } from '../../lib/remote/sso2'
 import { sharedEmulator } from '../emulator/shared'
-import { type Behaviour, faultyServer, nobody } from '../support/faulty-server'
+import { type Behaviour, faultyServer } from '../support/faulty-server'
 import { send } from '../support/http'
 import { loggerTo } from '../support/log-lines'
 import { fakeClock } from './fake-clock'
@@ -55,8 +55,6 @@ async function server(behave: Behaviour) {
   return made
 }
 
-const count = (operation: string) => emulator.calls({ operation }).length
-const counts = () => [count('sessionstatus'), count('identify')]
 const breakIdentify = () => emulator.faults.add({ operation: 'identify', kind: 'status', code: 503 })
 const hangIdentify = () => {
   emulator.faults.add({ operation: 'identify', kind: 'hang' })
@@ -132,14 +130,6 @@ test('Identify shows the probe a challenge → a browser may pass every five sec
   expect([front.isAvailable, front.mayRedirect]).toEqual([false, false])
   front.noteReturn()
   expect([front.isAvailable, front.mayRedirect]).toEqual([true, true])
-})
-
-test('the whole SSO system is down → no browser passes', async () => {
-  const { front, client } = channel(nobody)
-  front.noteRedirect()
-  await clock.until(() => !client.isAvailable, 5000)
-  await clock.pass(10_000)
-  expect([front.isAvailable, front.mayRedirect]).toEqual([false, false])
 })
 
 const isOther =

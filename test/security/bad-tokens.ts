@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHash, createHmac, generateKeyPairSync, sign } from 'node:crypto'
 import { Sso2Client } from '../../lib'
 import type { TokenFault } from '../../lib/errors'
 import type { Operation } from '../../lib/protocol/claims'
@@ -19,7 +19,7 @@ export interface Target {
 }
 
 /** One token that must be refused. */
-export interface BadToken {
+interface BadToken {
   readonly group: string
   readonly name: string
   /** Mostly a text; the back channel may answer anything. */
@@ -28,27 +28,27 @@ export interface BadToken {
 }
 
 export type Claims = Record<string, unknown>
-export type Row = readonly [name: string, token: unknown, ...reasons: TokenFault[]]
+type Row = readonly [name: string, token: unknown, ...reasons: TokenFault[]]
 
-export const HEADER = '{"alg":"HS256","typ":"JWT"}'
+const HEADER = '{"alg":"HS256","typ":"JWT"}'
 /** Of the evening site, a client of the same organisation. */
-export const SISTER_SECRET = 'client-secret-of-the-evening-paper-0123456789'
-export const encode = (bytes: string | Uint8Array) => Buffer.from(bytes).toString('base64url')
+const SISTER_SECRET = 'client-secret-of-the-evening-paper-0123456789'
+const encode = (bytes: string | Uint8Array) => Buffer.from(bytes).toString('base64url')
 const hmac = (signed: string, secret: string | Uint8Array, hash = 'sha256') =>
   createHmac(hash, secret).update(signed).digest('base64url')
 
 /** Signs two segments as they stand. */
-export function signSegments(header: string, payload: string, secret: string | Uint8Array, hash?: string): string {
+function signSegments(header: string, payload: string, secret: string | Uint8Array, hash?: string): string {
   return `${header}.${payload}.${hmac(`${header}.${payload}`, secret, hash)}`
 }
 
 /** Signs two texts or byte strings, JSON or not. */
-export function signTexts(header: string | Uint8Array, payload: string | Uint8Array, secret: string): string {
+function signTexts(header: string | Uint8Array, payload: string | Uint8Array, secret: string): string {
   return signSegments(encode(header), encode(payload), secret)
 }
 
 /** What an operation answers when all is well, without issuer, audience and times. */
-export function answerOf(operation: Operation, { sid, aid, ticket }: Target): Claims {
+function answerOf(operation: Operation, { sid, aid, ticket }: Target): Claims {
   switch (operation) {
     case 'logout':
       return { sid, sts: 'terminated', at: null, err: null }
@@ -62,7 +62,7 @@ export function answerOf(operation: Operation, { sid, aid, ticket }: Target): Cl
 }
 
 /** Issuer, audience and times of a good answer. */
-export function envelopeOf({ issuer, clientId, now }: Target): Claims {
+function envelopeOf({ issuer, clientId, now }: Target): Claims {
   return { iss: issuer, aud: clientId, nbf: now, iat: now, exp: now + 10 }
 }
 
@@ -77,19 +77,19 @@ export function signClaims(target: Target, claims: Claims, header = HEADER): str
 }
 
 /** The three segments of a good token. */
-export function partsOf(target: Target): [head: string, body: string, signature: string] {
+function partsOf(target: Target): [head: string, body: string, signature: string] {
   const [head = '', body = '', signature = ''] = signClaims(target, goodClaims(target)).split('.')
   return [head, body, signature]
 }
 
 /** Name of the claim that says whom the answer is about. */
-export const subjectOf = ({ operation }: Target) => (operation === 'logoutall' ? 'aid' : 'sid')
+const subjectOf = ({ operation }: Target) => (operation === 'logoutall' ? 'aid' : 'sid')
 
 /** A good answer with some claims in place of its own; `undefined` leaves one out. */
-export const changed = (target: Target, more: Claims) => signClaims(target, { ...goodClaims(target), ...more })
+const changed = (target: Target, more: Claims) => signClaims(target, { ...goodClaims(target), ...more })
 
 /** One claim's text replaced, for values that only JSON text can spell. */
-export function spelled(target: Target, name: string, value: string): string {
+function spelled(target: Target, name: string, value: string): string {
   const marked = JSON.stringify({ ...goodClaims(target), [name]: 'the value' })
   return signTexts(
     HEADER,
@@ -99,7 +99,7 @@ export function spelled(target: Target, name: string, value: string): string {
 }
 
 /** Rows of one group as tokens. A row without a reason of its own has the usual one. */
-export function group(name: string, usual: TokenFault, rows: readonly Row[]): BadToken[] {
+function group(name: string, usual: TokenFault, rows: readonly Row[]): BadToken[] {
   return rows.map(([row, token, ...own]) => {
     const reasons = own.length > 0 ? own : [usual]
     return { group: name, name: row, token, reasons }
@@ -149,4 +149,262 @@ export const targetOf = (operation: Operation): Target => ({
 export function clientOf({ clientId, organisationId, secrets, now }: Target, ssoUrl = 'http://127.0.0.1:9/sso') {
   const clock = { now: () => now * 1000 }
   return new Sso2Client({ ssoUrl, clientId, organisationId, clientSecret: secrets, clock })
+}
+
+/** Every token that must be refused as the answer that `target` describes. */
+export function badTokens(target: Target): BadToken[] {
+  const ofBytes = [algorithms, keys, signatures, headers, encodings, payloads, sizes]
+  const ofClaims = [types, times, parties, prototypes, reflections, otherAnswers, subjects]
+  return [...ofBytes, ...ofClaims].flatMap((kind) => kind(target))
+}
+
+/* The fault is in the bytes: algorithm, key, signature, header, encoding, JSON, size. */
+
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const pem = rsa.publicKey.export({ type: 'spki', format: 'pem' })
+
+function algorithms(target: Target): BadToken[] {
+  const [, body] = partsOf(target)
+  const [secret] = target.secrets
+  const head = (alg: unknown) => encode(JSON.stringify({ alg, typ: 'JWT' }))
+  const signed = `${head('HS256')}.${body}`
+  const byRsa = `${signed}.${sign('sha256', Buffer.from(signed), rsa.privateKey).toString('base64url')}`
+  return group('algorithm', 'algorithm', [
+    ['none, signed', signSegments(head('none'), body, secret)],
+    ['none, unsigned', `${head('none')}.${body}.`, 'malformed'],
+    ...['nOnE', 'RS256', null, ['HS256']].map(
+      (alg): Row => [`${JSON.stringify(alg)}, signed with HMAC`, signSegments(head(alg), body, secret)],
+    ),
+    ['HS512 with its own hash', signSegments(head('HS512'), body, secret, 'sha512')],
+    ['HS256 said, RS256 done', byRsa, 'signature'],
+    ['missing', signSegments(encode('{"typ":"JWT"}'), body, secret)],
+    ['lent by __proto__', signSegments(encode('{"__proto__":{"alg":"HS256"},"typ":"JWT"}'), body, secret)],
+  ])
+}
+
+function keys(target: Target): BadToken[] {
+  const [head, body] = partsOf(target)
+  const [secret] = target.secrets
+  const wrong: [string, string | Uint8Array][] = [
+    ['nothing', ''],
+    ['the secret without its last character', secret.slice(0, -1)],
+    ['the secret of another client', SISTER_SECRET],
+    ['a public RSA key as text', pem],
+  ]
+  const named: [string, object, string][] = [
+    ['kid of an empty file', { kid: '/dev/null' }, ''],
+    ['jku of an address', { jku: 'http://127.0.0.1:9/jwks.json', kid: '1' }, 'planted'],
+    ['jwk with the key itself', { jwk: { kty: 'oct', k: encode('planted'), alg: 'HS256' } }, 'planted'],
+  ]
+  const header = (more: object) => encode(JSON.stringify({ alg: 'HS256', typ: 'JWT', ...more }))
+  return group('key', 'signature', [
+    ...wrong.map(([name, key]): Row => [name, signSegments(head, body, key)]),
+    ...named.map(([name, more, key]): Row => [name, signSegments(header(more), body, key)]),
+  ])
+}
+
+function signatures(target: Target): BadToken[] {
+  const [head, body, signature] = partsOf(target)
+  const mac = Buffer.from(signature, 'base64url')
+  const made = (bytes: Uint8Array) => `${head}.${body}.${encode(bytes)}`
+  return group('signature', 'signature', [
+    ['a bit changed', made(mac.map((byte, index) => (index === 31 ? byte ^ 1 : byte)))],
+    ['one byte more', made(Buffer.concat([mac, Buffer.from([0])]))],
+    ['a hash without a key', made(createHash('sha256').update(`${head}.${body}`).digest())],
+  ])
+}
+
+function headers(target: Target): BadToken[] {
+  const payload = JSON.stringify(goodClaims(target))
+  const made = (header: string) => signTexts(header, payload, target.secrets[0])
+  const members = ['"crit":["b64"],"b64":false', '"\\u0063rit":["exp"]', '"zip":"DEF"', '"cty":null']
+  const shapes: [string, string][] = [
+    ['a byte order mark', `\ufeff${HEADER}`],
+    ['alg twice, the right one last', '{"alg":"none","typ":"JWT","alg":"HS256"}'],
+  ]
+  return group('header', 'malformed', [
+    ...members.map((text): Row => [`with ${text}`, made(`{"alg":"HS256","typ":"JWT",${text}}`)]),
+    ...['"JOSE"', 'null'].map((typ): Row => [`of the type ${typ}`, made(`{"alg":"HS256","typ":${typ}}`)]),
+    ['without a type', made('{"alg":"HS256"}')],
+    ...shapes.map(([name, header]): Row => [`of ${name}`, made(header), 'malformed', 'algorithm']),
+  ])
+}
+
+/** A last character that decodes to the same bytes, with bits that stand for nothing. */
+function withUnusedBits(segment: string): string {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+  const last = alphabet.indexOf(segment.slice(-1))
+  return segment.slice(0, -1) + alphabet[segment.length % 4 === 0 ? (last + 1) % 64 : last + 1]
+}
+
+function encodings(target: Target): BadToken[] {
+  const [head, body, signature] = partsOf(target)
+  const good = `${head}.${body}.${signature}`
+  const resigned = (h: string, b: string) => signSegments(h, b, target.secrets[0])
+  const within = (segment: string, space: string) => `${segment.slice(0, 8)}${space}${segment.slice(8)}`
+  return group('encoding', 'malformed', [
+    ['a space after', `${good} `],
+    ['a line break in the payload, signed', resigned(head, within(body, '\n'))],
+    ['a NUL in the signature', `${head}.${body}.${within(signature, '\u0000')}`],
+    ['nothing', ''],
+    ['four segments', `${good}.${signature}`],
+    ['an empty signature', `${head}.${body}.`],
+    ['padding on the signature', `${good}=`],
+    ['padding on the payload, signed', resigned(head, `${body}==`)],
+    ['unused bits in the signature', `${head}.${body}.${withUnusedBits(signature)}`],
+  ])
+}
+
+/** Payloads that are refused for their text, signed as they should be. */
+function payloads(target: Target): BadToken[] {
+  const claims = goodClaims(target)
+  const text = JSON.stringify(claims)
+  const withX = (x: string) => `${text.slice(0, -1)},"x":${x}}`
+  const within = (...bytes: number[]) => Buffer.from(withX(`"${String.fromCharCode(...bytes)}"`), 'latin1')
+  const escaped = (name: string) => `\\u00${name.charCodeAt(0).toString(16)}${name.slice(1)}`
+  const rows: [string, string | Uint8Array][] = [
+    ['Latin-1', within(0xe5)],
+    ['an over-long slash', within(0xc0, 0xaf)],
+    ['an array', `[${text}]`],
+    ['claims twice', text + text],
+    ['__proto__ twice', text.replace('{', '{"__proto__":1,"__proto__":2,')],
+    ['a name twice, with a nested object between', text.replace('{', '{"sts":"x","y":{"sts":[{"a":"}"}]},')],
+    ...Object.keys(claims).flatMap((name): [string, string][] => [
+      [`${name} twice, another value last`, `${text.slice(0, -1)},"${name}":"x"}`],
+      [`${name} twice, the first as an escape`, text.replace('{', `{"${escaped(name)}":"x",`)],
+    ]),
+  ]
+  const signed = rows.map(([row, payload]): Row => [row, signTexts(HEADER, payload, target.secrets[0])])
+  return group('payload', 'malformed', signed)
+}
+
+function sizes(target: Target): BadToken[] {
+  const claims = goodClaims(target)
+  const deep = `${'{"a":'.repeat(1500)}1${'}'.repeat(1500)}`
+  const deepText = JSON.stringify(claims).replace('{', `{"x":${deep},`)
+  return group('size', 'malformed', [
+    ['8 KiB of padding', signClaims(target, { ...claims, pad: 'x'.repeat(6144) })],
+    ['a long signature', signClaims(target, claims) + 'A'.repeat(8192)],
+    ['objects nested 1500 deep', signTexts(HEADER, deepText, target.secrets[0])],
+  ])
+}
+
+/* The fault is in what they say, or they answer another question. */
+
+function types(target: Target): BadToken[] {
+  const subject = subjectOf(target)
+  const timeRows = ['nbf', 'iat', 'exp'].flatMap((name): Row[] => [
+    ...['null', '"NOW"', 'NOW.5', '1e400'].map((value): Row => {
+      const text = value.replace('NOW', String(target.now))
+      return [`${name} as ${value}`, spelled(target, name, text)]
+    }),
+    [`${name} missing`, changed(target, { [name]: undefined })],
+    [`${name} in milliseconds`, changed(target, { [name]: target.now * 1000 }), 'claims', 'not_yet_valid'],
+  ])
+  const wrongTexts = [7, { $ne: null }, '', `${target.sid}\u0000`, 'x'.repeat(4097)]
+  const textRows = [subject, 'at', 'err'].flatMap((name) =>
+    wrongTexts.map(
+      (value): Row => [`${name} is ${JSON.stringify(value).slice(0, 40)}`, changed(target, { [name]: value })],
+    ),
+  )
+  const statuses = ['ANON', 'loggedin ', 1, null, ['loggedin']]
+  return [
+    ...group('time', 'claims', timeRows),
+    ...group('type', 'claims', [
+      ...textRows,
+      [`${subject} is missing`, changed(target, { [subject]: undefined })],
+      ...statuses.map((sts): Row => [`sts is ${JSON.stringify(sts)}`, changed(target, { sts })]),
+    ]),
+  ]
+}
+
+function times(target: Target): BadToken[] {
+  const { now } = target
+  const moved = (seconds: number) =>
+    changed(target, { nbf: now + seconds, iat: now + seconds, exp: now + seconds + 10 })
+  return group('time', 'claims', [
+    ...[-15, -86_400].map((by): Row => [`made ${-by} s ago`, moved(by), 'expired']),
+    ...[6, 31_536_000].map((by): Row => [`made ${by} s ahead`, moved(by), 'not_yet_valid']),
+    ['issued 6 s ahead', changed(target, { iat: now + 6, exp: now + 16 }), 'not_yet_valid'],
+    ['that lives 16 s', changed(target, { exp: now + 16 })],
+  ])
+}
+
+/** Other spellings of one name, and what is no name. */
+const lookalikes = (name: string) => [name.toUpperCase(), `${name} `, [name], undefined]
+
+function parties(target: Target): BadToken[] {
+  const { clientId, issuer, organisationId } = target
+  const bySister = signTexts(HEADER, JSON.stringify({ ...goodClaims(target), aud: 'evening' }), SISTER_SECRET)
+  const rows = (claim: string, values: unknown[]) =>
+    values.map((value): Row => [`${JSON.stringify(value)}`, changed(target, { [claim]: value })])
+  return [
+    ...group('iss', 'issuer', rows('iss', [...lookalikes(issuer), organisationId])),
+    ...group('aud', 'audience', [
+      ...rows('aud', [...lookalikes(clientId), 'evening', issuer]),
+      ['a sister site, signed with its own secret', bySister, 'signature'],
+      ['said as cid only', changed(target, { aud: undefined, cid: clientId })],
+    ]),
+  ]
+}
+
+function prototypes(target: Target): BadToken[] {
+  const claims = goodClaims(target)
+  const lent = ['iss', 'aud', 'exp', subjectOf(target), 'sts'].map((name): Row => {
+    const text = JSON.stringify({ ...claims, [name]: undefined })
+    const carried = text.replace('{', `{"__proto__":${JSON.stringify({ [name]: claims[name], polluted: true })},`)
+    const reason = name === 'iss' ? 'issuer' : name === 'aud' ? 'audience' : 'claims'
+    return [`${name} lent by __proto__`, signTexts(HEADER, carried, target.secrets[0]), reason]
+  })
+  const named = ['__proto__', 'toString'].map((word): Row => [`sts is ${word}`, changed(target, { sts: word })])
+  return group('prototype', 'claims', [...lent, ...named])
+}
+
+/** Our own requests come back: each user sees the one of Identify, and all are signed with the same secret. */
+function reflections(target: Target): BadToken[] {
+  const { clientId, organisationId, issuer, now, sid, aid } = target
+  const common = { cid: clientId, nbf: now, exp: now + 10, iat: now, iss: organisationId, aud: issuer }
+  const device = { ipa: '192.0.2.1', uas: 'Mozilla/5.0' }
+  const requests: Record<Operation, Claims> = {
+    identify: common,
+    authenticate: { ...common, ...device, sid, usr: 'ada', pwd: 'x' },
+    sessionstatus: { ...common, ...device, sid, lks: 'anon' },
+    logout: { ...common, ...device, sid },
+    logoutall: { ...common, ...device, aid },
+  }
+  const answer = answerOf(target.operation, target)
+  const rows = Object.entries(requests).flatMap(([name, request]): Row[] => [
+    [`the request of ${name}`, signClaims(target, request)],
+    [`the request of ${name} from the right issuer`, signClaims(target, { ...request, ...answer, iss: issuer })],
+    [`the request of ${name} for us`, signClaims(target, { ...request, ...answer, aud: clientId }), 'issuer'],
+  ])
+  return group('reflection', 'audience', rows)
+}
+
+/** No answer at all. Which answers fit which request is a table in test/unit/tokens.test.ts. */
+function otherAnswers(target: Target): BadToken[] {
+  const security = { 'http://schemas.openid.net/event/backchannel-logout': {} }
+  const { sts: _sts, ...bare } = goodClaims(target)
+  return group('other-answer', 'claims', [
+    ['a logout token of OpenID Connect', signClaims(target, { ...bare, events: security, jti: '1', sub: 'ada' })],
+    ['nothing but issuer, audience and times', signClaims(target, envelopeOf(target))],
+    ['an error with a ticket', changed(target, { err: 'a_code_of_tomorrow', at: target.ticket })],
+    ['no claim at all', signTexts(HEADER, '{}', target.secrets[0]), 'audience'],
+  ])
+}
+
+/** Answers about another session or account. The landing has asked about none. Threat L8. */
+function subjects(target: Target): BadToken[] {
+  if (target.operation === 'identify') return []
+  const name = subjectOf(target)
+  const asked = target[name]
+  const others = [`${asked}x`, asked.slice(0, -1), asked.toUpperCase(), ` ${asked}`, '*']
+  const { [name]: _own, ...rest } = goodClaims(target)
+  const otherName = name === 'sid' ? 'aid' : 'sid'
+  return group('subject', 'session_mismatch', [
+    ...others.map((other): Row => [JSON.stringify(other), changed(target, { [name]: other })]),
+    ['another one with an error', changed(target, { [name]: 'other', sts: 'anon', at: null, err: 'invalid_token' })],
+    ['said under the other name', signClaims(target, { ...rest, [otherName]: asked }), 'claims'],
+    ['said in capitals', signClaims(target, { ...rest, [name.toUpperCase()]: asked }), 'claims'],
+  ])
 }

@@ -3,8 +3,7 @@ import { TokenError } from '../../lib/errors'
 import type { Operation } from '../../lib/protocol/claims'
 import type { SessionToken } from '../../lib/protocol/session-token'
 import { device, type Listener, listen } from '../support/back-channel'
-import { type Claims, clientOf, goodClaims, goodTokens, signClaims, targetOf } from './bad-tokens'
-import { badTokens } from './bad-tokens-claims'
+import { badTokens, type Claims, clientOf, goodClaims, goodTokens, signClaims, targetOf } from './bad-tokens'
 
 const operations: Operation[] = ['identify', 'sessionstatus', 'authenticate', 'logout', 'logoutall']
 

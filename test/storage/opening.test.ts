@@ -1,13 +1,15 @@
 jest.unmock('../../lib/deadline')
 
 import { once } from 'node:events'
+import calculateSlot from 'cluster-key-slot'
 import { type Cluster, Redis } from 'ioredis'
 import { Cluster as NewerCluster, Redis as NewerRedis } from 'ioredis6'
 import { redisFindings } from '../../lib/cli/doctor-redis'
 import { Log } from '../../lib/log/log'
 import { openStore } from '../../lib/storage/open-store'
 import { openRedis } from '../../lib/storage/redis-connection'
-import { startCluster } from '../support/cluster'
+import { RedisGuards } from '../../lib/storage/redis-guard'
+import { keyOn, startCluster } from '../support/cluster'
 import { loggerTo } from '../support/log-lines'
 import { startRedis, type TestRedis } from '../support/redis'
 import { ada, healthWithStore, logIn, redisUrl, view } from '../support/setup'
@@ -42,12 +44,6 @@ function opened(address: string | Redis | undefined) {
 async function connected(client: Redis | Cluster | undefined): Promise<void> {
   if (client && client.status !== 'ready') await once(client, 'ready')
 }
-
-test('without a Redis the store is in memory, and goes by the clock of the site', async () => {
-  const { kv, client, lines } = opened(undefined)
-  await kv.set('a', '1', 1)
-  expect([client, await kv.mget(['a']), kv.isAvailable, lines]).toEqual([undefined, ['1'], true, []])
-})
 
 test('a client of our own ends with the store, and one of the site stays', async () => {
   const own = opened(redis.url)
@@ -126,4 +122,24 @@ test('a Cluster of ioredis 6: the doctor looks at each of its masters', async ()
     client.disconnect()
     await cluster.stop()
   }
+})
+
+test('a master whose slots have moved to others: its failure is forgotten', async () => {
+  const running = await startCluster()
+  const cluster = running.client()
+  await once(cluster, 'ready')
+  const key = keyOn(0)
+  const listener = { failed: () => {}, recovered: () => {} }
+  const guards = new RedisGuards(cluster, { prefix: 'moved:', probe: (one) => cluster.set(one, '1'), listener })
+  await untilAnswered(() => guards.probe())
+  await expect(guards.run(key, () => Promise.reject(new Error('no answer in time')))).rejects.toBeDefined()
+  const slots = cluster.slots.slice()
+  const owner = String(slots[calculateSlot(key)]?.[0])
+  expect(guards.failure).toMatchObject({ node: owner })
+  cluster.slots = slots.map((nodes) => (nodes[0] === owner ? (slots[16_383] ?? []) : nodes))
+  await eventually(async () => guards.failure === undefined)
+  cluster.slots = slots
+  guards.close()
+  cluster.disconnect()
+  await running.stop()
 })

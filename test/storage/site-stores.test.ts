@@ -238,17 +238,12 @@ test('what a session became is known for 5 s', async () => {
   expect(await records.readEntry('key')).toEqual({ state: 'none' })
 })
 
-const [newKey, oldKey] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
+const [newKey, _oldKey] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
 
 test('a seal shows nothing of its text, and is another each time', () => {
   const [one, two] = [seal('the-access-token', [newKey]), seal('the-access-token', [newKey])]
   expect(one).not.toBe(two)
   expect(Buffer.from(one, 'base64url').toString('latin1')).not.toContain('access')
-})
-
-test('while secrets are rotated old seals open and new ones use the first key', () => {
-  expect(unseal(seal('text', [oldKey]), [newKey, oldKey])).toBe('text')
-  expect(unseal(seal('text', [newKey, oldKey]), [oldKey])).toBeUndefined()
 })
 
 test('any one bit changed breaks the seal', () => {

@@ -55,7 +55,7 @@ test.each([
   'https://news.example/a?b=c&d=e#f',
   'https://news.example/?t=forged&r=https://evil.example&debug_url=x',
   'https://news.example/sm%C3%B8rrebr%C3%B8d+og%20kaffe?q=%26%3D',
-])('the Identify address carries exactly t and r, and gives %s back', (returnTo) => {
+])('[R12] the Identify address carries exactly t and r, and gives %s back', (returnTo) => {
   const url = new URL(identifyUrl('https://sso.example/base/', 'h.p.s', returnTo))
   expect(url.origin + url.pathname + url.hash).toBe('https://sso.example/base/identify')
   expect([...url.searchParams]).toEqual([
