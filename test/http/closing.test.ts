@@ -1,5 +1,8 @@
 import diagnostics from 'node:diagnostics_channel'
+import { EventEmitter } from 'node:events'
 import type { ClientRequest } from 'node:http'
+import type { Response } from 'express'
+import { RunningOperations } from '../../lib/web/site'
 import { Browser } from '../support/agent'
 import { freePort } from '../support/ports'
 import { type Program, start } from '../support/process'
@@ -41,6 +44,14 @@ describe('sso.close() before the server has ended', () => {
     await end
     expect(performance.now() - start).toBeLessThan(8000) // a wait would take ten seconds
   })
+})
+
+test('waits no longer than it is told for a response that never ends', async () => {
+  const underWay = new RunningOperations()
+  await underWay.run(async () => {}, new EventEmitter() as Response)
+  const start = performance.now()
+  await underWay.idle(50)
+  expect(performance.now() - start).toBeLessThan(20_000) // and not for 50 s
 })
 
 describe('SIGTERM to the example', () => {

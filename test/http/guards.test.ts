@@ -22,6 +22,9 @@ const allowed: Record<string, Allow> = {
   no: () => false,
   'not-there': (user) => (user as { groups?: string[] }).groups?.includes('editors') as boolean,
   throws: () => JSON.parse('{'),
+  'throws-nothing': () => {
+    throw undefined
+  },
   rejects: () => Promise.reject(new Sso2UnavailableError('roles', true, 'the table is away')),
   'no-answer': (() => 'false') as never,
   absent: undefined,
@@ -75,6 +78,7 @@ describe('requireLogin({ allow })', () => {
 
   test.each([
     ['/throws', /JSON/],
+    ['/throws-nothing', /A hook or view failed without an error/],
     ['/rejects', /^roles: the table is away$/],
     ['/no-answer', /^express-sso2: Option allow of requireLogin\(\) must return true or false\. See /],
   ])('%s: its error goes to the error handler', async (path, message) => {

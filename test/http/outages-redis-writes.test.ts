@@ -68,7 +68,7 @@ describe('[O23] a Redis that refuses writes', () => {
     const told: unknown[] = []
     for (let round = 0; round < 6; round += 1) {
       const pages = Array.from({ length: 4 }, () => user.fetchJson(at('/count')))
-      if (round % 3 === 0) await other.fetchJson(at('/login'), { json: ada })
+      if (round % 3 === 0) expect((await other.fetchJson(at('/login'), { json: ada })).status).toBe(503)
       for (const page of await Promise.all(pages)) seen.push(view(page))
       const { store, ok, storeReason } = await setup.morning.sso.health()
       told.push({ ok, store, storeReason })

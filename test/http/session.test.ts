@@ -89,19 +89,6 @@ describe('what a session costs in Redis', () => {
     expect((await ask(browser, '/')).json).toMatchObject({ saved: 'a' })
     expect(commands).toEqual(['mget'])
   })
-
-  test('the lifetimes of an anonymous session are renewed once a minute', async () => {
-    const browser = await visitor(setup)
-    await ask(browser, '/put/a')
-    await ask(browser, '/')
-    commands.length = 0
-    await ask(browser, '/')
-    expect(commands).toEqual(['mget'])
-    setup.emulator.clock.advance(61)
-    await ask(browser, '/')
-    await eventually(async () => commands.length === 4)
-    expect(commands).toEqual(['mget', 'mget', 'expire', 'expire'])
-  })
 })
 
 describe('how long a session lives', () => {

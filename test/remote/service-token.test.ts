@@ -86,6 +86,12 @@ test.each([
   expect(emulator.calls({})).toEqual([])
 })
 
+test('without tokenUrl, the error names the option, and the call is not sent', async () => {
+  const without = clientsOf({ tokenUrl: undefined, exchangeTicket: async () => 'token' }).api
+  expect(await failure(without.marketplaceGroups())).toMatchObject({ problems: [{ option: 'tokenUrl' }] })
+  expect(count('marketplace')).toBe(0)
+})
+
 describe('a token endpoint that answers as a test says', () => {
   const server = useFaultyServer()
 

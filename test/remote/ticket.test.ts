@@ -40,6 +40,7 @@ test.each<[object, string]>([
 test.each<[what: string, behave: Behaviour, fields: object]>([
   ['a cut connection', (res) => res.destroy(), unavailable],
   ['a page', (res) => res.end('<html>'), noToken],
+  ['a redirect', (res) => res.writeHead(307, { location: '/elsewhere' }).end(), noToken],
 ])('a ticket is never sent twice: %s', async (_what, behave, fields) => {
   server.become(behave)
   const error = await failure(exchange({}, 'ticket-of-the-test'))

@@ -52,6 +52,11 @@ test('[O6] errors of bad arguments and of wrong options do not show what was giv
 })
 
 describe('[O10] the emulator', () => {
+  test('does not start with NODE_ENV=production', () => {
+    process.env['NODE_ENV'] = 'production'
+    expect(() => createEmulator()).toThrow('production')
+  })
+
   test('refuses a request for another host', async () => {
     const emulator = createEmulator()
     const { port } = await emulator.listen(0)

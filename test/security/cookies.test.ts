@@ -35,6 +35,7 @@ const notOurs: CookieCase[] = [
   { what: 'a byte order mark before the name', lines: ['Cookie: \ufeffNAME=VALUE'] },
   { what: 'a comma instead of the semicolon', lines: ['Cookie: a=1, NAME=VALUE'] },
   { what: 'the name in capitals', lines: ['Cookie: NAME_IN_CAPITALS=VALUE'] },
+  { what: 'the name as the end of a longer one', lines: ['Cookie: xNAME=VALUE'] },
   { what: 'the name of the other scheme', lines: ['Cookie: NAME_OTHER_SCHEME=VALUE'] },
 ]
 

@@ -38,6 +38,7 @@ const oddTargets: readonly string[] = [
 const poison: [string, Record<string, string>][] = [
   ['Host', { host: 'evil.example' }],
   ['X-Forwarded-Host', { 'x-forwarded-host': 'evil.example' }],
+  ['X-Forwarded-Proto', { 'x-forwarded-proto': 'https', 'x-forwarded-ssl': 'on' }],
   ['Forwarded', { forwarded: 'for=203.0.113.9;host=evil.example;proto=https' }],
   ['X-Original-URL', { 'x-original-url': '//evil.example/', 'x-rewrite-url': 'http://evil.example/' }],
 ]

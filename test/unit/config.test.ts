@@ -174,9 +174,11 @@ test.each(['6m', '-1', ' 60'])('the number %j in a variable is refused', (text) 
 })
 
 const plain = ['http://localhost:3000', 'http://site.localhost', 'http://[::1]:3000']
-test.each(plain)('[O1, O11] the address %s is taken outside production only', (siteUrl) => {
-  expect(make({ siteUrl }).siteUrl).toBe(siteUrl)
-  expect(optionsOf({ siteUrl, redis: 'redis://r' }, { NODE_ENV: 'production' })).toEqual(['siteUrl'])
+test.each(plain)('[O1, O11] the address %s is taken outside production only', (address) => {
+  const names = ['ssoUrl', 'siteUrl', 'apiUrl', 'tokenUrl']
+  const options = Object.fromEntries(names.map((name) => [name, address]))
+  expect(make(options)).toMatchObject({ ssoUrl: address, siteUrl: address })
+  expect(optionsOf({ ...options, redis: 'redis://r' }, { NODE_ENV: 'production' })).toEqual([...names].sort())
 })
 
 const withoutTls = ['http://news.example', 'http://10.0.0.1', 'http://127.0.0.1.example']

@@ -114,12 +114,6 @@ test.each([
   expect(isPerson(agent)).toBe(false)
 })
 
-test('a long user agent costs no time', () => {
-  const start = performance.now()
-  for (const part of ['bot', 'cubot', 'compatible;', '+http', 'a ']) isPerson(part.repeat(16_384 / part.length))
-  expect(performance.now() - start).toBeLessThan(100)
-})
-
 const site = 'https://news.example'
 
 test.each<[secFetchSite: string | undefined, origin: string | undefined, taken: boolean]>([
@@ -127,6 +121,7 @@ test.each<[secFetchSite: string | undefined, origin: string | undefined, taken: 
   ['same-site', site, false],
   ['cross-site', site, false],
   ['none', site, false],
+  ['', site, false],
   [undefined, site, true],
   [undefined, undefined, false],
   [undefined, 'null', false],
