@@ -3,7 +3,7 @@ import { Log } from '../../lib/log/log'
 import { IdentifyHealth } from '../../lib/remote/identify-health'
 import { Sso2Client } from '../../lib/remote/sso2'
 import { sharedEmulator } from '../emulator/shared'
-import { type Behaviour, faultyServer } from '../support/faulty-server'
+import { type Behaviour, faultyServer, nobody } from '../support/faulty-server'
 import { send } from '../support/http'
 import { loggerTo } from '../support/log-lines'
 import { fakeClock } from './fake-clock'
@@ -55,20 +55,42 @@ async function server(behave: Behaviour) {
   return made
 }
 
+const redirects = (front: IdentifyHealth, count: number) => {
+  for (let redirect = 0; redirect < count; redirect += 1) front.noteRedirect()
+}
+const count = (operation: string) => emulator.calls({ operation }).length
+const counts = () => [count('sessionstatus'), count('identify')]
 const breakIdentify = () => emulator.faults.add({ operation: 'identify', kind: 'status', code: 503 })
 const hangIdentify = () => {
   emulator.faults.add({ operation: 'identify', kind: 'hang' })
   clock.expectSilence()
 }
+/** So many visitors a second until none is redirected any more. @returns for how long they were, in milliseconds */
+async function untilSpared(front: IdentifyHealth, perSecond: number) {
+  const pauseMs = Math.max(50, 1000 / perSecond)
+  for (let passed = 0; passed < 20_000; passed += pauseMs) {
+    if (!front.isAvailable) return passed
+    redirects(front, Math.max(1, perSecond / 20))
+    await clock.pass(pauseMs)
+  }
+  return Number.POSITIVE_INFINITY
+}
+
+/* When no visitor is sent any more. */
+
 const outages = [
   { how: 'answers 503', begin: breakIdentify, withinMs: 3500 },
   { how: 'never answers', begin: hangIdentify, withinMs: 6000 },
 ]
-test.each(outages)('an Identify that $how gets no visitor after $withinMs ms', async ({ begin, withinMs }) => {
+const rates = [0.2, 200].map((perSecond) => ({ perSecond }))
+const cases = outages.flatMap((outage) => rates.map((rate) => ({ ...outage, ...rate })))
+test.each(cases)('an Identify that $how gets no visitor after $withinMs ms, at $perSecond a second', async (one) => {
+  const { begin, perSecond, withinMs } = one
   const { front, client } = channel()
   begin()
-  front.noteRedirect()
-  expect(await clock.until(() => !front.isAvailable, 9000)).toBeLessThanOrEqual(withinMs)
+  if (perSecond < 1) front.noteRedirect()
+  const spared = perSecond < 1 ? clock.until(() => !front.isAvailable, 9000) : untilSpared(front, perSecond)
+  expect(await spared).toBeLessThanOrEqual(withinMs)
   expect(client.isAvailable).toBe(true)
 })
 
@@ -96,19 +118,28 @@ test('32 visits that are not finished, over eight seconds, cost one probe, and n
   expect(counts()).toEqual([1, 1])
 })
 
+/** A visitor who is not back, and as many looks as there are to be until none is sent. */
+async function lookedAt(front: IdentifyHealth) {
+  front.noteRedirect()
+  await clock.pass(3200)
+}
+
 /* An Identify that treats the probe and browsers differently. */
 
-test.each([403, 429])('Identify refuses the probe (HTTP %i) → browsers are redirected on', async (status) => {
-  const { url: ssoUrl, seen } = await server((res) => res.writeHead(status, { 'retry-after': '1' }).end())
-  const { front } = channel(ssoUrl)
-  for (let passed = 0; passed < 20_000; passed += 500) {
-    front.noteRedirect()
-    await clock.pass(500)
-    expect([front.isAvailable, front.mayRedirect]).toEqual([true, true])
-  }
-  expect(lines).toEqual([])
-  expect(seen.filter(({ method }) => method === 'GET')).toHaveLength(1)
-})
+test.each([403, 429])(
+  'Identify refuses the probe (HTTP %i) → browsers are redirected on',
+  async (status) => {
+    const { url: ssoUrl, seen } = await server((res) => res.writeHead(status, { 'retry-after': '1' }).end())
+    const { front } = channel(ssoUrl)
+    for (let passed = 0; passed < 20_000; passed += 500) {
+      front.noteRedirect()
+      await clock.pass(500)
+      expect([front.isAvailable, front.mayRedirect]).toEqual([true, true])
+    }
+    expect(lines).toEqual([])
+    expect(seen.filter(({ method }) => method === 'GET')).toHaveLength(1)
+  },
+)
 
 test('Identify shows the probe a challenge → a browser may pass every five seconds, and its return lets all pass', async () => {
   const { url: ssoUrl } = await server((res) => res.writeHead(503).end('<p>Checking your browser.'))
@@ -132,6 +163,16 @@ test('Identify shows the probe a challenge → a browser may pass every five sec
   expect([front.isAvailable, front.mayRedirect]).toEqual([true, true])
 })
 
+test('the whole SSO system is down → no browser passes', async () => {
+  const { front, client } = channel(nobody)
+  front.noteRedirect()
+  await clock.until(() => !client.isAvailable, 5000)
+  await clock.pass(10_000)
+  expect([front.isAvailable, front.mayRedirect]).toEqual([false, false])
+})
+
+/* What Identify has to do. */
+
 const isOther =
   /Identify redirects to https:\/\/status\.example\/, but the landing page of this site is http:\/\/morning.*admin portal/
 const to =
@@ -143,11 +184,14 @@ test.each<[name: string, line: RegExp, behave: Behaviour]>([
   ['shows a page', /failed: Identify does not lead on \(HTTP 200\).*SSO2_URL/s, (res) => res.end('<p>Back soon.')],
   ['refuses the client', /HTTP 400.*SSO2_CLIENT_ID.*enabled for SSO2/s, (res) => res.writeHead(400).end()],
   ['leads to another site', isOther, to('https://status.example/?x=1')],
-])('an Identify that %s is none, and the operator is told so once', async (_name, line, behave) => {
+  ['leads here with a bad token', /malformed/, to(`${landingUrl}?t=a.b.c`)],
+  ['never answers', /identify failed: no answer within 500 ms/, () => {}],
+])('an Identify that %s is none, and the operator is told so once', async (name, line, behave) => {
+  if (name === 'never answers') clock.expectSilence()
   const { url: ssoUrl, seen } = await server(behave)
   const { front } = channel(ssoUrl)
-  front.noteRedirect()
-  await clock.pass(5700)
+  await lookedAt(front)
+  await clock.pass(2500)
   expect(front.isAvailable).toBe(false)
   expect(lines).toEqual([expect.stringMatching(line)])
   const probe = seen.find(({ method }) => method === 'GET')

@@ -9,7 +9,6 @@ const setup = useScenes()
 const foreign = 'another secret than that of the site: 0123456789'
 const outages: [name: string, behave: Behaviour][] = [
   ['a page in place of a response', (res) => res.writeHead(200, { 'content-type': 'text/html' }).end('<p>Back soon.')],
-  ['HTTP 429', (res) => json(res, 429, {})],
   ['HTTP 503', (res) => json(res, 503, {})],
   ['a token of another signer', says({}, foreign)],
   ['a response about another session', says({ sid: 's2' })],
@@ -42,7 +41,6 @@ test('a system that never answers is noticed in 6 s, and heals in 1.2 s', async 
 
 test.each<[name: string, behave: Behaviour]>([
   ['a response about another session to one of them', onlyOf('s1', says({ sid: 's2' }))],
-  ['a page in place of a response to one of them', onlyOf('s1', (res) => res.end('<p>Sorry.'))],
 ])('%s is none', async (_name, behave) => {
   const { pass } = fakeClock()
   const { client, ask } = await setup(behave)

@@ -174,31 +174,28 @@ test.each(['6m', '-1', ' 60'])('the number %j in a variable is refused', (text) 
 })
 
 const plain = ['http://localhost:3000', 'http://site.localhost', 'http://[::1]:3000']
+const addresses = ['ssoUrl', 'siteUrl', 'apiUrl', 'tokenUrl'] as const
 test.each(plain)('[O1, O11] the address %s is taken outside production only', (address) => {
-  const names = ['ssoUrl', 'siteUrl', 'apiUrl', 'tokenUrl']
-  const options = Object.fromEntries(names.map((name) => [name, address]))
+  const options = Object.fromEntries(addresses.map((name) => [name, address]))
   expect(make(options)).toMatchObject({ ssoUrl: address, siteUrl: address })
-  expect(optionsOf({ ...options, redis: 'redis://r' }, { NODE_ENV: 'production' })).toEqual([...names].sort())
+  expect(optionsOf({ ...options, redis: 'redis://r' }, { NODE_ENV: 'production' })).toEqual([...addresses].sort())
 })
 
 const withoutTls = ['http://news.example', 'http://10.0.0.1', 'http://127.0.0.1.example']
 const noAddresses = ['', 'ftp://localhost', 'https:news.example']
 const surplus = ['https://user:pass@news.example', 'https://news.example?a', 'https://news.example#a']
 test.each([...withoutTls, ...noAddresses, ...surplus])('[O1] the address %j is taken nowhere', (address) => {
-  const names = ['ssoUrl', 'siteUrl', 'apiUrl', 'tokenUrl']
-  expect(optionsOf(Object.fromEntries(names.map((name) => [name, address])))).toEqual([...names].sort())
+  expect(optionsOf(Object.fromEntries(addresses.map((name) => [name, address])))).toEqual([...addresses].sort())
 })
 
 describe('an address is used as browsers write it', () => {
-  const names = ['ssoUrl', 'siteUrl', 'apiUrl', 'tokenUrl'] as const
-
   test.each([
     ['HTTPS://NEWS.Example:443/Paper', 'https://news.example/Paper'],
     ['https://zażółć.example/münchen', 'https://xn--za-6ja4f8n1l.example/m%C3%BCnchen'],
     ['https://news.example/a b/../c%20d', 'https://news.example/c%20d'],
   ])('%s becomes %s', (given, used) => {
-    const config = make(Object.fromEntries(names.map((name) => [name, given])))
-    expect(names.map((name) => config[name])).toEqual(Array(names.length).fill(used))
+    const config = make(Object.fromEntries(addresses.map((name) => [name, given])))
+    expect(addresses.map((name) => config[name])).toEqual(Array(addresses.length).fill(used))
     expect(config.returnPolicy.origin).toBe(new URL(used).origin)
     expect(config.loginPage).toBe(`${used}/login`)
     expect(config.mountPath).toBe(new URL(used).pathname.replace(/^\/$/, ''))

@@ -85,8 +85,6 @@ describe('who is shown', () => {
     ['sso_unavailable', false],
     ['store_unavailable', false],
     ['identify_loop', false],
-    ['cookies_blocked', false],
-    ['token_refused', false],
   ])('a status with the reason %s is verified: %s', (reason, expected) => {
     expect(isVerified(show(undefined, reason))).toBe(expected)
   })
