@@ -126,20 +126,17 @@ async function lookedAt(front: IdentifyHealth) {
 
 /* An Identify that treats the probe and browsers differently. */
 
-test.each([403, 429])(
-  'Identify refuses the probe (HTTP %i) → browsers are redirected on',
-  async (status) => {
-    const { url: ssoUrl, seen } = await server((res) => res.writeHead(status, { 'retry-after': '1' }).end())
-    const { front } = channel(ssoUrl)
-    for (let passed = 0; passed < 20_000; passed += 500) {
-      front.noteRedirect()
-      await clock.pass(500)
-      expect([front.isAvailable, front.mayRedirect]).toEqual([true, true])
-    }
-    expect(lines).toEqual([])
-    expect(seen.filter(({ method }) => method === 'GET')).toHaveLength(1)
-  },
-)
+test.each([403, 429])('Identify refuses the probe (HTTP %i) → browsers are redirected on', async (status) => {
+  const { url: ssoUrl, seen } = await server((res) => res.writeHead(status, { 'retry-after': '1' }).end())
+  const { front } = channel(ssoUrl)
+  for (let passed = 0; passed < 20_000; passed += 500) {
+    front.noteRedirect()
+    await clock.pass(500)
+    expect([front.isAvailable, front.mayRedirect]).toEqual([true, true])
+  }
+  expect(lines).toEqual([])
+  expect(seen.filter(({ method }) => method === 'GET')).toHaveLength(1)
+})
 
 test('Identify shows the probe a challenge → a browser may pass every five seconds, and its return lets all pass', async () => {
   const { url: ssoUrl } = await server((res) => res.writeHead(503).end('<p>Checking your browser.'))
