@@ -50,15 +50,8 @@ export function redirectStart(
   return isYoung(issued, now, BINDING_MS) ? issued : undefined
 }
 
-/** State of a marker: `none` for another text. */
-export type MarkerState = 'none' | 'current' | 'old'
-
-/**
- * Checks the marker in an address. An old marker may be in a bookmark, so its browser gets a new one. A marker from the future is current,
- * because another process with another clock may have made it.
- */
-export function checkMarker(keys: MacKeys, parameter: string | undefined, now: EpochMs): MarkerState {
+/** Has the landing page marked the address a moment ago? A process with another clock may have done it, so the future counts too. */
+export function isMarked(keys: MacKeys, parameter: string | undefined, now: EpochMs): boolean {
   const issued = issuedAtOf(keys, 'marker', '', parameter)
-  if (issued === undefined) return 'none'
-  return now - issued <= MARKER_MS ? 'current' : 'old'
+  return issued !== undefined && now - issued <= MARKER_MS
 }

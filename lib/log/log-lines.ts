@@ -65,12 +65,6 @@ export const LOG_LINES = {
     users: 'Users get pages without login (degraded: token_refused)',
     check: 'the reason',
   },
-  landingUnrouted: {
-    heading: 'The landing page is not mounted',
-    happened: 'The SSO system redirects browsers to the landing page, but no router handles it',
-    users: 'First visits end with 404 there, later pages are without login',
-    check: 'that app.use(sso), or sso.router before sso.middleware, is mounted at the path of siteUrl (SSO2_SITE_URL)',
-  },
   landingElsewhere: {
     heading: 'The landing page is another address',
     happened: 'The SSO system redirects browsers to another page than the landing page of this site',

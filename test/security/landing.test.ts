@@ -56,7 +56,7 @@ test('[L1] the return address of another browser does not fit the cookie of this
   const mixed = new URL(landing)
   mixed.searchParams.set('r', foreign)
   await hop(browser, mixed.href)
-  expect(landed()).toBe('landing start_anew unbound')
+  expect(landed()).toBe('landing unchanged unbound')
   expect(setup.countCalls('token')).toBe(tickets)
   expect(browser.cookie('sso2.sid')).toBeUndefined()
 })
@@ -76,7 +76,7 @@ test('[L3] a landing address used by its browser is refused in another, with a b
   const cookie = `sso2.b=${present(browser.cookie('sso2.b'))}` // even with the binding cookie of the user
   events.clear()
   const stolen = await setup.browser().fetchJson(landing, { headers: { ...document, cookie } })
-  expect(landed()).toBe('landing start_anew replayed')
+  expect(landed()).toBe('landing unchanged replayed')
   expect(String(stolen.headers['set-cookie'])).not.toContain('sso2.sid')
   expect(setup.countCalls('token')).toBe(tickets + 1)
 })
@@ -103,7 +103,7 @@ test('[L4] a landing address used before Redis lost its data is refused in anoth
   events.clear()
   expect(view(await other.visit(landing)).status).toBe('anon')
   expect(setup.countCalls('token')).toBe(tickets + 1)
-  expect(landed()).toBe('landing start_anew unbound')
+  expect(landed()).toBe('landing unchanged unbound')
 })
 
 test.each([

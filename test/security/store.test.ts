@@ -91,7 +91,7 @@ describe('[S9] an SSO session ID chosen by an attacker', () => {
     expect(keys.filter((key) => key.includes('sso2:'))).toHaveLength(isTaken ? 1 : 0)
     if (isTaken) expect(events.heard).toContain('landing stay_anonymous')
     else {
-      expect(events.heard).toContain('landing give_up claims')
+      expect(events.heard).toContain('landing unchanged claims')
       expect(keys).toEqual([])
       expect(answer.setCookie.filter((line) => line.startsWith('sso2.sid='))).toEqual([])
     }

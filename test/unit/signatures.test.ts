@@ -1,4 +1,4 @@
-import { checkMarker, issuedAtOf, type MarkerState, makeStamp, redirectStart } from '../../lib/decide/binding'
+import { isMarked, issuedAtOf, makeStamp, redirectStart } from '../../lib/decide/binding'
 import { DEVICE_SECONDS, isRecognised, networkOf, normalisedUsername, withDevice } from '../../lib/decide/device'
 import { DOCTOR_HEADER, isDoctorSignature, makeDoctorSignature, siteReport } from '../../lib/decide/doctor-protocol'
 import { type MacKeys, type Purpose, SignedCookie } from '../../lib/decide/signed-cookie'
@@ -43,15 +43,15 @@ describe('the binding', () => {
   })
 
   const marker = makeStamp(keys, 'marker', '', AT)
-  test.each<[what: string, parameter: string | undefined, age: number, state: MarkerState]>([
-    ['of now', marker, 0, 'current'],
-    ['61 s ago', marker, 61_000, 'old'],
-    ['by a process an hour ahead', marker, -3_600_000, 'current'],
-    ['with a changed time', marker.replace(/^\d+/, String(AT - 1)), 0, 'none'],
-    ['of another site', makeStamp([Buffer.alloc(32, 2)], 'marker', '', AT), 0, 'none'],
-    ['that is missing', undefined, 0, 'none'],
-  ])('a marker %s counts as it should', (_what, parameter, age, state) => {
-    expect(checkMarker(keys, parameter, AT + age)).toBe(state)
+  test.each<[what: string, parameter: string | undefined, age: number, counts: boolean]>([
+    ['of now', marker, 0, true],
+    ['61 s ago', marker, 61_000, false],
+    ['by a process an hour ahead', marker, -3_600_000, true],
+    ['with a changed time', marker.replace(/^\d+/, String(AT - 1)), 0, false],
+    ['of another site', makeStamp([Buffer.alloc(32, 2)], 'marker', '', AT), 0, false],
+    ['that is missing', undefined, 0, false],
+  ])('a marker %s counts as it should', (_what, parameter, age, counts) => {
+    expect(isMarked(keys, parameter, AT + age)).toBe(counts)
   })
 })
 

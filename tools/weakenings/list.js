@@ -123,7 +123,7 @@ const files = {
   ],
   'web/routes/landing.ts': [
     ['a prefetch uses the token up', 'handleLanding', { drop: 'isPrefetch' }, 'security/landing', 'L12'],
-    ['access logs see the token', 'hide', { returns: 'url' }, 'security/leaks', 'O7'],
+    ['access logs see the token', 'takeQuery', { drop: 'withoutQuery' }, 'security/leaks', 'O7'],
   ],
   'web/routes/login.ts': [
     ['the form tells which accounts exist', 'neutralised', { returns: 'failure' }, 'security/login-form', 'F7'],

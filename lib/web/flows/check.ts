@@ -7,7 +7,6 @@ import { TokenError, type TokenFault } from '../../errors'
 import type { SessionToken } from '../../protocol/session-token'
 import { accountName } from '../../storage/account-index'
 import { checkLockMs } from '../../storage/locks'
-import { unlessUnavailable } from '../../storage/site-store'
 import type { Context } from '../context'
 import { publish } from '../hooks'
 import { deviceOf } from '../http/request-facts'
@@ -18,22 +17,26 @@ const POLL_MS = 50
 /**
  * Checks the status of the session. A request makes at most one status check.
  * @param isFresh makes a call of its own, at any age of the last one
- * @returns the identity to show, or `undefined` if the session is verified, or over
+ * @returns `'no_answer'` if the record may only be shown within the grace period
  */
-export async function checkStatus(ctx: Context, isFresh: boolean): Promise<Identity | undefined> {
-  const { site, session } = ctx
-  const { record } = ctx
-  const key = session.key ?? ''
-  if (!record || !site.client.isAvailable) return showStale(ctx)
+export async function checkStatus(ctx: Context, isFresh: boolean): Promise<'settled' | 'no_answer'> {
+  const { site, session, record } = ctx
+  const { key = '' } = session
+  const { clock, timeoutMs } = site.config
+  if (!record || !site.client.isAvailable) return 'no_answer'
   if (!isFresh) {
-    const taken = await takeCheck(ctx, record)
-    if (taken === 'failed') return showStale(ctx)
-    if (taken === 'begun') return isWithinGrace(ctx, record) ? show(record) : waitForCheck(ctx) // another request asks meanwhile
+    const check = await site.locks.takeCheck(key, record.checkedAt, timeoutMs, clock.now())
+    if (check === 'failed') return 'no_answer'
+    if (check === 'begun') return isWithinGrace(ctx, record) ? 'settled' : waitForCheck(ctx)
   }
-  if (!site.records.open(record)) return endSession(ctx) // no secret of this process fits
-  const startedAt = site.config.clock.now()
+  const sid = site.records.open(record)?.sid
+  if (sid === undefined) {
+    await endSession(ctx) // no secret of this process fits
+    return 'settled'
+  }
+  const startedAt = clock.now()
   const began = performance.now()
-  const decision = decideStatus(record, await site.runningOperations.run(() => askStatus(ctx, record)))
+  const decision = decideStatus(record, await site.runningOperations.run(() => askStatus(ctx, record, sid)))
   publish('check', {
     operation: 'sessionstatus',
     outcome: decision.action,
@@ -43,25 +46,26 @@ export async function checkStatus(ctx: Context, isFresh: boolean): Promise<Ident
   })
   switch (decision.action) {
     case 'no_answer':
-      if (!isFresh) await site.locks.failCheck(key, record.checkedAt, site.config.timeoutMs, site.config.clock.now())
-      return showStale(ctx)
+      if (!isFresh) await site.locks.failCheck(key, record.checkedAt, timeoutMs, clock.now())
+      return 'no_answer'
     case 'keep':
-      return keep(ctx, record)
+      await keep(ctx, record)
+      return 'settled'
     case 'sign_in':
-      return signInAfterCheck(ctx, record, decision.token, startedAt)
+      await signInAfterCheck(ctx, record, decision.token, startedAt)
+      return 'settled'
     case 'over':
-      return endSession(ctx)
+      await endSession(ctx)
+      return 'settled'
   }
 }
 
-const takeCheck = ({ site: { locks, config }, session }: Context, { checkedAt }: SsoRecord) =>
-  locks.takeCheck(session.key ?? '', checkedAt, config.timeoutMs, config.clock.now())
-
 /** @returns the response, or the reason why it was refused. `undefined` without a response */
-async function askStatus(ctx: Context, record: SsoRecord): Promise<SessionToken | TokenFault | undefined> {
-  const { site, req } = ctx
-  const sid = site.records.open(record)?.sid
-  if (sid === undefined) return undefined
+async function askStatus(
+  { site, req }: Context,
+  record: SsoRecord,
+  sid: string,
+): Promise<SessionToken | TokenFault | undefined> {
   const lks = needsTicket(record, site.now(), site.config.recheckSeconds) ? 'anon' : 'loggedin' // with `anon` a login comes with a ticket
   try {
     return await site.client.sessionStatus({ sid, lks, ...deviceOf(req) })
@@ -71,12 +75,9 @@ async function askStatus(ctx: Context, record: SsoRecord): Promise<SessionToken 
 }
 
 /** Records the status. The lock of the check is for the status before, so it needs no end. */
-async function keep(ctx: Context, record: SsoRecord): Promise<Identity | undefined> {
-  const { site } = ctx
-  const checkedAt = site.now()
-  const changes = isLoggedIn(record) ? { checkedAt } : { checkedAt, pending: undefined }
-  const isWritten = await unlessUnavailable(() => ctx.update(changes))
-  return isWritten === 'unavailable' ? show({ ...record, checkedAt }, 'store_unavailable') : undefined // only this request uses the answer
+async function keep(ctx: Context, record: SsoRecord): Promise<void> {
+  const checkedAt = ctx.site.now()
+  await ctx.update(isLoggedIn(record) ? { checkedAt } : { checkedAt, pending: undefined })
 }
 
 /** Exchanges the ticket, to load the user or to renew the access token. After the headers are sent, the session ID cannot change. */
@@ -85,33 +86,29 @@ async function signInAfterCheck(
   record: SsoRecord,
   token: SessionToken,
   startedAt: number,
-): Promise<Identity | undefined> {
-  if (!isLoggedIn(record) && ctx.res.headersSent !== false) {
-    await checkNext(ctx)
-    return show(record)
-  }
+): Promise<void> {
+  if (!isLoggedIn(record) && ctx.res.headersSent !== false) return checkNext(ctx)
   const { outcome } = await exchangeTicket(ctx, token, startedAt)
-  if (outcome === 'user_unknown' && isLoggedIn(record)) return keep(ctx, record)
-  if (outcome === 'too_late') return endSession(ctx)
-  return undefined
+  if (outcome === 'user_unknown' && isLoggedIn(record)) await keep(ctx, record)
+  if (outcome === 'too_late') await endSession(ctx)
 }
 
 /** Lets the next request check the status. */
 export async function checkNext(ctx: Context): Promise<void> {
-  await Promise.all([ctx.update({ checkedAt: 0 }), ctx.site.locks.endCheck(ctx.session.key ?? '', 0)])
+  await ctx.update({ checkedAt: 0 })
 }
 
 /** Waits for the check of another request or process, which the session needs. */
-async function waitForCheck(ctx: Context): Promise<Identity | undefined> {
+async function waitForCheck(ctx: Context): Promise<'settled' | 'no_answer'> {
   const { site, session } = ctx
   for (const end = performance.now() + checkLockMs(site.config.timeoutMs); performance.now() < end; ) {
     await sleep(POLL_MS)
     await ctx.reread()
     const { record } = ctx
-    if (!record || !isStale(record, site.now(), site.config.recheckSeconds)) return undefined
+    if (!record || !isStale(record, site.now(), site.config.recheckSeconds)) return 'settled'
     if (!(await site.locks.isBeingChecked(session.key ?? '', record.checkedAt))) break
   }
-  return showStale(ctx)
+  return 'no_answer'
 }
 
 function isWithinGrace({ site }: Context, record: SsoRecord): boolean {
@@ -120,25 +117,23 @@ function isWithinGrace({ site }: Context, record: SsoRecord): boolean {
 }
 
 /** Shows a record without a usable response: a login within the grace period, an anonymous session always. */
-export function showStale(ctx: Context, reason: DegradedReason = 'sso_unavailable'): Identity {
+export function showStale(ctx: Context, reason: DegradedReason): Identity {
   const { record } = ctx
   return show(record && (!isLoggedIn(record) || isWithinGrace(ctx, record)) ? record : undefined, reason)
 }
 
 /** Ends the session on this site, because the SSO session is over. An anonymous session keeps its data, and an empty record. Threat S7. */
-export async function endSession(ctx: Context): Promise<undefined> {
+export async function endSession(ctx: Context): Promise<void> {
   const { site, session, record } = ctx
   const { key } = session
-  if (key === undefined || !record) return undefined
+  if (key === undefined || !record) return
   if (isLoggedIn(record)) {
     const account = accountName(record.user.accountId)
     await site.records.end(key, { next: '', sidHash: record.sidHash, account })
-    await session.leave('drop_cookie')
-    return undefined
+    return session.leave('drop_cookie')
   }
   await ctx.reread()
-  if (ctx.record?.sidHash !== record.sidHash) return undefined // a newer session has begun in its place
+  if (ctx.record?.sidHash !== record.sidHash) return // a newer session has begun in its place
   await site.records.empty(key, lifetimeOf(undefined, site.now(), site.config))
   session.entry = { state: 'empty' }
-  return undefined
 }

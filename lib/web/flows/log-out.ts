@@ -81,7 +81,7 @@ async function logOutUnknown(ctx: Context, mark: LogoutMark): Promise<LogoutResu
 }
 
 /** Removes a session without an SSO session, and its data. */
-export async function removeSession({ session, site }: Context): Promise<void> {
+async function removeSession({ session, site }: Context): Promise<void> {
   const { key } = session
   await session.leave('drop_cookie')
   if (key !== undefined) await site.records.remove(key)

@@ -58,24 +58,19 @@ export async function signIn(ctx: Context, loaded: LoadedUser, startedAt: EpochM
 export interface Anonymous {
   readonly sid: string
   readonly startedAt: EpochMs
-  /** Time of the report by the SSO system, in seconds. Default: now. */
-  readonly checkedAt?: number
   /** The SSO system reports a login, but the user could not be loaded yet. */
   readonly isPending?: true
 }
 
 /** Stores an anonymous session. A live anonymous session is updated in place, and never moved. */
-export async function beginAnonymous(
-  ctx: Context,
-  { sid, startedAt, checkedAt, isPending }: Anonymous,
-): Promise<SignInOutcome> {
+export async function beginAnonymous(ctx: Context, { sid, startedAt, isPending }: Anonymous): Promise<SignInOutcome> {
   const { site, session, record: before } = ctx
   const browser = session.isExternal && ctx.binding !== undefined ? { browser: shortHash(ctx.binding) } : {}
   const record: SsoRecord = {
     v: RECORD_VERSION,
     status: 'anon',
     since: isLoggedIn(before) ? site.now() : (before?.since ?? site.now()),
-    checkedAt: checkedAt ?? site.now(),
+    checkedAt: site.now(),
     startedAt,
     sidHash: shortHash(sid),
     sealed: site.records.seal({ sid }),

@@ -15,7 +15,7 @@ import { LOG_LINES } from '../../log/log-lines'
 import type { EpochMs } from '../../protocol/claims'
 import type { SessionToken } from '../../protocol/session-token'
 import { tokenSignature } from '../../protocol/token'
-import { shortHash, unlessUnavailable } from '../../storage/site-store'
+import { shortHash, storeUnavailable, unlessUnavailable } from '../../storage/site-store'
 import { type Context, contextOf } from '../context'
 import { exchangeTicket } from '../flows/exchange-ticket'
 import { redirectWithMarker } from '../flows/identify'
@@ -24,18 +24,19 @@ import { beginAnonymous } from '../flows/sign-in'
 import { IDENTIFY_LOOP } from '../flows/visit'
 import { publish } from '../hooks'
 import { deviceOf, queryParameters } from '../http/request-facts'
-import { redirect } from '../http/response-headers'
+import { redirect, setTokenHeaders } from '../http/response-headers'
 import { sendProblem } from '../pages/answers'
 import type { Site } from '../site'
 import { isDoctorRequest, sendDoctorReport } from './doctor-report'
 
-/** Handles a request for the landing page. */
-export async function handleLanding(
-  site: Site,
-  req: Request,
-  res: Response,
-  query: LandingQuery | undefined,
-): Promise<void> {
+/** Handles a request for the landing page, of any method. */
+export async function handleLanding(site: Site, req: Request, res: Response): Promise<void> {
+  setTokenHeaders(res) // for every result
+  const query = takeQuery(req)
+  if (req.method !== 'GET') {
+    res.setHeader('allow', 'GET')
+    return sendProblem(site, req, res, 405, 'method_not_allowed')
+  }
   if (isPrefetch(req)) return sendProblem(site, req, res, 503, 'prefetch')
   if (!query && isDoctorRequest(site, req)) return sendDoctorReport(site, req, res)
   if (!query) return sendProblem(site, req, res, 400, 'bad_request')
@@ -53,6 +54,24 @@ export async function handleLanding(
   })
 }
 
+/**
+ * Takes the query, which has the token, out of the request: later handlers and access logs see the path alone. The query parser of the site is
+ * not used. Interface: "Landing page".
+ * @returns `undefined` unless the query has exactly one `t` and at most one `r`
+ */
+function takeQuery(req: Request): { readonly t: string; readonly r: string | undefined } | undefined {
+  const query = queryParameters(req)
+  const withoutQuery = (url: string) => url.replace(/\?.*/s, '')
+  req.originalUrl = withoutQuery(req.originalUrl ?? req.url)
+  req.url = withoutQuery(req.url)
+  // discards the parsed addresses of parseurl and Express 4
+  Object.assign(req, { _parsedUrl: undefined, _parsedOriginalUrl: undefined })
+  if (Object.hasOwn(req, 'query')) req.query = {}
+  const [t, ...moreT] = query.getAll('t')
+  const [r, ...moreR] = query.getAll('r')
+  return t === undefined || moreT.length + moreR.length > 0 ? undefined : { t, r }
+}
+
 function readToken(site: Site, t: string): SessionToken | TokenError {
   try {
     return site.client.readLanding(t)
@@ -62,12 +81,14 @@ function readToken(site: Site, t: string): SessionToken | TokenError {
   }
 }
 
-/** What a landing did. `cause`: why the page must not start another redirect at once. */
+/** What a landing did. `unchanged`: the session stays as it is. `cause`: why the page must not start another redirect at once. */
 interface Landed {
-  readonly outcome: 'sign_in' | 'stay_anonymous' | 'log_out' | 'as_it_is' | 'start_anew' | 'mark_cookieless' | 'give_up'
+  readonly outcome: 'sign_in' | 'stay_anonymous' | 'log_out' | 'unchanged'
   readonly reason?: string
   readonly cause?: LoopCause
 }
+
+const unchanged = (reason: string, cause: LoopCause = ''): Landed => ({ outcome: 'unchanged', reason, cause })
 
 async function land(ctx: Context, t: string, token: SessionToken | TokenError, returnTo: string): Promise<Landed> {
   const { site, res, binding } = ctx
@@ -75,15 +96,17 @@ async function land(ctx: Context, t: string, token: SessionToken | TokenError, r
   if (!(token instanceof TokenError)) site.identifyHealth.noteCookies(binding !== undefined)
   if (binding === undefined) {
     redirectWithMarker(ctx, page)
-    return { outcome: 'mark_cookieless', reason: token instanceof TokenError ? token.reason : 'no_cookies' }
+    return unchanged('no_cookies')
   }
   const startedAt = redirectStart(site.macKeys, binding, flowParameterOf(returnTo), site.config.clock.now())
   if (!(token instanceof TokenError)) site.identifyHealth.noteReturn()
-  const unavailable: Landed = { outcome: 'as_it_is', reason: 'store_unavailable', cause: 'store_unavailable' }
   const landed =
     startedAt === undefined
-      ? ({ outcome: 'start_anew', reason: 'unbound' } as const)
-      : await unlessUnavailable(() => landBound(ctx, t, token, startedAt), unavailable)
+      ? unchanged('unbound')
+      : await unlessUnavailable(
+          () => landBound(ctx, t, token, startedAt),
+          unchanged('store_unavailable', 'store_unavailable'),
+        )
   ctx.countReturn(landed.cause ?? '')
   redirect(res, page, 303)
   return landed
@@ -96,7 +119,7 @@ async function landBound(
   token: SessionToken | TokenError,
   startedAt: EpochMs,
 ): Promise<Landed> {
-  const { site, session, mark, record } = ctx
+  const { site, session, mark } = ctx
   if (token instanceof TokenError) return refuseToken(site, token)
   if (token.err !== undefined || token.sid === undefined) return refuseToken(site, new TokenError('claims'))
   const sidHash = shortHash(token.sid)
@@ -105,24 +128,22 @@ async function landBound(
     const isTold = await logOutLanding(ctx, mark, token.sid, sidHash)
     return { outcome: 'log_out', reason: 'signed_out', cause: isTold ? '' : 'logout_pending' }
   }
-  if (!session.isAvailable) return { outcome: 'as_it_is', reason: 'store_unavailable', cause: 'store_unavailable' }
-  if (!(await site.locks.useToken(tokenSignature(t))))
-    return { outcome: record?.sidHash === sidHash ? 'as_it_is' : 'start_anew', reason: 'replayed' }
-  const isNewVisitor = token.sts === 'anon' && record === undefined
+  if (!session.isAvailable) throw storeUnavailable()
+  if (!(await site.locks.useToken(tokenSignature(t)))) return unchanged('replayed')
+  const isNewVisitor = status === 'anon' && ctx.record === undefined
   if (isNewVisitor && (await site.limits.isLandingRefused(deviceOf(ctx.req).ipa))) return refuseVisitor(site)
-  if (session.gone?.next) return { outcome: 'as_it_is', reason: 'session_moved' } // the browser's cookie is outdated
-  return token.sts === 'anon' ? landAnonymous(ctx, token, startedAt) : landLogin(ctx, token, startedAt)
+  if (session.gone?.next) return unchanged('session_moved') // the browser's cookie is outdated
+  return status === 'anon' ? landAnonymous(ctx, token, startedAt) : landLogin(ctx, token, startedAt)
 }
 
 /** A newer session stays, and so does a login of the same SSO session, which never becomes anonymous again. */
-async function landAnonymous(ctx: Context, { sid = '', iat }: SessionToken, startedAt: EpochMs): Promise<Landed> {
-  const { site, record } = ctx
+async function landAnonymous(ctx: Context, { sid = '' }: SessionToken, startedAt: EpochMs): Promise<Landed> {
+  const { record } = ctx
   const isNewer = record !== undefined && record.startedAt >= startedAt
   const isLoggedInThere = isLoggedIn(record) || record?.pending === true
   if (isNewer || (isLoggedInThere && record?.sidHash === shortHash(sid)))
-    return { outcome: 'as_it_is', reason: isLoggedInThere ? 'logged_in_since' : 'newer_session' }
-  const checkedAt = Math.min(site.now(), iat + (site.client.clockOffsetSeconds ?? 0))
-  const outcome = await beginAnonymous(ctx, { sid, startedAt, checkedAt })
+    return unchanged(isLoggedInThere ? 'logged_in_since' : 'newer_session')
+  const outcome = await beginAnonymous(ctx, { sid, startedAt })
   if (outcome === 'done' || outcome === 'renewed') ctx.dropMark()
   return { outcome: 'stay_anonymous' }
 }
@@ -130,7 +151,7 @@ async function landAnonymous(ctx: Context, { sid = '', iat }: SessionToken, star
 async function landLogin(ctx: Context, token: SessionToken, startedAt: EpochMs): Promise<Landed> {
   const { record, site } = ctx
   const isKnown = isLoggedIn(record) && record.sidHash === shortHash(token.sid ?? '') && record.startedAt >= startedAt
-  if (isKnown) return { outcome: 'as_it_is', reason: 'logged_in_already' }
+  if (isKnown) return unchanged('logged_in_already')
   const { outcome } = await site.runningOperations.run(() => exchangeTicket(ctx, token, startedAt))
   if (outcome === 'voided') return { outcome: 'log_out', reason: 'signed_out', cause: 'logout_pending' }
   return { outcome: 'sign_in' }
@@ -140,7 +161,7 @@ function refuseToken({ config: { log } }: Site, { reason, offsetSeconds }: Token
   const why = offsetSeconds === undefined ? reason : `${clockDifference(offsetSeconds)}, ${reason}`
   const happened = `${LOG_LINES.landingRefused.happened} (${why})`
   log.warn(`landing:${reason}`, { ...LOG_LINES.landingRefused, happened, check: tokenAdvice(reason) })
-  return { outcome: 'give_up', reason, cause: 'token_refused' }
+  return unchanged(reason, 'token_refused')
 }
 
 const clockDifference = (seconds: number) =>
@@ -148,37 +169,5 @@ const clockDifference = (seconds: number) =>
 
 function refuseVisitor({ config: { log } }: Site): Landed {
   log.warn(IDENTIFY_LOOP, LOG_LINES.tooManyVisitors) // the page after the landing has the same topic, so its line is not printed too
-  return { outcome: 'give_up', reason: 'too_many_landings', cause: 'identify_loop' }
-}
-
-/** The query of the landing page. Interface: "Landing page". */
-export interface LandingQuery {
-  readonly t: string
-  readonly r: string | undefined
-}
-
-/** The token in a query, by a name that `URLSearchParams` reads as `t`. */
-const TOKEN = /(^\??|&)(?:t|%74)=[^&]*/g
-
-/** Hides the token in an address. */
-function hide(url: string): string {
-  const queryStart = url.indexOf('?') + 1
-  return queryStart === 0 ? url : url.slice(0, queryStart) + url.slice(queryStart).replace(TOKEN, '$1t=***')
-}
-
-/**
- * Hides the token in a request for the landing page, for every method and result. Later handlers and access logs see `t=***` instead of the
- * token. Parameter names are case-sensitive. The query parser of the site is not used.
- * @returns `undefined` unless a GET has exactly one `t` and at most one `r`
- */
-export function removeLandingQuery(req: Request): LandingQuery | undefined {
-  const query = req.method === 'GET' ? queryParameters(req) : new URLSearchParams()
-  req.originalUrl = hide(req.originalUrl ?? req.url)
-  req.url = hide(req.url)
-  // discards the parsed addresses of parseurl and Express 4
-  Object.assign(req, { _parsedUrl: undefined, _parsedOriginalUrl: undefined })
-  if (Object.hasOwn(req, 'query') && req.query['t'] !== undefined) req.query['t'] = '***'
-  const [t, ...moreT] = query.getAll('t')
-  const [r, ...moreR] = query.getAll('r')
-  return t === undefined || moreT.length + moreR.length > 0 ? undefined : { t, r }
+  return unchanged('too_many_landings', 'identify_loop')
 }

@@ -41,10 +41,6 @@ export abstract class RequestSession {
   get record(): SsoRecord | undefined {
     return this.entry !== 'unavailable' && this.entry.state === 'live' ? this.entry.record : undefined
   }
-  /** Has the SSO session of a live session ended? */
-  get isEmpty(): boolean {
-    return this.entry !== 'unavailable' && this.entry.state === 'empty'
-  }
   /** What the session has become, if it has moved or ended a moment ago. The browser's cookie is outdated then. */
   get gone(): Gone | undefined {
     return this.entry !== 'unavailable' && this.entry.state === 'gone' ? this.entry.gone : undefined
