@@ -18,17 +18,9 @@ const WINDOW_SECONDS = 10
 /** After a failure the next landing would fail too. Redis, the clock and the secret may be right again soon. */
 const PAUSE_SECONDS = 4
 
-const CAUSES: ReadonlySet<unknown> = new Set<LoopCause>([
-  '',
-  'token_refused',
-  'store_unavailable',
-  'identify_loop',
-  'logout_pending',
-])
-
 /** Reads the JSON of the cookie. @returns `undefined` for anything else */
 export function readReturnCount({ count, cause }: Readonly<Record<string, unknown>>): ReturnCount | undefined {
-  return typeof count === 'number' && CAUSES.has(cause) ? { count, cause: cause as LoopCause } : undefined
+  return typeof count === 'number' && typeof cause === 'string' ? { count, cause: cause as LoopCause } : undefined
 }
 
 /** The count of a process whose secret does not fit. Neither could count the returns to the other, so the first one ends the chain. */

@@ -1,8 +1,8 @@
 /** Guards for single routes: `requireLogin` and `identify`. */
 import { IncomingMessage } from 'node:http'
 import type { NextFunction, Request, Response } from 'express'
+import type { Config } from '../config'
 import { ANONYMOUS, isVerified, userOf } from '../decide/identity'
-import { decideLoginRedirect, isOnOtherSite } from '../decide/login-redirect'
 import { isForPage, isPageLoad } from '../decide/navigation'
 import type { User } from '../decide/record'
 import { validateReferer } from '../decide/return-to'
@@ -11,17 +11,17 @@ import type { Context } from './context'
 import { sendToIdentify } from './flows/identify'
 import { type VisitOptions, visit } from './flows/visit'
 import { HOOKS_MS, runHook } from './hooks'
-import { loginUrl } from './http/request-facts'
+import { isLoginPage, loginUrl } from './http/request-facts'
 import { forbidSharedCaches, forwardError, redirect } from './http/response-headers'
 import { reasonCode, sendLoginRequired, sendNotAllowed, sendProblem } from './pages/answers'
 import type { Site } from './site'
-import { visitedContext } from './sso2-request'
+import { Sso2Request } from './sso2-request'
 
 /** Options of `requireLogin`. */
 export interface RequireLoginOptions {
   /** Lets a user pass only after a Session Status call that begins after the request, for sensitive pages. Without a response: 503. Default: false. */
   readonly fresh?: boolean | undefined
-  /** Decides whether a logged-in user may see the page. If not: 403, as page or JSON. An error goes to the error handler. Default: every user. */
+  /** Decides whether a logged-in user may see the page. Unless the result is `true`: 403, as page or JSON. An error goes to the error handler. Default: every user. */
   readonly allow?: ((user: User, req: Request) => boolean | Promise<boolean>) | undefined
   /** Answers a request that may not pass, in place of the package. An error goes to the error handler. Default: redirect, page or JSON. */
   readonly onDenied?: ((req: Request, res: Response, reason: DenialReason) => void | Promise<void>) | undefined
@@ -36,11 +36,8 @@ type DenialReason = 'login_required' | 'not_allowed' | 'unverified'
 /** Answers a denied request: `onDenied` of the site, or the answer of the package. */
 type Deny = (reason: DenialReason, answer: () => Promise<void> | void) => Promise<void> | void
 
-/**
- * A guard for routes. `first` and `second` are request and response. Under `app.ws()` of express-ws they are socket and request.
- * They have no narrower type, so that Express infers the route parameters of the next handler from the path.
- */
-export type Guard = (first: object, second: object, next: NextFunction) => void
+/** A guard for routes. Request and response have no narrower type, so that Express infers the route parameters of the next handler. */
+export type Guard = (req: object, res: object, next: NextFunction) => void
 
 /**
  * Lets logged-in users pass. No shared cache may keep the page, and browsers may keep the page only if the site says so. Page loads are
@@ -49,7 +46,7 @@ export type Guard = (first: object, second: object, next: NextFunction) => void
 export function requireLogin(site: Site, options: RequireLoginOptions = {}): Guard {
   const { fresh = false, allow, onDenied } = checkedOptions(options)
   return guarded(async (req, res, next) => {
-    const ctx = visitedContext(req)
+    const ctx = Sso2Request.contextOf(req)
     if (ctx.site !== site)
       throw new Sso2SetupError('This requireLogin() belongs to another sso2() than the one mounted here')
     const deny: Deny = (reason, answer) => (onDenied ? onDenied(req, res, reason) : answer())
@@ -58,7 +55,9 @@ export function requireLogin(site: Site, options: RequireLoginOptions = {}): Gua
     forbidSharedCaches(res) // also for the answer of `onDenied`, and for the error page, if `allow` fails
     if (mustCheck && !isVerified(ctx.identity))
       return deny('unverified', () => sendProblem(site, req, res, 503, 'page_unavailable'))
-    if (!userOf(ctx.identity) && isForPage(req) && !(await identifyBeforeLoginPage(ctx))) return
+    // a custom login page cannot identify visitors for the package, and on another site it may have logged the user in
+    if (!userOf(ctx.identity) && isForPage(req) && site.config.routes.login === false)
+      if (!(await visitAgain(ctx, { identify: 'always', isFresh: isLoginElsewhere(site.config) }))) return
     const user = userOf(ctx.identity)
     if (!user) return isPageLoad(req) ? redirectToLogin(ctx, deny) : deny('login_required', () => refuse(ctx))
     if (allow && !(await isAllowed(allow, user, req)))
@@ -67,38 +66,30 @@ export function requireLogin(site: Site, options: RequireLoginOptions = {}): Gua
   })
 }
 
-const OPTIONS: { readonly [name in keyof RequireLoginOptions]-?: 'boolean' | 'function' } = {
-  fresh: 'boolean',
-  allow: 'function',
-  onDenied: 'function',
-}
-const OPTION_TYPES: ReadonlyMap<string, string> = new Map(Object.entries(OPTIONS))
-const OPTION_NAMES = [...OPTION_TYPES.keys()].join(', ')
+const OPTION_TYPES: ReadonlyMap<string, string> = new Map([
+  ['fresh', 'boolean'],
+  ['allow', 'function'],
+  ['onDenied', 'function'],
+])
 
 /** Checks the options, because a guard must not be weaker than its author believes. @throws {Sso2SetupError} if an option is unknown or wrong */
 function checkedOptions(options: RequireLoginOptions): RequireLoginOptions {
   if (options instanceof IncomingMessage)
     throw new Sso2SetupError('requireLogin is no guard. Write sso.requireLogin(), with brackets')
-  if (typeof options !== 'object' || options === null || Array.isArray(options))
-    throw new Sso2SetupError(`The options of requireLogin() must be an object: { ${OPTION_NAMES} }`)
+  if (typeof options !== 'object' || options === null)
+    throw new Sso2SetupError('The options of requireLogin() must be an object')
   for (const [name, value] of Object.entries(options)) {
-    if (value === undefined) continue
-    const type = OPTION_TYPES.get(name)
-    if (!type) throw new Sso2SetupError(`The guard requireLogin() has no option ${name}. Its options: ${OPTION_NAMES}`)
-    if (typeof value !== type) throw new Sso2SetupError(`Option ${name} of requireLogin() must be a ${type}`)
+    if (value !== undefined && typeof value !== OPTION_TYPES.get(name))
+      throw new Sso2SetupError(
+        `requireLogin() has no option ${name}, or of another type. Options: fresh (boolean), allow and onDenied (functions)`,
+      )
   }
   return options
 }
 
-/** Calls `allow` of the site. Only a promise needs a time limit. @throws {TypeError} if the result is neither a boolean nor empty */
+/** Calls `allow` of the site. Only `true` lets the user pass. */
 async function isAllowed(allow: NonNullable<RequireLoginOptions['allow']>, user: User, req: Request): Promise<boolean> {
-  const given: unknown = allow(user, req)
-  const isPromise = given instanceof Promise
-  const answer = isPromise ? await runHook('allow', AbortSignal.timeout(HOOKS_MS), () => given) : given
-  if (typeof answer !== 'boolean' && answer !== undefined && answer !== null)
-    throw new TypeError(
-      'express-sso2: Option allow of requireLogin() must return true or false. See "TypeError" in docs/troubleshooting.md.',
-    )
+  const answer = await runHook('allow', AbortSignal.timeout(HOOKS_MS), async () => allow(user, req))
   return answer === true
 }
 
@@ -116,59 +107,41 @@ function refuse(ctx: Context): Promise<void> {
 
 const returnPage = ({ page, site }: Context) => page ?? `${site.config.siteUrl}/`
 
-/**
- * Identifies the visitor before a redirect to a custom login page, because a custom page cannot identify visitors for the package. If the page
- * is on another site, the user may have logged in there since the last status check.
- * @returns false if the browser is redirected to Identify
- */
-async function identifyBeforeLoginPage(ctx: Context): Promise<boolean> {
-  const { identity } = ctx
-  const { routes, loginPage, returnPolicy } = ctx.site.config
-  if (routes.login !== false) return true
-  if (loginPage !== undefined && isOnOtherSite(loginPage, returnPolicy.origin))
-    return visitAgain(ctx, { identify: 'always', isFresh: true })
-  return identity.record !== undefined || identity.degraded !== undefined || visitAgain(ctx, { identify: 'always' })
-}
+const isLoginElsewhere = ({ loginPage, returnPolicy }: Config) =>
+  loginPage !== undefined && new URL(loginPage).origin !== returnPolicy.origin
 
-/** Redirects a browser without a login to the login page. */
+/** After so many returns from a login page on another site, Identify shows which SSO session the browser has. */
+const RETURNS_BEFORE_IDENTIFY = 2
+
+/**
+ * Sends a page load without a login to the login page. A login page on another site may see a login and redirect straight back: such redirects
+ * count like those of Identify. Table: docs/internals/decision-tables.md, "Login redirect".
+ */
 function redirectToLogin(ctx: Context, deny: Deny): Promise<void> | void {
   const { site, req, res, identity } = ctx
-  const { loginPage, returnPolicy } = site.config
+  const { loginPage } = site.config
   const page = returnPage(ctx)
-  const decision = decideLoginRedirect({
-    page: page.replace(/[?#].*$/, ''),
-    loginPage,
-    origin: returnPolicy.origin,
-    degraded: identity.degraded,
-    canIdentify: site.identifyHealth.mayRedirect,
-    returns: ctx.returns,
+  const isElsewhere = isLoginElsewhere(site.config)
+  const reason = identity.degraded ?? (isElsewhere ? ctx.block : undefined)
+  if (reason && (isElsewhere || (loginPage === undefined && !isVerified(identity))))
+    return deny('unverified', () => sendProblem(site, req, res, 503, reasonCode(reason, 'page_unavailable')))
+  if (loginPage === undefined) return deny('login_required', () => sendLoginRequired(site, req, res))
+  if (isLoginPage(site.config, page))
+    throw new Sso2SetupError(
+      'A requireLogin() guards the login page (routes.login), so users could not reach that page',
+    )
+  if (isElsewhere && ctx.returns?.count === RETURNS_BEFORE_IDENTIFY && site.identifyHealth.mayRedirect)
+    return sendToIdentify(ctx, page, 'login_elsewhere')
+  return deny('login_required', () => {
+    if (isElsewhere) ctx.countReturn('')
+    redirect(res, loginUrl(loginPage, page), 302)
   })
-  switch (decision.action) {
-    case 'refuse_to_guard_the_login_page':
-      throw new Sso2SetupError(
-        'A requireLogin() guards the login page (routes.login), so users could not reach that page',
-      )
-    case 'identify':
-      return sendToIdentify(ctx, page, 'login_elsewhere')
-    case 'show_problem': {
-      const code = reasonCode(decision.reason, 'page_unavailable')
-      return deny('unverified', () => sendProblem(site, req, res, 503, code))
-    }
-    case 'require_login':
-      return deny('login_required', () => sendLoginRequired(site, req, res))
-    case 'count_and_redirect':
-    case 'redirect':
-      return deny('login_required', () => {
-        if (decision.action === 'count_and_redirect') ctx.countReturn('')
-        redirect(res, loginUrl(loginPage ?? '', page), 302)
-      })
-  }
 }
 
 /** Identifies the visitor of a single route, if option `identify` is `'on-demand'`. */
 export function identifyGuard(): Guard {
   return guarded(async (req, _res, next) => {
-    if (await visitAgain(visitedContext(req), { identify: 'always' })) next()
+    if (await visitAgain(Sso2Request.contextOf(req), { identify: 'always' })) next()
   })
 }
 
@@ -181,14 +154,7 @@ async function visitAgain(ctx: Context, options: VisitOptions): Promise<boolean>
 }
 
 function guarded(handle: (req: Request, res: Response, next: NextFunction) => Promise<void>): Guard {
-  return (first: object, second: object, next: NextFunction) => {
-    const [req, res] = exchangeOf(first, second)
-    handle(req, res, next).catch(forwardError(next))
+  return (req, res, next) => {
+    handle(req as Request, res as Response, next).catch(forwardError(next))
   }
-}
-
-/** Returns request and response. express-ws passes `(socket, req)`. A response other than 200 makes express-ws close the socket. */
-function exchangeOf(first: object, second: object): [Request, Response] {
-  const isSocket = 'ws' in second && second.ws === first && 'res' in second
-  return (isSocket ? [second, second.res] : [first, second]) as [Request, Response]
 }

@@ -35,9 +35,11 @@ export class Sso2Request {
   constructor(ctx: Context) {
     this.#ctx = ctx
   }
-  /** @internal Returns the context, for this package only. No property exposes it. */
-  static contextBehind(request: Sso2Request | undefined): Context | undefined {
-    return request !== undefined && #ctx in request ? request.#ctx : undefined
+  /** @internal Returns the context of a request. No property exposes it. @throws {Sso2SetupError} if `sso.middleware` is not mounted before the route */
+  static contextOf({ sso2 }: Partial<Pick<Request, 'sso2'>>): Context {
+    if (sso2 === undefined || !(#ctx in sso2))
+      throw new Sso2SetupError('Mount sso (or sso.middleware) before this route')
+    return sso2.#ctx
   }
 
   /** `'loggedin'`, `'anon'` or `'none'`. `'none'`: no SSO session, for example for a bot, without cookies, on a skipped path or in an outage. */
@@ -152,11 +154,4 @@ export class Sso2Request {
 function pageForLogin({ req, site, page }: Context): string | undefined {
   if (page !== undefined && isLoginPage(site.config, page)) return queryParameters(req).get('return_to') ?? undefined
   return isForPage(req) ? page : validateReferer(req.headers.referer, site.config.returnPolicy)
-}
-
-/** Returns the context of a request. @throws {Sso2SetupError} if `sso.middleware` is not mounted before the route */
-export function visitedContext(req: Request): Context {
-  const ctx = Sso2Request.contextBehind(req.sso2)
-  if (!ctx) throw new Sso2SetupError('Mount sso (or sso.middleware) before this route')
-  return ctx
 }

@@ -1,10 +1,5 @@
 import { type DegradedReason, isVerified, show, userOf } from '../../lib/decide/identity'
 import {
-  decideLoginRedirect,
-  type LoginRedirectDecision,
-  type LoginRedirectFacts,
-} from '../../lib/decide/login-redirect'
-import {
   blockReason,
   countReturn,
   type LoopCause,
@@ -113,52 +108,6 @@ describe('another redirect to Identify', () => {
 
   test('a count is read as it was written, and nothing else is one', () => {
     expect(readReturnCount({ ...landed('', 'token_refused') })).toEqual({ count: 2, cause: 'token_refused' })
-    for (const other of [{}, { count: '1', cause: '' }, { count: 1 }, { count: 1, cause: 'another' }])
-      expect(readReturnCount(other)).toBeUndefined()
-  })
-})
-
-describe('where a guard leads', () => {
-  const here = 'https://news.example'
-  const away = 'https://account.example/login'
-  const facts = (change: Partial<LoginRedirectFacts> = {}): LoginRedirectFacts => ({
-    page: `${here}/archive`,
-    loginPage: away,
-    origin: here,
-    degraded: undefined,
-    canIdentify: true,
-    returns: undefined,
-    ...change,
-  })
-  const returns = (count: number, cause: LoopCause = ''): { returns: ReturnCount } => ({ returns: { count, cause } })
-
-  const redirect: LoginRedirectDecision = { action: 'redirect' }
-  const countAndRedirect: LoginRedirectDecision = { action: 'count_and_redirect' }
-  const identify: LoginRedirectDecision = { action: 'identify' }
-  const requireLogin: LoginRedirectDecision = { action: 'require_login' }
-  const refuse: LoginRedirectDecision = { action: 'refuse_to_guard_the_login_page' }
-  type Reason = Extract<LoginRedirectDecision, { action: 'show_problem' }>['reason']
-  const giveUp = (reason: Reason): LoginRedirectDecision => ({ action: 'show_problem', reason })
-  const own = { loginPage: `${here}/sign-in` }
-  const none = { loginPage: undefined }
-
-  test.each<[what: string, change: Partial<LoginRedirectFacts>, decision: LoginRedirectDecision]>([
-    ["the site's own page", own, redirect],
-    ["the site's own page, after returns", { ...own, ...returns(4) }, redirect],
-    ["another site's page", {}, countAndRedirect],
-    ['back twice', returns(2), identify],
-    ['back twice, Identify away', { ...returns(2), canIdentify: false }, giveUp('sso_unavailable')],
-    ['back three times', returns(3), identify],
-    ['back four times', returns(4), giveUp('identify_loop')],
-    ['an outage', { degraded: 'sso_unavailable' }, giveUp('sso_unavailable')],
-    ['a user that cannot be loaded', { degraded: 'user_unknown' }, giveUp('user_unknown')],
-    ['a landing whose token was refused', returns(1, 'token_refused'), giveUp('token_refused')],
-    ['no login page', none, requireLogin],
-    ['no login page, an outage', { ...none, degraded: 'sso_unavailable' }, giveUp('sso_unavailable')],
-    ['no login page, a user that cannot be loaded', { ...none, degraded: 'user_unknown' }, requireLogin],
-    ['the login page itself', { page: away }, refuse],
-    ['the login page itself, in a part of a page', { page: `${here}/`, loginPage: `${here}/#/login` }, refuse],
-  ])('%s', (_what, change, decision) => {
-    expect(decideLoginRedirect(facts(change))).toEqual(decision)
+    for (const other of [{}, { count: '1', cause: '' }, { count: 1 }]) expect(readReturnCount(other)).toBeUndefined()
   })
 })
