@@ -71,8 +71,6 @@ export function readerOf(request: Sent): Reader {
  */
 const APPS = [
   'News/3',
-  'DailyNews/3.1',
-  'Daily News 3.1 (iPhone; iOS 18.1)',
   'Reader/3.1 (Android 15)',
   'TrackerRSS/2 (Android 15)',
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/150.0.0.0 Cypress/15.0.0',

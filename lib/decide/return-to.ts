@@ -16,23 +16,28 @@ export interface ReturnPolicy {
 export const FLOW_PARAMETER = 'sso2'
 
 const PRINTABLE = /^[\x21-\x7e]+$/
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are refused
+const CONTROL_CHARACTER = /[\x00-\x1f\x7f]/
+const BACKSLASH_BEFORE_QUERY = /^[^?#]*\\/
 
 /**
- * Validates an address from outside. Encodes spaces within the address.
- * @returns an absolute address on an allowed origin, byte for byte as given if possible. `undefined` for any other address
+ * Validates an address from outside.
+ * @returns an absolute address on an allowed origin, byte for byte as given if it has only printable ASCII. `undefined` for any other address
  */
 export function validateReturnTo(
   value: unknown,
   policy: ReturnPolicy,
   maximum: number = MAX_RETURN_LENGTH,
 ): string | undefined {
-  if (typeof value !== 'string' || value.length > maximum) return undefined
-  const text = encodeNonAscii(encodeInnerSpaces(value))
-  const [beforeQuery = ''] = text.split(/[?#]/, 1)
-  if (text.length > maximum) return undefined // the encoded address is sent
-  if (!PRINTABLE.test(text) || beforeQuery.includes('\\')) return undefined
-  if (text.startsWith('/')) return text.startsWith('//') ? undefined : policy.origin + text
-  return validateAbsolute(text, [policy.origin, ...policy.trustedOrigins])
+  if (typeof value !== 'string' || value.length > maximum || value.trim() !== value) return undefined
+  if (CONTROL_CHARACTER.test(value) || BACKSLASH_BEFORE_QUERY.test(value) || value.startsWith('//')) return undefined
+  const address = value.startsWith('/') ? policy.origin + value : value
+  const origins = [policy.origin, ...policy.trustedOrigins]
+  if (PRINTABLE.test(address) && origins.some((origin) => address.startsWith(`${origin}/`))) return address
+  if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) return undefined
+  const { origin, username, password, href } = new URL(address) // encodes spaces and other letters
+  const isOurs = origins.includes(origin) && username === '' && password === ''
+  return isOurs && href.length <= maximum ? href : undefined
 }
 
 /**
@@ -46,58 +51,29 @@ export function validateReferer(value: unknown, { origin }: ReturnPolicy): strin
   return page === undefined ? undefined : withoutFlowParameter(page)
 }
 
-function validateAbsolute(text: string, origins: readonly string[]): string | undefined {
-  const literal = origins.find((origin) => text.startsWith(`${origin}/`))
-  if (literal) return text
-  const url = parseUrl(text)
-  if (!url || url.username || url.password) return undefined
-  return /^https?:\/\//i.test(text) && origins.includes(url.origin) ? url.href : undefined
-}
-
-function parseUrl(text: string): URL | undefined {
-  try {
-    return new URL(text)
-  } catch {
-    return undefined
-  }
-}
-
-/** Encodes spaces within an address, but not at its ends. */
-const encodeInnerSpaces = (value: string) => value.replace(/(?<=\S) +(?=\S)/g, (run) => '%20'.repeat(run.length))
-
-/** Encodes characters above ASCII, which have one form in an address. */
-function encodeNonAscii(value: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII
-  return value.replace(/[^\x00-\x7f]+/g, (run) => encodeURIComponent(Buffer.from(run).toString()))
+/** Splits an address into its parts, which stay as written. Without a query there are no pairs. */
+function partsOf(address: string) {
+  const [head = '', ...more] = address.split('#')
+  const [path = '', ...query] = head.split('?')
+  const pairs = query.length === 0 ? [] : query.join('?').split('&')
+  const isOurs = (pair: string) => pair === FLOW_PARAMETER || pair.startsWith(`${FLOW_PARAMETER}=`)
+  return { path, own: pairs.filter(isOurs), others: pairs.filter((pair) => !isOurs(pair)), fragment: ['', ...more] }
 }
 
 /** Returns the address without the parameter `sso2`. Everything else stays as written. */
 export function withoutFlowParameter(address: string): string {
-  const [head = '', ...fragment] = address.split('#')
-  const queryStart = head.indexOf('?')
-  if (queryStart < 0 || !head.includes(FLOW_PARAMETER, queryStart)) return address
-  const otherParameters = head.slice(queryStart + 1).split('&')
-  const others = otherParameters.filter((pair) => pair !== FLOW_PARAMETER && !pair.startsWith(`${FLOW_PARAMETER}=`))
-  const query = others.length > 0 ? `?${others.join('&')}` : ''
-  return [head.slice(0, queryStart) + query, ...fragment].join('#')
+  const { path, others, fragment } = partsOf(address)
+  return path + (others.length > 0 ? `?${others.join('&')}` : '') + fragment.join('#')
 }
 
 /** Returns the address with the parameter `sso2`, before any fragment. */
 export function withFlowParameter(address: string, value: string): string {
-  const [head = '', ...fragment] = withoutFlowParameter(address).split('#')
-  const joined = `${head}${head.includes('?') ? '&' : '?'}${FLOW_PARAMETER}=${value}`
-  return [joined, ...fragment].join('#')
+  const { path, others, fragment } = partsOf(address)
+  return `${path}?${[...others, `${FLOW_PARAMETER}=${value}`].join('&')}${fragment.join('#')}`
 }
 
 /** Returns the value of the parameter `sso2`, if the address has the parameter exactly once. */
 export function flowParameterOf(address: string): string | undefined {
-  const [head = ''] = address.split('#', 1)
-  const queryStart = head.indexOf('?')
-  if (queryStart < 0) return undefined
-  const prefix = `${FLOW_PARAMETER}=`
-  const values = head
-    .slice(queryStart + 1)
-    .split('&')
-    .filter((pair) => pair.startsWith(prefix))
-  return values.length === 1 ? values[0]?.slice(prefix.length) : undefined
+  const [pair, ...more] = partsOf(address).own
+  return more.length > 0 ? undefined : pair?.slice(FLOW_PARAMETER.length + 1) || undefined
 }

@@ -1,5 +1,6 @@
 /** The parts that the handlers of a site share, as interfaces. `sso2()` creates them once. */
 
+import { finished } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Request, Response } from 'express'
 import type { Config } from '../config'
@@ -176,7 +177,8 @@ export class RunningOperations {
 
   /** Runs an operation. @param res the response counts too, until sent or until the connection is closed */
   run<T>(operation: () => Promise<T>, res?: Response): Promise<T> {
-    const sent = whenSent(res) // listens from the start, because a host without connections, for example a serverless host, emits no later event
+    // listens from the start, because a serverless host emits no later event. An upgrade has no response
+    const sent = typeof res?.once === 'function' ? finished(res).catch(() => {}) : undefined
     const result = operation()
     const over: Promise<unknown> = Promise.allSettled([result, sent]).then(() => this.#running.delete(over))
     this.#running.add(over)
@@ -190,16 +192,4 @@ export class RunningOperations {
     while (this.#running.size > 0 && (await Promise.race([Promise.all(this.#running), late])) !== true);
     timer.abort()
   }
-}
-
-/** Waits for the end of a response. @returns `undefined` if there is no response, as for an upgrade */
-function whenSent(res: Response | undefined): Promise<void> | undefined {
-  if (typeof res?.once !== 'function' || res.writableFinished || res.closed || res.destroyed) return undefined
-  return new Promise((resolve) => {
-    const over = () => {
-      res.off('finish', over).off('close', over)
-      resolve()
-    }
-    res.once('finish', over).once('close', over) // a response to a closed connection never emits finish
-  })
 }

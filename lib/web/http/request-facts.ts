@@ -89,11 +89,10 @@ export function returnToOf(config: Config, value: unknown): string {
  * @param loginPage absolute address of the page, built-in or custom
  */
 export function loginUrl(loginPage: string, returnTo: string, notice?: 'session_ended'): string {
-  const [head = '', ...fragment] = loginPage.split('#')
-  const more = notice ? `&notice=${notice}` : ''
-  const page = pathFrom(new URL(loginPage).origin, returnTo)
-  const query = `${head.includes('?') ? '&' : '?'}return_to=${encodeURIComponent(page)}${more}`
-  return [head + query, ...fragment].join('#')
+  const url = new URL(loginPage)
+  const page = encodeURIComponent(pathFrom(url.origin, returnTo))
+  url.search += `${url.search ? '&' : '?'}return_to=${page}${notice ? `&notice=${notice}` : ''}`
+  return url.href
 }
 
 /** Returns an address without query and last slash, in lower case, as Express compares paths by default. */
