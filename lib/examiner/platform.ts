@@ -55,10 +55,11 @@ export class Platform {
     accountOf(0),
     ...Array.from({ length: MAX_ACCOUNTS - 1 }, (_, index) => accountOf(index + 1)),
   ]
-  /** An account whose username has signs that forms encode. */
+  /** An account whose username has signs that forms encode, and whose name has letters beyond ASCII. */
   readonly oddAccount: Account = {
     ...accountOf(MAX_ACCOUNTS),
-    username: "o'neil+news@made-up.invalid",
+    username: "O'Neil+News@made-up.invalid",
+    name: `${accountOf(MAX_ACCOUNTS).name} Ångström-Łódź`,
   }
   readonly runtime: Runtime
   readonly pulse = new Pulse()

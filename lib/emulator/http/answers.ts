@@ -68,11 +68,13 @@ export function spoiltLength(kind: 'empty' | 'huge'): Answer {
   return { ...json(200, {}, kind), body: kind === 'empty' ? '' : ' '.repeat(HUGE_BYTES) }
 }
 
-/** Returns the response of the fault `status`. */
+/** Returns the response of the fault `status`: JSON for a refusal (400 to 499), as the REST API refuses, and otherwise text. */
 export function bareStatus(code: number, retryAfter?: number): Answer {
   const headers = { ...noStore, 'content-type': 'text/plain; charset=utf-8' }
   const location: Record<string, string> = code < 400 ? { location: '/' } : {}
   const retry: Record<string, string> = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }
+  const refusal = jsonError(code, `status_${code}`, `HTTP ${code} by request`)
+  if (code >= 400 && code < 500) return { ...refusal, headers: { ...refusal.headers, ...retry } }
   return {
     status: code,
     headers: { ...headers, ...location, ...retry },

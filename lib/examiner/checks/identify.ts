@@ -97,7 +97,13 @@ const otherRequests: readonly [name: string, method: string, headers: Record<str
   ['a POST', 'POST', {}],
   ['a HEAD', 'HEAD', {}],
   ['a prefetch', 'GET', { 'sec-purpose': 'prefetch', purpose: 'prefetch' }],
+  ['a prerender', 'GET', { 'sec-purpose': 'prefetch;prerender' }],
   ['a known bot', 'GET', { 'user-agent': 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)' }],
+  [
+    'another known bot',
+    'GET',
+    { 'user-agent': 'Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)' },
+  ],
 ]
 
 const navigationsOnly: Check = {

@@ -141,6 +141,7 @@ const consumesNothing: Check = {
     const variants: readonly [string, Record<string, string>, string][] = [
       ['a HEAD request', {}, 'HEAD'],
       ['a prefetch', { 'sec-purpose': 'prefetch', purpose: 'prefetch' }, 'GET'],
+      ['a prerender', { 'sec-purpose': 'prefetch;prerender' }, 'GET'],
     ]
     await needGenuine(stage)
     const problems: string[] = []

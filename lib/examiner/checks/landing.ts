@@ -170,8 +170,12 @@ function spoiltTokenCheck(name: string, spoil: Spoil, judge: (reason: string) =>
     name: `landing/${name}`,
     run: async (stage) => {
       const { browser, account, address, claims, token } = await arriveAgain(stage)
+      const since = Date.now()
       const page = await stage.openHere(browser, withToken(address, await spoil(claims, stage, token)))
+      const isExchanged = stage.platform.calls(since, { operation: 'token' }).length > 0
       if (await stage.isKnown(browser, account)) return judge('the token was accepted, and its user is logged in')
+      if (isExchanged)
+        return failed('the token was refused, but its ticket was exchanged before the token was verified')
       if (page.status >= 500) return refusedWithError(page.status)
       need(page.status !== 0, `the landing page did not respond: ${page.error}`)
       return passed()
@@ -253,8 +257,26 @@ const anonymous: Check = {
     const page = await browser.open(address.href)
     if (isServerError(page)) return failed(`the visit ends with ${outcomeOf(page)}`)
     const isShownUser = stage.platform.accounts.some((account) => stage.showsOther(page, account))
-    return failedIf(isShownUser, 'an anonymous visitor is shown a user')
+    if (isShownUser) return failed('an anonymous visitor is shown a user')
+    return errorFinding(stage)
   },
+}
+
+/** Lets Identify send a token with `err`. The visitor must get a page, and must be able to log in. */
+async function errorFinding(stage: Stage): Promise<Finding> {
+  const browser = stage.browser()
+  const end = stage.platform.fault(['identify'], { kind: 'error', code: 'invalid_token' }, { times: 1 })
+  const page = await stage.visit(browser, stage.identifiedPage)
+  end()
+  if (isServerError(page)) return failed(`a landing whose token has err ends with ${outcomeOf(page)}`)
+  const isIn = await stage.login(browser).then(
+    () => true,
+    () => false,
+  )
+  return failedIf(
+    !isIn,
+    'after a landing whose token has err, the user cannot log in: the site has begun a session of it',
+  )
 }
 
 const parameters: Check = {

@@ -45,10 +45,25 @@ const wrongPassword: Check = {
     if (!form) return failed('the form is gone after a wrong password')
     const values = new Map(form.fields.map(({ name, value }) => [name, value]))
     if (values.get(passwordField) !== '') return failed('the page keeps the password in the form')
+    const afterwards = await afterWrongFinding(stage, refusal)
+    if (afterwards.verdict !== 'passed') return afterwards
     if (values.get(usernameField) !== account.username) return warning('the form forgets the username')
     // a site whose own limits leave fewer attempts tells that number
     return /\b[1-4]\b/.test(page.words) ? passed() : warning('the page does not say that 4 attempts are left, or fewer')
   },
+}
+
+/** Types the right password after the wrong one. Wrong passwords of others must change nothing for visitors. */
+async function afterWrongFinding(stage: Stage, { browser, account, page }: Refusal): Promise<Finding> {
+  await stage.submit(browser, await stage.formAfter(browser, page), account)
+  if (!(await stage.isShown(browser, account)))
+    return failed('after a wrong password, the right one does not log in in the same browser')
+  for (let count = 0; count < 3; count += 1) await causeRefusal(stage, () => {}, 'not-the-password')
+  const visit = await stage.visit(stage.browser(), stage.identifiedPage)
+  return failedIf(
+    stage.identifies(visit) === 0,
+    'after three wrong passwords, new visitors are not redirected to Identify: the site counts them as failures of the platform',
+  )
 }
 
 const frozen: Check = {
@@ -60,7 +75,7 @@ const frozen: Check = {
     if (finding.verdict !== 'passed') return finding
     const { words } = refusal.page
     if (words === wrong.words) return warning('the page says the same as for a wrong password')
-    return /\b(?:1[0-2]|7[12]\d|43[\s.,\u202f]?[12]\d\d)\b|\d\d[:.]\d\d/.test(words)
+    return /\b(?:1[0-2]|7[12]\d(?!\s*(?:h|Std|Stunden|tim|tun))|43[\s.,\u202f]?[12]\d\d)\b|\d\d[:.]\d\d/.test(words)
       ? passed()
       : warning('the page does not say when the account can be used again: 12 hours, 720 minutes or a time of day')
   },

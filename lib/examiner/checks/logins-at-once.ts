@@ -46,7 +46,9 @@ export async function logInAtOnce(stage: Stage): Promise<readonly Reader[]> {
   return readers
 }
 
-/** Logs two users in at once. Each must see the own name. */
+const PAGES_AT_ONCE = 6
+
+/** Logs two users in at once. Each must see the own name, also on pages that load at once. */
 export const twoUsers: Check = {
   name: 'login/two-users',
   run: async (stage) => {
@@ -59,6 +61,19 @@ export const twoUsers: Check = {
         problems.push('one of two users who log in at once is shown as the other')
       else need(stage.shows(page, account), 'one of two logins at once did not work')
     }
-    return noneOf(problems)
+    return noneOf([...problems, ...(await pagesAtOnce(stage, readers))])
   },
+}
+
+/** Opens pages of two users at once, some times. Returns the problem if one is shown as the other. */
+async function pagesAtOnce(stage: Stage, readers: readonly Reader[]): Promise<string[]> {
+  const looks = readers.flatMap(([browser, account], index) =>
+    Array.from({ length: PAGES_AT_ONCE }, async () => {
+      const page = await stage.look(browser)
+      const [, other] = readers[1 - index] ?? []
+      return other !== undefined && other !== account && stage.showsOther(page, other)
+    }),
+  )
+  const isMixedUp = (await Promise.all(looks)).includes(true)
+  return isMixedUp ? ['a page that loads while the page of another user loads shows the other user'] : []
 }

@@ -39,15 +39,22 @@ const identifyAfterwards: Check = {
   },
 }
 
+/** Returns the address of the logout, and of the logout of all sessions if there is one. */
+const logoutAddresses = ({ site: { logout, logoutAll } }: Stage): string[] =>
+  logoutAll === undefined ? [logout.action] : [logout.action, logoutAll]
+
 const byPostOnly: Check = {
   name: 'logout/by-post-only',
   run: async (stage) => {
     const { browser, account } = await loggedIn(stage)
-    await stage.openHere(browser, stage.site.logout.action)
-    return failedIf(
-      !(await stage.isKnown(browser, account)),
-      'opening the address of the logout, as an image does, logs the user out',
-    )
+    for (const address of logoutAddresses(stage)) {
+      await stage.openHere(browser, address)
+      if (!(await stage.isKnown(browser, account)))
+        return failed(
+          `opening ${new URL(address).pathname}, the address of the logout, as an image does, logs the user out`,
+        )
+    }
+    return passed()
   },
 }
 
@@ -55,14 +62,15 @@ const foreignForm: Check = {
   name: 'logout/foreign-form',
   run: async (stage) => {
     const { browser, account } = await loggedIn(stage)
-    const { action, method } = stage.site.logout
-    if (method === 'GET') return failed('the site logs out by GET, so any page can do it')
-    for (const [name, headers] of foreignForms(stage.site.url)) {
-      await stage.openHere(browser, action, { method: 'POST', fields: {}, headers })
-      const isOut = !(await stage.isKnown(browser, account))
-      stage.tried(`${name}: ${isOut ? 'logged out' : 'still logged in'}`)
-      if (isOut) return failed(`${name} logs the user out`)
-    }
+    if (stage.site.logout.method === 'GET') return failed('the site logs out by GET, so any page can do it')
+    for (const action of logoutAddresses(stage))
+      for (const [name, headers] of foreignForms(stage.site.url)) {
+        await stage.openHere(browser, action, { method: 'POST', fields: {}, headers })
+        const isOut = !(await stage.isKnown(browser, account))
+        const { pathname } = new URL(action)
+        stage.tried(`${name}, to ${pathname}: ${isOut ? 'logged out' : 'still logged in'}`)
+        if (isOut) return failed(`${name} logs the user out: POST ${pathname}`)
+      }
     return passed()
   },
 }
@@ -173,11 +181,16 @@ const all: Check = {
     const { browser, account } = await loggedIn(stage)
     const other = stage.browser()
     await stage.login(other, account)
+    const { sid } = await stage.loginElsewhere(stage.browser(), account)
     const since = Date.now()
     await logoutEverywhere(stage, browser, logoutAll)
     const calls = stage.platform.calls(since, { operation: 'logoutall' })
     return failedIfAny([
       [calls.length === 0, 'the platform is not informed'],
+      [
+        calls.length > 0 && stage.platform.accountOf(sid) !== undefined,
+        `the platform still has the account logged in on another site: aid is ${JSON.stringify(calls[0]?.call.claims['aid'])}, not the account ID`,
+      ],
       [await stage.isKnown(browser, account), 'this session is still logged in'],
       [await stage.isKnown(other, account), 'another session of the account is still logged in here'],
     ])

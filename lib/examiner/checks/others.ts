@@ -28,10 +28,34 @@ const framing: Check = {
   name: 'headers/login-framing',
   run: async (stage) => {
     const { page } = await stage.loginForm(stage.browser())
+    const [, ancestors] = /frame-ancestors([^;]*)/i.exec(page.headers['content-security-policy'] ?? '') ?? []
+    // browsers ignore X-Frame-Options if there is frame-ancestors
     const isDenied =
-      /deny|sameorigin/i.test(page.headers['x-frame-options'] ?? '') ||
-      /frame-ancestors/i.test(page.headers['content-security-policy'] ?? '')
+      ancestors === undefined
+        ? /deny|sameorigin/i.test(page.headers['x-frame-options'] ?? '')
+        : !/(?:^|\s)(?:\*|https?:)(?:\s|$)/.test(ancestors)
     return failedIf(!isDenied, 'the login page can be shown inside a page of another site')
+  },
+}
+
+/** Loads the user's page as a script of another site does. The script must not be able to read the page. */
+const crossOrigin: Check = {
+  name: 'headers/cross-origin',
+  run: async (stage) => {
+    const browser = stage.browser()
+    const account = await stage.login(browser)
+    const problems: string[] = []
+    for (const origin of ['https://attacker.invalid', 'null']) {
+      const headers = { origin, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' }
+      const page = await stage.openHere(browser, stage.site.userPage, { headers })
+      const { 'access-control-allow-origin': allowed, 'access-control-allow-credentials': isWithCookies } = page.headers
+      if (allowed === origin && isWithCookies === 'true')
+        problems.push(
+          `a script with Origin: ${origin} can read the page: it has Access-Control-Allow-Credentials: true`,
+        )
+    }
+    need(await stage.isKnown(browser, account), 'the user is not shown after the login')
+    return noneOf(problems)
   },
 }
 
@@ -119,4 +143,4 @@ export const clockChecks: readonly Check[] = [
   clockCheck('behind-10-min', -600),
 ]
 
-export const headerChecks: readonly Check[] = [framing, referrer, cacheControl, banner, stackTrace]
+export const headerChecks: readonly Check[] = [framing, crossOrigin, referrer, cacheControl, banner, stackTrace]

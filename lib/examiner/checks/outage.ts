@@ -38,12 +38,17 @@ const httpFailures: readonly (readonly [name: string, failure: Failure])[] = [
 /** Failures of calls whose response is a Session Token. */
 const tokenFailures: typeof httpFailures = [...httpFailures, ['wrong-signature', { kind: 'wrong_signature' }]]
 
+/** Failures of Authenticate. Its response can also be about another session. */
+const loginFailures: typeof httpFailures = [...tokenFailures, ['wrong-session', { kind: 'wrong_session' }]]
+
 /** The failure of a check. */
 interface Outage {
   /** Begins the failure, which lasts until the end of the check. */
   fail(): Promise<void>
   /** Longest time of a page, in milliseconds. */
   readonly maxPageMs: number
+  /** Is the failure a late response, which may be used? */
+  readonly isLate: boolean
   /** Ends the failure early. */
   end(): Promise<void>
   /** Has the site called the failing operation? */
@@ -73,6 +78,7 @@ function cells(name: string, operation: EmulatedOperation, failures: typeof http
           end = await begin(stage, operation, failure)
         },
         maxPageMs: failureName === 'huge' ? MAX_PAGE_MS + HUGE_MS : MAX_PAGE_MS,
+        isLate: failureName === 'slow',
         end: () => end(),
         failed: () => wasCalled(stage, since, operation, failure),
         reach: async () => {
@@ -151,19 +157,23 @@ const showPage: Act = async (stage, { fail, failed, end, maxPageMs }) => {
 }
 
 /** Tries to log in while Authenticate fails. The message must differ from the message for a wrong password. */
-const tryLogin: Act = async (stage, { fail, failed }) => {
+const tryLogin: Act = async (stage, { fail, failed, isLate }) => {
   const since = Date.now()
   const wrong = await submitPassword(stage, 'not-the-password')
   need(stage.platform.calls(since, { operation: 'authenticate' }).length > 0, 'the site did not call Authenticate')
   const browser = stage.browser()
   const { form } = await stage.loginForm(browser)
   await fail()
-  const page = await stage.submit(browser, form, stage.account())
+  const account = stage.account()
+  const page = await stage.submit(browser, form, account)
   need(page.status === 503 || (await failed()), 'the site did not call Authenticate')
   const isSame = page.words === wrong.words && page.status === wrong.status
   return [
     ...pageProblems(page, MAX_LOGIN_MS),
-    ...problemsIn([[isSame, `the page says the same as for a wrong password: ${page.words.slice(0, 60)}`]]),
+    ...problemsIn([
+      [!isLate && (await stage.isKnown(browser, account)), 'the user is logged in by a response that is not valid'],
+      [isSame, `the page says the same as for a wrong password: ${page.words.slice(0, 60)}`],
+    ]),
   ]
 }
 
@@ -204,7 +214,7 @@ const tryLanding: Act = async (stage, { fail, failed }) => {
 /** Lists all cells. Checks with old sessions wait. */
 export const outageCells: readonly Check[] = [
   ...cells('page', 'sessionstatus', tokenFailures, showPage).map((check) => ({ ...check, isSlow: true })),
-  ...cells('login', 'authenticate', tokenFailures, tryLogin),
+  ...cells('login', 'authenticate', loginFailures, tryLogin),
   ...cells('logout', 'logout', tokenFailures, tryLogout),
   ...cells('ticket', 'token', httpFailures, tryLanding),
   ...cells('user', 'me', httpFailures, tryLanding),

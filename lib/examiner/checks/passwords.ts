@@ -1,7 +1,9 @@
 /** Checks `login/any-password` and `login/escaped-input`: what users type must arrive, and must not become part of a page. */
-import { type Check, failedIf, need, noneOf, notApplicable } from '../check'
-import { outcomeOf } from '../outcome'
+import type { Page } from '../browser'
+import { type Check, failedIf, need, noneOf, notApplicable, problemsIn } from '../check'
+import { isServerError, outcomeOf } from '../outcome'
 import type { Account } from '../platform'
+import { splitText } from '../split'
 import type { Stage } from '../stage'
 import { loginParameters } from './return-address'
 
@@ -29,6 +31,25 @@ async function canLogIn(stage: Stage, account: Account): Promise<boolean> {
   return stage.isShown(browser, account)
 }
 
+/** Logs the user with odd letters in. Returns the problems. */
+async function oddUser(stage: Stage): Promise<string[]> {
+  const { oddAccount } = stage.platform
+  const { name, username } = oddAccount
+  const browser = stage.browser()
+  const { form } = await stage.loginForm(browser)
+  await stage.submit(browser, form, oddAccount)
+  const { words, status, text } = await stage.visit(browser, stage.site.userPage)
+  const [first] = splitText(name, ' ')
+  const isIn = stage.shows({ status, text: `${text} ${words}` }, oddAccount) || words.includes(first)
+  return problemsIn([
+    [!isIn, `the username ${username} does not arrive as it was typed: its user cannot log in`],
+    [
+      words.includes(first) && !words.includes(name),
+      `the name ${name} is shown with other letters: it is not read, or not sent, as UTF-8`,
+    ],
+  ])
+}
+
 export const anyPassword: Check = {
   name: 'login/any-password',
   run: async (stage) => {
@@ -44,10 +65,7 @@ export const anyPassword: Check = {
       if (!isIn) problems.push(`a password with ${name} does not arrive as it was typed: its user cannot log in`)
       control.unfreeze()
     }
-    const { oddAccount } = stage.platform
-    if (!(await canLogIn(stage, oddAccount)))
-      problems.push(`the username ${oddAccount.username} does not arrive as it was typed: its user cannot log in`)
-    return noneOf(problems)
+    return noneOf([...problems, ...(await oddUser(stage))])
   },
 }
 
@@ -71,7 +89,28 @@ export const logInjection: Check = {
 }
 
 const MARKUP = '<b>examined</b>'
-const ODD_INPUT = `"'>${MARKUP}`
+const ODD_INPUT = `" data-examined="'>${MARKUP}`
+/** The odd input as an attribute of a tag, because its quotes are not escaped. */
+const OPEN_ATTRIBUTE = /<[^<>]*\sdata-examined="/
+
+/** Sends the login form without its fields, and with lists. Returns the problems. */
+async function oddForms(stage: Stage): Promise<string[]> {
+  const { usernameField, passwordField } = stage.site
+  const tries: [string, Record<string, string>][] = [
+    ['a login without username and password', {}],
+    ['a login with lists', { [`${usernameField}[]`]: 'examined', [`${passwordField}[]`]: 'examined' }],
+  ]
+  const problems: string[] = []
+  for (const [name, fields] of tries) {
+    const browser = stage.browser()
+    const { form } = await stage.loginForm(browser)
+    const bare = { ...form, fields: form.fields.filter(({ type }) => type === 'hidden') }
+    const page = await browser.submit(bare, fields)
+    stage.tried(`${name}: ${outcomeOf(page)}`)
+    if (isServerError(page) && page.status !== 503) problems.push(`${name} ends in ${outcomeOf(page)}`)
+  }
+  return problems
+}
 
 export const escapedInput: Check = {
   name: 'login/escaped-input',
@@ -101,10 +140,12 @@ export const escapedInput: Check = {
       places.push({ name: `GET ${url.pathname}?${name}=${value}`, page: await stage.visit(browser, url.href) })
     }
     for (const { name, page } of places) stage.tried(`${name}: ${outcomeOf(page)}`)
-    return noneOf(
-      places
-        .filter(({ page }) => page.text.includes(MARKUP) && /html/i.test(page.headers['content-type'] ?? 'html'))
-        .map(({ name }) => `${name} has the text as markup: it is not escaped`),
-    )
+    const isMarkup = ({ text, headers }: Page) =>
+      (text.includes(MARKUP) || OPEN_ATTRIBUTE.test(text)) && /html/i.test(headers['content-type'] ?? 'html')
+    const unescaped = places.filter(({ page }) => isMarkup(page))
+    return noneOf([
+      ...unescaped.map(({ name }) => `${name} has the text as markup: it is not escaped`),
+      ...(await oddForms(stage)),
+    ])
   },
 }

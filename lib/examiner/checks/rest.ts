@@ -56,12 +56,20 @@ const restPage = (name: RestPage): Check => ({
     await stage.login(browser)
     const since = Date.now()
     const works = await use(stage, name, address, browser)
-    need(stage.platform.calls(since, { operation: name }).length > 0, notCalled(path))
-    const problems = problemsIn([[isServerError(works), `the page responds ${outcomeOf(works)}`]])
+    const [call] = stage.platform.calls(since, { operation: name })
+    need(call, notCalled(path))
+    const { outcome, detail = outcome } = call.call
+    const problems = problemsIn([
+      [isServerError(works), `the page responds ${outcomeOf(works)}`],
+      [outcome !== 'ok', `the REST API refuses the call of ${path}: ${detail}`],
+    ])
     for (const code of [401, 403, 429, 500]) {
       const end = stage.platform.fault([name], { kind: 'status', code })
       const failing = await use(stage, name, address, browser)
       end()
+      const redirects = stage.identifies(failing)
+      if (redirects > 3)
+        problems.push(`with ${code} from the REST API, the page goes through Identify ${redirects} times`)
       if (isBroken(failing)) problems.push(`with ${code} from the REST API, the page responds ${outcomeOf(failing)}`)
     }
     return noneOf(problems)

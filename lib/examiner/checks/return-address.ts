@@ -111,6 +111,19 @@ async function returnPlacesOfLogout(stage: Stage): Promise<Place[]> {
   return [...place(one, await one(browser)), ...place(all, await all(browser))]
 }
 
+/** Logs in with a return address of the site. Returns the problem if the user gets another page. */
+async function lostAddress(stage: Stage): Promise<string | undefined> {
+  const { returnField, userPage } = stage.site
+  if (returnField === undefined) return undefined
+  const { pathname } = new URL(userPage)
+  const target = `${pathname}?examined=back`
+  const browser = stage.browser()
+  const { form } = await stage.loginForm(browser)
+  const page = await stage.submit(browser, form, stage.account(), { fields: { [returnField]: target } })
+  if (page.url.searchParams.get('examined') === 'back') return undefined
+  return `the login form with ${returnField} ${JSON.stringify(target)} leads to ${page.url.pathname}: the return address is lost`
+}
+
 export const returnAddress: Check = {
   name: 'login/return-address',
   run: async (stage) => {
@@ -126,6 +139,8 @@ export const returnAddress: Check = {
         if (reached !== undefined) problems.push(`${name} ${JSON.stringify(target)} leads to ${reached}`)
       }
     }
+    const lost = await lostAddress(stage)
+    if (lost !== undefined) problems.push(lost)
     return noneOf(problems)
   },
 }

@@ -10,10 +10,12 @@ import {
   noneOf,
   type Problem,
   passed,
+  problemsIn,
   warning,
 } from '../check'
 import type { Cookie } from '../cookies'
 import { isLogout, isLogoutAll } from '../facts'
+import { isServerError, outcomeOf } from '../outcome'
 import type { Account } from '../platform'
 import type { UserPage } from '../seen'
 import { pause, type Stage } from '../stage'
@@ -98,11 +100,14 @@ const fixed: Check = {
     for (const cookie of keys) browser.cookies.put({ ...cookie, value: 'planted-by-an-attacker-0123456789' })
     await stage.login(browser)
     const values = browser.cookies.of(new URL(stage.site.userPage))
-    return noneOf(
-      values
-        .filter(({ value }) => value.includes('planted-by-an-attacker'))
-        .map(({ name }) => `${name} keeps the value that an attacker planted`),
-    )
+    const kept = values.filter(({ value }) => value.includes('planted-by-an-attacker'))
+    const broken = stage.browser()
+    for (const cookie of keys) broken.cookies.put({ ...cookie, value: '%E0%A4%A' })
+    const page = await stage.look(broken)
+    return noneOf([
+      ...kept.map(({ name }) => `${name} keeps the value that an attacker planted`),
+      ...problemsIn([[isServerError(page), `a cookie that cannot be decoded (%E0%A4%A) ends in ${outcomeOf(page)}`]]),
+    ])
   },
 }
 

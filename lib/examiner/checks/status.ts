@@ -86,13 +86,16 @@ const loginElsewhere: Check = {
     const browser = stage.browser()
     await stage.visit(browser)
     await stage.visit(browser, stage.site.loginPage)
-    const { account } = await stage.loginElsewhere(browser)
+    const { account, sid } = await stage.loginElsewhere(browser)
     await stage.grownOld()
+    const since = Date.now()
     await stage.visit(browser)
-    return failedIf(
-      !(await stage.isShown(browser, account)),
-      'a user who logged in on another site is still anonymous here',
-    )
+    const [check] = stage.platform.calls(since, { operation: 'sessionstatus', sid })
+    const lks = check?.call.claims['lks']
+    return failedIfAny([
+      [lks !== undefined && lks !== 'anon', `lks of an anonymous session is ${String(lks)}`],
+      [!(await stage.isShown(browser, account)), 'a user who logged in on another site is still anonymous here'],
+    ])
   },
 }
 
@@ -138,9 +141,13 @@ const logoutWhileReading: Check = {
   name: 'status/logout-while-reading',
   isSlow: true,
   run: async (stage) => {
+    const since = Date.now()
     const { browser, account, sid } = await loggedIn(stage)
     await stage.second.logout(sid)
     await stage.grownOldReading(browser)
+    const oldAt = since + stage.run.settings.recheckSeconds * 1000
+    const early = stage.platform.calls(since, { operation: 'sessionstatus', sid }).filter(({ at }) => at < oldAt)
+    if (early.length > 0) return failed(`a session younger than six minutes is checked ${early.length} times`)
     return loggedOutFinding(
       stage,
       browser,
@@ -188,21 +195,32 @@ const otherAccount: Check = {
   },
 }
 
+/** Age from which a login or a status check does not count as fresh. */
+const MAX_FRESH_MS = 7000
+
 /** Logs the user out on another site. A sensitive page must not rely on an earlier status check. */
 const sensitivePage: Check = {
   name: 'status/sensitive-page',
+  isRough: true,
   run: async (stage) => {
     const { sensitive } = stage.run.settings.pages
     if (sensitive === undefined) return notTold(['pages.sensitive'], 'a page that asks the platform at each request')
     const address = new URL(sensitive, stage.site.url).href
+    const other = await loggedIn(stage)
     const { browser, account, sid } = await loggedIn(stage)
     need(stage.shows(await stage.look(browser, address), account), `${sensitive} does not show its user`)
     await stage.second.logout(sid)
     const page = await stage.look(browser, address)
     if (isServerError(page) && page.status !== 503) return failed(`the page responds ${outcomeOf(page)}`)
+    if (stage.shows(page, account))
+      return failed('a user who has logged out on another site is still served the sensitive page')
+    await stage.run.wait(MAX_FRESH_MS)
+    const end = stage.platform.fault(['sessionstatus'], { kind: 'down' })
+    const unchecked = await stage.look(other.browser, address)
+    end()
     return failedIf(
-      stage.shows(page, account),
-      'a user who has logged out on another site is still served the sensitive page',
+      stage.shows(unchecked, other.account),
+      'while the platform does not respond, the sensitive page is served without a status check',
     )
   },
 }

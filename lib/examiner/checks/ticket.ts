@@ -1,6 +1,6 @@
 /** Group `ticket`: a site exchanges a ticket only once, and a failed exchange must not break the page. */
 import type { Browser, Page } from '../browser'
-import { type Check, failed, need, noneOf, type Problem, passed, problemsIn } from '../check'
+import { type Check, failed, failedIf, need, noneOf, type Problem, passed, problemsIn } from '../check'
 import { isAnyError, outcomeOf } from '../outcome'
 import { pause, type Stage } from '../stage'
 import { arrive } from './landing'
@@ -33,8 +33,10 @@ const once: Check = {
       stage.platform.calls(since, { operation: 'token', sid: String(claims['sid']) }).length > 0,
       'no ticket was exchanged',
     )
-    need(stage.shows(page, account), 'the user was not logged in')
-    return passed()
+    return failedIf(
+      !stage.shows(page, account),
+      'a user whose browser has lost the response of a landing is not logged in by the next landing of the same SSO session',
+    )
   },
 }
 
@@ -48,8 +50,11 @@ const refused: Check = {
     const end = stage.platform.fault(['token'], { kind: 'status', code: 400 })
     const pages = await landAndLook(stage, browser, address)
     const isKnown = await stage.isKnown(browser, account)
+    const redirects = stage.identifies(await stage.visit(browser, stage.site.publicPage))
     end()
     need(stage.platform.calls(since, { operation: 'token' }).length > 0, 'the site did not exchange the ticket')
+    if (redirects > 3)
+      return failed(`the visitor goes through Identify ${redirects} times, because each ticket is refused`)
     return noneOf(anonymousVisitProblems(pages, isKnown))
   },
 }

@@ -133,6 +133,7 @@ const failures: Readonly<Record<string, string>> = {
   huge: 'responds with 20 MB',
   redirect: 'responds with a redirect',
   'wrong-signature': 'signs with another secret',
+  'wrong-session': 'responds about another session',
 }
 
 const page = (does: string): CheckText =>
@@ -247,6 +248,13 @@ export const headerTexts: CheckTexts = {
     'OWASP ASVS 5, 3.4.6',
     "Send Content-Security-Policy: frame-ancestors 'none'.",
     'The built-in page has it. Add it to custom views.',
+  ),
+  'headers/cross-origin': row(
+    'No script of another site can read the pages of a user.',
+    'Any page that the user visits reads the pages of the user on your site.',
+    'Fetch standard, CORS protocol; OWASP ASVS 5, 3.4.2',
+    'Send Access-Control-Allow-Origin only for a list of known origins, never the Origin of the request, and no Access-Control-Allow-Credentials on pages.',
+    SENSIBLE,
   ),
   'headers/referrer-policy': row(
     'The redirect to Identify and the landing page have a strict Referrer-Policy.',

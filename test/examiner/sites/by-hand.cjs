@@ -175,7 +175,7 @@ function createSite(env) {
     const now = Date.now()
     const old = sessionOf(req)
     if (old) sessions.delete(old.id)
-    sessions.set(id, { ...content, id, checkedAt: now, verifiedAt: now })
+    sessions.set(id, { ...content, id, checkedAt: now, verifiedAt: now, renewedAt: old?.renewedAt })
     res.append('Set-Cookie', `session=${id}; ${cookieFlags}`)
   }
 
