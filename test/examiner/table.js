@@ -35,7 +35,7 @@ const naive = {
     ...of('login', 'password-stays-nowhere', 'session-terminated', 'session-not-found'),
     ...of('logout', 'by-post-only', 'foreign-form'),
     ...of('session', 'cookie-flags', 'shared-cache', 'browser-cache', 'escaped-name'),
-    ...cells('login', ...HTTP, 'wrong-signature').filter((name) => name !== 'outage/login-slow'),
+    ...cells('login', ...HTTP, 'wrong-signature', 'wrong-session').filter((name) => name !== 'outage/login-slow'),
     ...cells('logout', ...HTTP, 'wrong-signature'),
     ...cells('ticket', ...HTTP),
     ...cells('user', ...HTTP),

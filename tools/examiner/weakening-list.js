@@ -476,4 +476,100 @@ weakenTo('warning', 'calls/valid-tokens', 'the token of a logout has expired', [
   ),
 ])
 
+/* faults of real developers */
+weaken('landing/anonymous', 'err of a landing token is not looked at', [
+  change(REFUSED_LANDING, 'if (!claims || !isBound)'),
+])
+weaken('landing/other-secret', 'a ticket is exchanged before its token is verified', [
+  before(
+    READ_TOKEN,
+    "const { at } = JSON.parse(Buffer.from(String(tokens[0]).split('.')[1] ?? '', 'base64url').toString() || '{}')\n    const early = at ? await userOf(at) : undefined",
+  ),
+  change(LOAD_USER, 'const user = isWanted ? early : undefined'),
+])
+weaken('ticket/once', 'used landing tokens are noted by their SSO session', [
+  change('usedTokens.has(signature)', 'usedTokens.has(claims.sid)'),
+  change('usedTokens.set(signature,', 'usedTokens.set(claims.sid,'),
+])
+weaken('ticket/refused', 'a login that failed is tried again at once', [
+  change('const RETRY_LOGIN_MS = 2000', 'const RETRY_LOGIN_MS = -1'),
+])
+weaken(['identify/navigations-only', 'landing/prefetch'], 'Sec-Purpose is compared as a whole', [
+  change(
+    "/prefetch|prerender/i.test(req.get('sec-purpose') ?? req.get('purpose') ?? '')",
+    "(req.get('sec-purpose') ?? req.get('purpose')) === 'prefetch'",
+  ),
+])
+weaken('status/login-elsewhere', 'lks is always loggedin', [
+  change("const lks = session.user ? 'loggedin' : 'anon'", "const lks = 'loggedin'"),
+])
+weaken('status/logout-while-reading', 'sessions are checked ten times too often', [
+  change('(env.RECHECK_SECONDS ?? 360) * 1000', '(env.RECHECK_SECONDS ?? 360) * 100'),
+])
+weaken('status/sensitive-page', 'a sensitive page does not look whether its status check worked', [
+  change('const isVerified = Date.now() - session.verifiedAt < 5000', 'const isVerified = true'),
+])
+weaken('login/return-address', 'the return address is lost', [
+  change(LOGGED_IN, LOGGED_IN.replace('303, next', "303, '/'")),
+])
+weaken('login/escaped-input', 'quotes are not escaped', [change(`/[&<>"']/g`, '/[&<>]/g')])
+weaken('login/escaped-input', 'a form without its fields is an error', [
+  change(TYPED, 'const { username, password: pwd } = req.body\n    const usr = username.normalize()'),
+])
+weakenTo('failed: the username', 'login/any-password', 'the username becomes lower case', [
+  change(TYPED, `${TYPED.replace('username: usr', 'username')}\n    const usr = username.toLowerCase()`),
+])
+weakenTo('failed: the name', 'login/any-password', 'responses are read as Latin-1', [
+  change("toString('utf8')", "toString('latin1')"),
+])
+const LOGIN_PAGE = "app.get('/login', (req, res) => {"
+weaken('login/foreign-form', 'a link logs in', [
+  after(LOGIN_PAGE, 'if (req.query.password) return postLogin(Object.assign(req, { body: req.query }), res)'),
+])
+const NO_MORE_PAGES = 'next()\n  }\n\n  /** A form must come'
+weaken('login/two-users', 'the user of a request is a variable of the module', [
+  before(MODULE, 'let current'),
+  change(
+    NO_MORE_PAGES,
+    `current = req.user\n    await new Promise((done) => setTimeout(done, 3))\n    req.user = current\n    ${NO_MORE_PAGES}`,
+  ),
+])
+weakenTo('failed: after a wrong password', 'login/wrong-password', 'the outcome of a login is kept', [
+  change('login(req).finally(() => logins.delete(key))', 'login(req)'),
+])
+weakenTo('failed: after three wrong', 'login/wrong-password', 'a wrong password counts as a failure of the platform', [
+  change('if (answer) {\n      failures = 0', 'if (answer && !answer.err) {\n      failures = 0'),
+])
+const ALL_ROUTE = "app.post('/logout-all', sameOrigin, logoutAll)"
+weaken('logout/foreign-form', 'a form of any origin logs out of all sessions', [
+  change(ALL_ROUTE, "app.post('/logout-all', logoutAll)"),
+])
+weaken('logout/by-post-only', 'a GET request logs out of all sessions', [
+  after(ALL_ROUTE, "app.get('/logout-all', logoutAll)"),
+])
+weaken('logout/all-sessions', 'aid is not the ID of the account', [
+  change(CALL_LOGOUT_ALL, CALL_LOGOUT_ALL.replace('aid: id', 'aid: req.user.name')),
+])
+weaken('session/not-fixed-by-attacker', 'a cookie that cannot be decoded is an error', [
+  change("sessions.get(cookieOf(req, 'session'))", "sessions.get(decodeURIComponent(cookieOf(req, 'session') ?? ''))"),
+])
+weaken('outage/login-wrong-session', 'the session in the response of Authenticate is not compared', [
+  change('if (claims.sid !== sid || claims.sts', 'if (claims.sts'),
+])
+weaken('headers/login-framing', 'every site may frame the pages', [
+  change("frame-ancestors 'none'", 'frame-ancestors *'),
+])
+weaken('headers/cross-origin', 'every origin may read the pages', [
+  before(
+    'app.use(whoIsIt)',
+    "app.use((req, res, next) => {\n      res.set({ 'Access-Control-Allow-Origin': req.get('origin') ?? '*', 'Access-Control-Allow-Credentials': 'true' })\n      next()\n    })",
+  ),
+])
+weaken('rest/administrators', 'each refused access token goes through Identify', [
+  change(' && Date.now() - (session.renewedAt ?? 0) > 60_000'),
+])
+weaken('rest/gift', 'the call has no content type', [
+  change(", 'content-type': 'application/json' },\n      ...(body", ' },\n      ...(body'),
+])
+
 module.exports = { weakenings }

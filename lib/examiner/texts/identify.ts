@@ -30,7 +30,7 @@ export const identifyTexts: CheckTexts = {
     'Only page loads by people go through Identify: no scripts, images, fetch calls, POSTs, HEADs, prefetches and bots.',
     'Scripts and images break, forms lose what was typed, and search engines see redirects instead of pages.',
     `${IDENTIFY}: the site redirects the user's browser`,
-    'Redirect GET requests with Sec-Fetch-Dest: document only. Leave out prefetches (Sec-Purpose) and known bots.',
+    'Redirect GET requests with Sec-Fetch-Dest: document only. Leave out prefetches (Sec-Purpose contains prefetch, such as "prefetch;prerender") and known bots, not only those of one company.',
     'Leave shouldIdentify at its default.',
   ),
   'identify/without-cookies': row(
@@ -146,10 +146,10 @@ export const landingTexts: CheckTexts = {
     'Check iss and aud: they tell the two directions apart. Require sid and sts.',
   ),
   'landing/anonymous': row(
-    'An anonymous visitor lands, and sees the page without a user.',
+    'An anonymous visitor lands, and sees the page without a user. A landing whose token has err begins no session.',
     'Visitors get an error instead of the page.',
     'Interface, "Landing page"',
-    'Store the anonymous session and redirect to r.',
+    'If err is null and sts is anon, store the anonymous session and redirect to r. If there is an err, store nothing.',
     SENSIBLE,
   ),
   'landing/parameters': row(
@@ -191,7 +191,7 @@ export const landingTexts: CheckTexts = {
     'HEAD requests and prefetches of the landing page use nothing up.',
     'Link scanners and preloading browsers use up the login of the user.',
     'Threat model, L12',
-    'Handle GET page loads only at the landing page.',
+    'Handle GET page loads only at the landing page. A Sec-Purpose that contains prefetch is no page load.',
     SENSIBLE,
   ),
   'landing/leaves-nothing': row(

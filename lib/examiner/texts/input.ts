@@ -47,10 +47,10 @@ export const inputTexts: CheckTexts = {
     FORM,
   ),
   'login/escaped-input': row(
-    'What a visitor types or puts into an address never becomes markup of a page.',
+    'What a visitor types or puts into an address never becomes markup of a page, and ends in no server error.',
     "An attacker's link or form runs a script in your page, reads what users type into the login form, and acts as the user.",
     'OWASP ASVS 5, 1.2.1',
-    ESCAPE,
+    `${ESCAPE} Read a missing field, or a list, as an empty text.`,
     FORM,
   ),
   'login/log-injection': row(

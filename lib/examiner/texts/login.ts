@@ -39,17 +39,17 @@ export const loginTexts: CheckTexts = {
     'Use sso.session, or a session whose regenerate() deletes the old record.',
   ),
   'login/return-address': row(
-    'A return address on another site is refused: by the form, by the login page of visitors and users, and by the logout.',
+    'A return address on another site is refused: by the form, by the login page of visitors and users, and by the logout. The login leads to an address of this site.',
     "A link to your login page leads to the attacker's page, which looks like yours.",
     'RFC 9700, 4.11.1; OWASP ASVS 5, 3.7.2',
-    "Parse the address: const url = new URL(next, 'https://your.site'). Go on only if url.origin is the origin of your site. Redirect to url.pathname + url.search. A first character / proves nothing: // and /\\ begin another host. Do not decode the address after the check: %2F%2F becomes //. Use one function for the form, the login page and the logout.",
+    "Parse the address: const url = new URL(next, 'https://your.site'). Go on only if url.origin is the origin of your site and url.pathname does not begin with //, which /.// becomes. Redirect to url.pathname + url.search. A first character / proves nothing: // and /\\ begin another host. Do not decode the address after the check: %2F%2F becomes //. Use one function for the form, the login page and the logout.",
     FORM,
   ),
   'login/foreign-form': row(
     'A form on another site cannot log in.',
     "An attacker logs the user in to the attacker's account.",
     'OWASP ASVS 5, 3.5.1',
-    "If Sec-Fetch-Site is there, accept same-origin only. If it is not, compare Origin as a whole with that of your site: origin === 'https://your.site', not startsWith, endsWith or includes. Or check a CSRF token that is bound to the session.",
+    "If Sec-Fetch-Site is there, accept same-origin only. If it is not, compare Origin as a whole with that of your site: origin === 'https://your.site', not startsWith, endsWith or includes. Or check a CSRF token that is bound to the session. Log in by POST only.",
     FORM,
   ),
   'login/double-submit': row(
@@ -67,7 +67,7 @@ export const loginTexts: CheckTexts = {
     FORM,
   ),
   'login/two-users': row(
-    'Two users who log in at the same moment each see their own account.',
+    'Two users who log in at the same moment, or load pages at the same moment, each see their own account.',
     'A user is logged in as somebody else.',
     'Threat model, L9',
     'Keep ticket, access token and user in local variables of the request. A variable of the module belongs to all requests at once. Keep responses for a user in no cache that is shared by users.',
@@ -88,10 +88,10 @@ export const loginTexts: CheckTexts = {
     FORM,
   ),
   'login/wrong-password': row(
-    'After a wrong password, the form is there with a message, the username and the attempts left, without the password.',
+    'After a wrong password, the form is there with a message, the username and the attempts left, without the password. The right password then works.',
     'The user does not learn that the account will be frozen.',
     `${ERRORS}: raa`,
-    'Show raa, the number of attempts that are left, in the message. Fill the username in again.',
+    'Show raa, the number of attempts that are left, in the message. Fill the username in again. Keep no outcome of a login for the next one, and count no err as a failure of the platform.',
     FORM,
   ),
   'login/frozen-account': row(
@@ -246,7 +246,7 @@ export const headerTexts: CheckTexts = {
     'The login page cannot be framed.',
     'An attacker puts the form into a page of another site and reads what is typed around it.',
     'OWASP ASVS 5, 3.4.6',
-    "Send Content-Security-Policy: frame-ancestors 'none'.",
+    "Send Content-Security-Policy: frame-ancestors 'none', and not *.",
     'The built-in page has it. Add it to custom views.',
   ),
   'headers/cross-origin': row(
@@ -284,7 +284,7 @@ const rest = (name: string): CheckText =>
     `The page with ${name} works, and survives 401, 403, 429 and 500 of the REST API.`,
     'Users see an error page.',
     'Interface, "REST API errors"',
-    'Catch the error, and show a message.',
+    'Send method, headers (authorization: Bearer, content-type) and body as the interface says. Catch the error, and show a message. On 401, go through Identify once, and not again for a minute: keep the time across the new session.',
     'Catch PlatformApiError.',
   )
 
@@ -296,7 +296,7 @@ export const restTexts: CheckTexts = {
     'After two users have logged in at the same moment, the page of each calls the REST API with the access token of its own user.',
     'A user orders, or reads, as somebody else.',
     'Threat model, L9',
-    'Keep the access token in a local variable of the request, and then in the session. A variable of the module belongs to all requests at once.',
+    'Keep the access token in a local variable of the request, and then in the session. A variable of the module belongs to all requests at once. Keep responses for a user in no cache that is shared by users.',
     'Use req.sso2.api, which has the token of the request.',
   ),
   'rest/expired-token': row(

@@ -21,14 +21,14 @@ export const logoutTexts: CheckTexts = {
     FORM,
   ),
   'logout/by-post-only': row(
-    'The logout works by POST only.',
+    'The logout, also that of all sessions, works by POST only.',
     'Any image or link on any page logs the user out.',
     'OWASP ASVS 5, 3.5',
     'Change app.get to app.post for the address that logs out. A GET of it may show a form with a button.',
     FORM,
   ),
   'logout/foreign-form': row(
-    'A form on another site cannot log the user out.',
+    'A form on another site cannot log the user out, nor out of all sessions.',
     'Any page logs the user out.',
     'OWASP ASVS 5, 3.5.1',
     'Check Sec-Fetch-Site or the whole Origin, or a CSRF token, as for the login form.',
@@ -52,7 +52,7 @@ export const logoutTexts: CheckTexts = {
     'A logout of all sessions ends every session of the account here, and informs the platform.',
     'A thief stays logged in after the user has changed the password.',
     'Interface, "POST {sso_url}/logoutall"',
-    'Keep a list of sessions per account, end all of them, and call Logout all.',
+    'Keep a list of sessions per account, end all of them, and call Logout all with the account_id as aid.',
     'Use the logout-all route.',
   ),
 }
@@ -78,7 +78,7 @@ export const sessionTexts: CheckTexts = {
     'A session ID that the browser brings is never taken over by a login.',
     'An attacker plants a cookie, waits for the login, and is the user.',
     'OWASP ASVS 5, 7.2.4',
-    'Make a new session ID at each login. Accept no ID that you did not issue.',
+    'Make a new session ID at each login. Accept no ID that you did not issue. A cookie that cannot be decoded is no cookie.',
     'Use sso.session, or a session that regenerates.',
   ),
   'session/shared-cache': row(

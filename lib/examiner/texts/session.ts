@@ -10,14 +10,14 @@ export const ticketTexts: CheckTexts = {
     'The ticket of a landing is exchanged once.',
     'A second exchange fails, and the user may see an error.',
     TICKET,
-    'Accept each landing token once, across all processes.',
+    'Accept each landing token once, across all processes. Note the token (its signature), not its SSO session: the next landing of the same SSO session is right.',
     SENSIBLE,
   ),
   'ticket/refused': row(
     'A ticket that the platform refuses leaves the visitor anonymous, with the page.',
     'Users see an error page.',
     TICKET,
-    'Treat a refused ticket as an anonymous visit.',
+    'Treat a refused ticket as an anonymous visit, and wait some seconds before the next Identify redirect.',
     OPTION_TOKEN,
   ),
   'ticket/login-afterwards': row(
@@ -79,14 +79,14 @@ export const statusTexts: CheckTexts = {
     'A user who logs out on another site is anonymous here within six minutes.',
     'The next user of a shared computer is shown the account.',
     `${STATUS}: change to terminated`,
-    'Wait for the response of Session Status before you make the page. If sts is terminated, delete the session of your site and redirect to Identify.',
+    'Make one check at a time for each session, not for the whole site. Each page waits for the check of its own session: note the time of the check after its response. If sts is terminated, delete the session of your site and redirect to Identify.',
     FRESH,
   ),
   'status/logout-while-reading': row(
     'A user who logs out on another site is anonymous here within six minutes, also while loading pages.',
     'The next user of a shared computer is shown the account, for as long as pages are loaded.',
     `${STATUS}: change to terminated; "Limits": about every 6 minutes`,
-    'Keep the time of the last verified response of the platform. Only such a response may change the time, never a request of the browser.',
+    'Keep the time of the last verified response of the platform. Only such a response may change the time, never a request of the browser. A check is due after six minutes (360 000 ms), and not sooner.',
     FRESH,
   ),
   'status/session-not-found': row(
