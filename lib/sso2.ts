@@ -23,7 +23,7 @@ import { openStore } from './storage/open-store'
 import { PendingLogouts } from './storage/pending-logouts'
 import { Records } from './storage/records'
 import { defaultLoadUser } from './web/flows/exchange-ticket'
-import { LogoutTimer } from './web/flows/logout-timer'
+import { startLogoutTimer } from './web/flows/logout-timer'
 import { moveLogin } from './web/flows/sign-in'
 import { type Guard, identifyGuard, type RequireLoginOptions, requireLogin } from './web/guards'
 import { type Health, health } from './web/health'
@@ -118,13 +118,13 @@ export function sso2(options: Sso2Options = {}): Sso2 {
   }
   // both parts also accept requests without the properties of Express
   const parts = inOrder as typeof inOrder & Pick<Sso2, 'session' | 'middleware'>
+  const stopLogoutTimer = startLogoutTimer(site)
   let closing: Promise<void> | undefined
   const closed = () => {
-    closing ??= close(site, kv)
+    closing ??= close(site, stopLogoutTimer, kv)
     return closing
   }
-  site.logoutTimer.start()
-  if (config.clientSecrets().length > 1) client.probeInBackground(0) // finds out which secret the SSO system uses, before the first visitor arrives
+  if (config.clientSecrets().length > 1) client.probeInBackground() // finds out which secret the SSO system uses, before the first visitor arrives
   const { exchangeTicket, ticketExchange = {}, loadUser } = options
   const examined = { config, exchangeTicket, ticketExchange, namesUsers: loadUser !== undefined, close: closed }
   return Object.assign(makeDoctorTarget(handler, examined), parts, {
@@ -144,19 +144,16 @@ export function sso2(options: Sso2Options = {}): Sso2 {
 const DRAIN_MS = 10_000
 
 /** Waits for running operations, then closes every connection. Requests that arrive in the meantime are served. */
-async function close(site: OwnSite, kv: Kv): Promise<void> {
+async function close(site: Site, stopLogoutTimer: () => Promise<void>, kv: Kv): Promise<void> {
   await site.runningOperations.idle(DRAIN_MS)
-  await site.logoutTimer.stop() // last, because a running logout may be left for later
+  await stopLogoutTimer() // last, because a running logout may be left for later
   site.identifyHealth.close()
   site.client.close()
   await kv.close()
 }
 
-/** A site, with the parts that only `sso2()` uses. Request handlers do not see them. */
-type OwnSite = Site & {
-  readonly logoutTimer: Pick<LogoutTimer, 'start' | 'stop'>
-  readonly sessions: SiteSessions
-}
+/** A site, with the part that only `sso2()` uses. Request handlers do not see it. */
+type OwnSite = Site & { readonly sessions: SiteSessions }
 
 function makeSite(
   config: Config,
@@ -195,12 +192,10 @@ function makeSite(
     views: options.views ?? {},
     builtIn: builtInPages(config),
     limits: new Limits(config, store.kv.redis, now),
-    logoutTimer: { start: () => timer.start(), stop: () => timer.stop() },
     runningOperations: new RunningOperations(),
     macKeys,
     now,
   }
-  const timer = new LogoutTimer(site)
   return site
 }
 

@@ -22,23 +22,25 @@ export interface LogoutMark {
   /** Hash of the SSO session, '' if it is not known. */
   readonly sidHash: string
   /** Has the SSO system confirmed the logout? A confirmed Logout all is never sent twice. */
-  readonly isTold: boolean
+  readonly isConfirmed: boolean
 }
 
 /** Returns the mark of a logout whose SSO session is not known yet. An earlier logout of all that is not confirmed stays one of all. */
 export function newMark(at: EpochMs, scope: LogoutScope, earlier: LogoutMark | undefined): LogoutMark {
-  const isAll = scope === 'account' || (earlier?.isTold === false && earlier.scope === 'account')
-  return { at, scope: isAll ? 'account' : 'session', sidHash: '', isTold: false }
+  const isAll = scope === 'account' || (earlier?.isConfirmed === false && earlier.scope === 'account')
+  return { at, scope: isAll ? 'account' : 'session', sidHash: '', isConfirmed: false }
 }
 
 /** Lifetime of the cookie after a confirmed logout, in seconds. It outlives the redirects that were in progress. */
-export const TOLD_SECONDS = 60
+export const CONFIRMED_SECONDS = 60
 
 /** Reads the JSON of the cookie. @returns `undefined` for anything else */
 export function readLogoutMark(value: Readonly<Record<string, unknown>>): LogoutMark | undefined {
-  const { at, scope, sidHash, isTold } = value
+  const { at, scope, sidHash, isConfirmed } = value
   if (typeof at !== 'number' || (scope !== 'session' && scope !== 'account')) return undefined
-  return typeof sidHash === 'string' && typeof isTold === 'boolean' ? { at, scope, sidHash, isTold } : undefined
+  return typeof sidHash === 'string' && typeof isConfirmed === 'boolean'
+    ? { at, scope, sidHash, isConfirmed }
+    : undefined
 }
 
 /**
@@ -48,22 +50,19 @@ export function readLogoutMark(value: Readonly<Record<string, unknown>>): Logout
 export function isVoidedBy(mark: LogoutMark, record: SsoRecord): boolean {
   const isNamed = record.sidHash === mark.sidHash
   if (isLoggedIn(record)) return isNamed || record.startedAt <= mark.at
-  return !mark.isTold && (isNamed || record.startedAt <= mark.at)
-}
-
-/** What a landing token says. */
-interface LandingFacts {
-  readonly status: 'anon' | 'loggedin'
-  readonly sidHash: string
-  /** When the Identify redirect began. */
-  readonly startedAt: EpochMs
+  return !mark.isConfirmed && (isNamed || record.startedAt <= mark.at)
 }
 
 /**
  * Must the SSO session of a landing token end? The landing has the last word: a mark without an SSO session stands for any login, and so does
  * a mark that is newer than the redirect.
+ * @param token `startedAt`: when the Identify redirect began
  */
-export function isTokenVoidedBy(mark: LogoutMark, { status, sidHash, startedAt }: LandingFacts): boolean {
+export function isTokenVoidedBy(
+  mark: LogoutMark,
+  token: { readonly status: 'anon' | 'loggedin'; readonly sidHash: string; readonly startedAt: EpochMs },
+): boolean {
+  const { status, sidHash, startedAt } = token
   if (mark.sidHash === sidHash) return true
   return status === 'loggedin' && (mark.sidHash === '' || startedAt <= mark.at)
 }

@@ -9,7 +9,7 @@ export const RETRIED_SECONDS = 86_400
 const FIRST_PAUSE_SECONDS = 8
 /** Longest pause between two tries, in seconds. */
 const MAX_PAUSE_SECONDS = 120
-/** A process has so long for its round. A process that dies loses only its lock. */
+/** A process has so long for its round. */
 const ROUND_MS = 30_000
 
 /** A logout to be sent to the SSO system. */
@@ -24,6 +24,8 @@ export interface PendingLogout extends Device {
 
 /** The pending logouts of a site. Every method may throw `Sso2UnavailableError`. */
 export class PendingLogouts extends SiteStore {
+  readonly #queueKey = `${this.prefix}logouts`
+
   /** Adds a logout, or replaces that of the same SSO session. A logout of all sessions stays one. @returns the logout to be sent */
   async add(logout: PendingLogout): Promise<PendingLogout> {
     const id = shortHash(logout.sid)
@@ -54,12 +56,11 @@ export class PendingLogouts extends SiteStore {
     this.kv.removeMembers(this.#queueKey, [id]).catch(() => {})
   }
 
-  /** Is it this process's turn to retry? True for one process a round. */
-  takeRound(): Promise<boolean> {
-    return this.kv.add(this.#roundKey, '1', ROUND_MS)
-  }
-  endRound(): Promise<void> {
-    return this.kv.del(this.#roundKey)
+  /** Runs a round of retries, unless another process runs one. A process that dies loses only its lock. */
+  async inRound(run: () => Promise<unknown>): Promise<void> {
+    const round = `${this.prefix}logouts:round`
+    if (!(await this.kv.add(round, '1', ROUND_MS))) return
+    await run().finally(() => this.kv.del(round))
   }
 
   /** Returns hashes of the SSO sessions whose logouts are due. @param most at most so many */
@@ -73,12 +74,6 @@ export class PendingLogouts extends SiteStore {
     await this.kv.addMember(this.#queueKey, id, now + pause, RETRIED_SECONDS)
   }
 
-  get #queueKey(): string {
-    return `${this.prefix}logouts`
-  }
-  get #roundKey(): string {
-    return `${this.prefix}logouts:round`
-  }
   #valueKey(id: string): string {
     return `${this.prefix}logout:{${id}}`
   }

@@ -1,4 +1,4 @@
-import { TOLD_SECONDS } from '../../lib/decide/logout-mark'
+import { CONFIRMED_SECONDS } from '../../lib/decide/logout-mark'
 import type { Browser } from '../support/agent'
 import { document, hop, type Keeping, type PausableSetup, startPausableSetup } from '../support/pausable-setup'
 import { useRedis } from '../support/redis'
@@ -21,7 +21,7 @@ const post = (browser: Browser) => browser.fetchJson(setup.at('/logout'), { json
 const submit = (browser: Browser) => browser.submit(setup.at('/logout'), { return_to: '/news' })
 const logoutCookie = (browser: Browser) => browser.cookie('sso2.o')
 /** So long a login that a landing finds is taken for an older one. */
-const RECENT_SECONDS = TOLD_SECONDS
+const RECENT_SECONDS = CONFIRMED_SECONDS
 const newestLogin = () => present(loginsAtSso(setup).at(-1)).sid
 const logoutsOf = (sid: string) => setup.emulator.calls({ operation: 'logout', sid }).length
 const notLoggedIn = /^(none|anon)$/

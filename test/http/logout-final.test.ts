@@ -1,4 +1,4 @@
-import { TOLD_SECONDS } from '../../lib/decide/logout-mark'
+import { CONFIRMED_SECONDS } from '../../lib/decide/logout-mark'
 import type { Browser, ScriptAnswer } from '../support/agent'
 import {
   basket,
@@ -55,7 +55,7 @@ describe.each(keepings)('with %s, two tabs that land while the SSO session is lo
     held.open()
     await landing
     await expectNoUser(setup, browser)
-    setup.emulator.clock.advance(TOLD_SECONDS + 1)
+    setup.emulator.clock.advance(CONFIRMED_SECONDS + 1)
     expect(browser.cookie('sso2.o') === undefined).toBe(result === 'confirmed')
     if (result === 'pending') return
     expect(loginsAtSso(setup)).toEqual([])

@@ -165,10 +165,15 @@ describe.each(stores)('in %s', (_name, open) => {
 
   test('one process takes a round, and another one the next', async () => {
     const processes = await atOnce(5, async () => other())
-    const taken = await Promise.all(processes.map(({ pendingLogouts }) => pendingLogouts.takeRound()))
-    expect(taken.filter(Boolean)).toHaveLength(1)
-    await processes[0]?.pendingLogouts.endRound()
-    expect(await processes[1]?.pendingLogouts.takeRound()).toBe(true)
+    const rounds: number[] = []
+    const run = (index: number) => async () => {
+      rounds.push(index)
+      await sleep(100)
+    }
+    await Promise.all(processes.map(({ pendingLogouts }, index) => pendingLogouts.inRound(run(index))))
+    expect(rounds).toHaveLength(1)
+    await processes[1]?.pendingLogouts.inRound(run(1))
+    expect(rounds).toHaveLength(2)
   })
 
   test('nothing is readable in the store, nor with another secret', async () => {

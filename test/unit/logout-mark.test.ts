@@ -16,11 +16,11 @@ const mark = (changes: Partial<LogoutMark> = {}): LogoutMark => ({
   at: AT,
   scope: 'session',
   sidHash: 'out',
-  isTold: false,
+  isConfirmed: false,
   ...changes,
 })
 const nameless = mark({ sidHash: '' })
-const told = mark({ isTold: true })
+const told = mark({ isConfirmed: true })
 const login = (startedAt: number, sidHash = 'other') => loginRecord({ startedAt, sidHash })
 const anon = (startedAt: number, sidHash = 'other') => anonRecord({ startedAt, sidHash })
 
@@ -56,9 +56,9 @@ test.each<[earlier: LogoutMark | undefined, scope: LogoutMark['scope'], expected
   [undefined, 'session', 'session'],
   [undefined, 'account', 'account'],
   [mark({ scope: 'account' }), 'session', 'account'],
-  [mark({ scope: 'account', isTold: true }), 'session', 'session'],
+  [mark({ scope: 'account', isConfirmed: true }), 'session', 'session'],
 ])('a logout has its own time, and one of all that is not confirmed stays one: %#', (earlier, scope, expected) => {
-  expect(newMark(AT + 1, scope, earlier)).toEqual({ at: AT + 1, scope: expected, sidHash: '', isTold: false })
+  expect(newMark(AT + 1, scope, earlier)).toEqual({ at: AT + 1, scope: expected, sidHash: '', isConfirmed: false })
 })
 
 test('a login drops a mark that names no SSO session, and no other', () => {
@@ -78,9 +78,9 @@ test.each<[what: string, all: LogoutOfAll | undefined, startedAt: number, isVoid
 })
 
 test('a mark is read as it was written, and nothing else is a mark', () => {
-  for (const one of [mark(), nameless, mark({ scope: 'account', isTold: true })])
+  for (const one of [mark(), nameless, mark({ scope: 'account', isConfirmed: true })])
     expect(readLogoutMark({ ...one })).toEqual(one)
-  const broken = [{ at: '1' }, { scope: 'all' }, { sidHash: null }, { isTold: 1 }]
+  const broken = [{ at: '1' }, { scope: 'all' }, { sidHash: null }, { isConfirmed: 1 }]
   for (const change of broken) expect(readLogoutMark({ ...mark(), ...change })).toBeUndefined()
   expect(readLogoutMark({})).toBeUndefined()
 })

@@ -1,55 +1,36 @@
 /** Retries pending logouts in the background, also those of other processes. One timer for each process, one process a round. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { accountName } from '../../storage/account-index'
 import { publish } from '../hooks'
 import type { Site } from '../site'
 import { endIndexed, sendLogout } from './log-out'
 
-const IDLE_MS = 2000
-const BUSY_MS = 1000
+const PAUSE_MS = 1500
 /** Logouts in a round. */
 const AT_ONCE = 20
 
-/** The timer of one site. */
-export class LogoutTimer {
-  readonly #site: Site
-  #timer: NodeJS.Timeout | undefined
-  #round: Promise<void> | undefined
-  #isStopped = false
-
-  constructor(site: Site) {
-    this.#site = site
-  }
-
-  start(ms = IDLE_MS): void {
-    if (this.#isStopped) return
-    this.#timer = setTimeout(() => this.#begin(), ms * (0.75 + Math.random() / 2)).unref()
-  }
-
-  /** Stops permanently, after the current round. */
-  async stop(): Promise<void> {
-    this.#isStopped = true
-    clearTimeout(this.#timer)
-    await this.#round
-  }
-
-  #begin(): void {
-    this.#round = retryDue(this.#site)
-      .catch(() => false) // Redis does not answer
-      .then((isBusy) => this.start(isBusy ? BUSY_MS : IDLE_MS))
+/** Starts the timer of a site. @returns stops it permanently, after the current round */
+export function startLogoutTimer(site: Site): () => Promise<void> {
+  const stopped = new AbortController()
+  const rounds = runRounds(site, stopped.signal)
+  return () => {
+    stopped.abort()
+    return rounds
   }
 }
 
-/** Retries the logouts that are due. @returns whether there were any */
-async function retryDue(site: Site): Promise<boolean> {
+async function runRounds(site: Site, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(PAUSE_MS * (0.75 + Math.random() / 2), undefined, { ref: false, signal }).catch(() => {})
+    if (!signal.aborted) await retryDue(site).catch(() => {}) // Redis does not answer
+  }
+}
+
+/** Retries the logouts that are due. */
+async function retryDue(site: Site): Promise<void> {
   const { client, pendingLogouts, now } = site
   const ids = client.isAvailable ? await pendingLogouts.due(now(), AT_ONCE) : []
-  if (ids.length === 0 || !(await pendingLogouts.takeRound())) return ids.length > 0
-  try {
-    await Promise.all(ids.map((id) => retry(site, id)))
-  } finally {
-    await pendingLogouts.endRound()
-  }
-  return true
+  if (ids.length > 0) await pendingLogouts.inRound(() => Promise.all(ids.map((id) => retry(site, id))))
 }
 
 /** Ends the sessions of a logout again, because a process may have died in between, and calls Logout. */
@@ -62,8 +43,8 @@ async function retry(site: Site, id: string): Promise<void> {
   const account = logout.accountId === undefined ? '' : accountName(logout.accountId)
   const isAll = logout.scope === 'account'
   await endIndexed(site, account, ({ sidHash }) => isAll || sidHash === id)
-  const isTold = await sendLogout(site, logout)
-  const outcome = isTold ? 'confirmed' : 'pending'
+  const isConfirmed = await sendLogout(site, logout)
+  const outcome = isConfirmed ? 'confirmed' : 'pending'
   publish('logout', { operation: 'retry', outcome, durationMs: performance.now() - began, sidHash: id })
-  if (!isTold) await pendingLogouts.postpone(id, logout, now())
+  if (!isConfirmed) await pendingLogouts.postpone(id, logout, now())
 }

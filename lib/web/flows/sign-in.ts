@@ -30,26 +30,17 @@ export type SignInOutcome = 'done' | 'renewed' | 'lost' | 'voided' | 'too_late'
 
 /** Logs a user in. Landing, login form and status check all use this function. @param startedAt when the attempt began */
 export async function signIn(ctx: Context, loaded: LoadedUser, startedAt: EpochMs): Promise<SignInOutcome> {
-  const { site, record } = ctx
+  const { site, record: before } = ctx
   const { user, secrets, accessUntil } = loaded
-  const sidHash = shortHash(secrets.sid)
-  const sealed = site.records.seal(secrets)
-  const renewal = { user, sealed, accessUntil, checkedAt: site.now() }
-  if (isSameLogin(record, sidHash, user.accountId)) return (await ctx.update(renewal)) ? 'renewed' : 'lost'
-  const isOther = isLoggedIn(record) && record.user.accountId !== user.accountId
-  const access = accessUntil === undefined ? {} : { accessUntil }
-  const since = isOther ? site.now() : (record?.since ?? site.now())
-  const outcome = await moveTo(ctx, {
-    v: RECORD_VERSION,
-    status: 'loggedin',
-    since,
-    checkedAt: site.now(),
-    startedAt,
-    sidHash,
-    sealed,
-    user,
-    ...access,
-  })
+  const [sidHash, checkedAt] = [shortHash(secrets.sid), site.now()]
+  const known = { user, sealed: site.records.seal(secrets), checkedAt }
+  if (isSameLogin(before, sidHash, user.accountId)) {
+    return (await ctx.update({ ...known, accessUntil })) ? 'renewed' : 'lost'
+  }
+  const isOther = isLoggedIn(before) && before.user.accountId !== user.accountId
+  const since = isOther ? checkedAt : (before?.since ?? checkedAt)
+  const record: SsoRecord = { v: RECORD_VERSION, status: 'loggedin', since, startedAt, sidHash, ...known }
+  const outcome = await moveTo(ctx, accessUntil === undefined ? record : { ...record, accessUntil })
   if (outcome === 'voided') await logOutVoided(ctx, secrets.sid, user.accountId)
   return outcome
 }

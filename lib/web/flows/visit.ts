@@ -1,7 +1,7 @@
 /** Finds out who visits a page: the record, a status check, or a redirect to Identify. Every page goes this way. */
 
 import { type Identity, show } from '../../decide/identity'
-import { isVoidedBy, type LogoutMark, TOLD_SECONDS } from '../../decide/logout-mark'
+import { CONFIRMED_SECONDS, isVoidedBy, type LogoutMark } from '../../decide/logout-mark'
 import { isForPage, isPrefetch } from '../../decide/navigation'
 import { isLoggedIn, isOver, isStale } from '../../decide/record'
 import { LOG_LINES } from '../../log/log-lines'
@@ -63,9 +63,9 @@ async function findIdentity(ctx: Context, options: VisitOptions): Promise<Identi
 async function settleLogout(ctx: Context, mark: LogoutMark): Promise<boolean> {
   const { record, site } = ctx
   if (record && isVoidedBy(mark, record)) return (await logOut(ctx, mark.scope, mark)) === 'confirmed'
-  if (isLoggedIn(record) || mark.isTold || mark.sidHash === '') return true
+  if (isLoggedIn(record) || mark.isConfirmed || mark.sidHash === '') return true
   if (await site.pendingLogouts.has(mark.sidHash)) return false
-  ctx.setMark({ ...mark, isTold: true }, TOLD_SECONDS)
+  ctx.setMark({ ...mark, isConfirmed: true }, CONFIRMED_SECONDS)
   return true
 }
 

@@ -125,8 +125,8 @@ async function landBound(
   const sidHash = shortHash(token.sid)
   const status = token.sts === 'loggedin' ? 'loggedin' : 'anon'
   if (mark && isTokenVoidedBy(mark, { status, sidHash, startedAt })) {
-    const isTold = await logOutLanding(ctx, mark, token.sid, sidHash)
-    return { outcome: 'log_out', reason: 'signed_out', cause: isTold ? '' : 'logout_pending' }
+    const isConfirmed = await logOutLanding(ctx, mark, token.sid, sidHash)
+    return { outcome: 'log_out', reason: 'signed_out', cause: isConfirmed ? '' : 'logout_pending' }
   }
   if (!session.isAvailable) throw storeUnavailable()
   if (!(await site.locks.useToken(tokenSignature(t)))) return unchanged('replayed')
