@@ -5,7 +5,7 @@
 import { IncomingMessage, type ServerResponse } from 'node:http'
 import type { RequestHandler } from 'express'
 import { type Config, makeConfig } from './config'
-import type { LoginError, LoginNumbers } from './decide/login'
+import { type LoginError, type LoginNumbers, neutralised } from './decide/login'
 import { readLogoutMark } from './decide/logout-mark'
 import { readReturnCount } from './decide/loop-guard'
 import { isForPageOfPerson } from './decide/navigation'
@@ -32,7 +32,7 @@ import { returnToOf } from './web/http/request-facts'
 import { Limits } from './web/limits'
 import { builtInPages } from './web/pages/views'
 import { middleware, router } from './web/router'
-import { loginText, neutralised } from './web/routes/login'
+import { loginText } from './web/routes/login'
 import { SiteSessions } from './web/session/site-sessions'
 import { RunningOperations, type Site } from './web/site'
 import type { Sso2Options } from './web/sso2-options'
@@ -132,7 +132,7 @@ export function sso2(options: Sso2Options = {}): Sso2 {
     identify: () => identifyGuard(),
     returnTo: (value: unknown) => returnToOf(config, value),
     text: (error: LoginError, numbers: LoginNumbers = {}) =>
-      loginText(config, neutralised(config, { ok: false, ...numbers, error })),
+      loginText(config, neutralised(config.loginMessages, { ok: false, ...numbers, error })),
     client,
     api,
     health: () => health(site),

@@ -1,4 +1,4 @@
-/** Decisions of a login, its errors, and the text of each error. Pure. Table of texts: docs/login-pages.md. Interface: "POST {sso_url}/authenticate" and "SSO2 errors". */
+/** What the answer to Authenticate means, the errors of a login, and their texts. Pure. Table of texts: docs/login-pages.md. Interface: "POST {sso_url}/authenticate" and "SSO2 errors". */
 import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
 import type { SessionToken } from '../protocol/session-token'
 import type { User } from './record'
@@ -27,12 +27,6 @@ export type LoginError =
   | 'invalid_request'
   | 'busy'
 
-/** Errors of a login that the platform did not judge. */
-const UNJUDGED = ['session_ended', 'too_many_attempts', 'unavailable', 'invalid_request', 'busy'] as const
-
-/** Errors of the SSO system that the form shows to the user. */
-type ShownLoginError = Exclude<LoginError, 'login_failed' | (typeof UNJUDGED)[number]>
-
 /** Numbers of a failed login. */
 export interface LoginNumbers {
   /**
@@ -59,6 +53,9 @@ export type LoginResult =
       readonly error: LoginError
     })
 
+/** A login that failed. */
+export type FailedLogin = Extract<LoginResult, { ok: false }>
+
 /**
  * How the platform judged an attempt. `refused`: for another reason than the password. `wrong_password`: the platform refused the password,
  * or may have. `left` is the number that the platform reported.
@@ -74,82 +71,87 @@ export interface AttemptsLeft {
   readonly seconds: number
 }
 
-/** Decision after Authenticate. */
-export type LoginDecision =
-  | { readonly action: 'sign_in'; readonly token: SessionToken }
-  | {
-      readonly action: 'show_error'
-      readonly error: ShownLoginError
-      readonly remainingAttempts?: number
-      readonly frozenForSeconds?: number
-    }
-  | { readonly action: 'identify' }
-  | { readonly action: 'unavailable' }
+/** HTTP status of the errors that say nothing about username and password. Any other error: 401. */
+const NOT_JUDGED: Readonly<Partial<Record<LoginError, number>>> = {
+  session_ended: 401,
+  too_many_attempts: 429,
+  unavailable: 503,
+  invalid_request: 400,
+  busy: 409,
+}
 
-/** Decides a login. Table: docs/internals/decision-tables.md, "Login". */
-export function decideLogin(answer: SessionToken): LoginDecision {
-  switch (answer.err) {
+/** Returns the HTTP status of a failed login. */
+export const loginErrorStatus = (error: LoginError): number => NOT_JUDGED[error] ?? 401
+
+/** Does the result answer every submit of the same form? */
+export const isJudged = (result: LoginResult): boolean => result.ok || NOT_JUDGED[result.error] === undefined
+
+/** Errors that tell an attacker which accounts exist. */
+const TELLING: ReadonlySet<LoginError> = new Set([
+  'invalid_credentials',
+  'invalid_otp',
+  'account_frozen',
+  'account_not_active',
+])
+
+/** Replaces the error if `loginMessages` is `'neutral'`. Threat F7. */
+export const neutralised = (loginMessages: 'detailed' | 'neutral', failure: FailedLogin): FailedLogin =>
+  loginMessages === 'neutral' && TELLING.has(failure.error) ? loginFailed('login_failed') : failure
+
+/** Returns a failure without numbers. */
+export const loginFailed = (error: LoginError): FailedLogin => ({ ok: false, error })
+
+/** What an answer of the SSO system means: a token with a ticket, or a failure. */
+export interface LoginOutcome {
+  readonly result: { readonly ok: true; readonly token: SessionToken } | FailedLogin
+  readonly attempt: AttemptResult
+}
+
+/** Errors of a wrong password or one-time password. */
+const WRONG: ReadonlySet<LoginError> = new Set(['invalid_credentials', 'invalid_otp'])
+
+/** Decides a login by the answer to Authenticate. Table: docs/internals/decision-tables.md, "Login". */
+export function decideLogin(answer: SessionToken): LoginOutcome {
+  const { err, raa, frf } = answer
+  switch (err) {
     case undefined:
-      return { action: 'sign_in', token: answer }
+      return { result: { ok: true, token: answer }, attempt: { outcome: 'success' } }
     case 'session_terminated':
     case 'session_not_found':
-      return { action: 'identify' }
+      return { result: loginFailed('session_ended'), attempt: { outcome: 'not_judged' } }
     case 'invalid_token':
-    case 'unknown_error':
-      return { action: 'unavailable' }
+      return { result: loginFailed('unavailable'), attempt: { outcome: 'not_judged' } }
+    case 'unknown_error': // may mean a wrong password
+      return { result: loginFailed('unavailable'), attempt: { outcome: 'wrong_password', left: raa } }
     default:
       return {
-        action: 'show_error',
-        error: answer.err,
-        ...(answer.raa === undefined ? {} : { remainingAttempts: answer.raa }),
-        ...(answer.frf === undefined ? {} : { frozenForSeconds: answer.frf }),
+        result: { ok: false, error: err, remainingAttempts: raa, frozenForSeconds: frf },
+        attempt: WRONG.has(err) ? { outcome: 'wrong_password', left: raa } : { outcome: 'refused' },
       }
   }
 }
 
-/** Decides a login whose response was lost, from Session Status. @param answer `undefined` without a response */
-export function decideLostLogin(answer: SessionToken | undefined): LoginDecision {
-  if (answer?.err === 'session_not_found') return { action: 'identify' }
-  const isIn = answer !== undefined && answer.err === undefined && answer.sts === 'loggedin' && answer.at !== undefined
-  return isIn ? { action: 'sign_in', token: answer } : { action: 'unavailable' }
-}
-
-/** Errors of a wrong password or one-time password. */
-const WRONG: ReadonlySet<string> = new Set(['invalid_credentials', 'invalid_otp'])
-/** Errors with which the platform has judged no password. */
-const NOT_JUDGED: ReadonlySet<string> = new Set(['session_terminated', 'session_not_found', 'invalid_token'])
-
-/** Returns the result of an attempt from the Authenticate response. An unknown error may mean a wrong password. */
-export function attemptResultOf({ err, raa }: Pick<SessionToken, 'err' | 'raa'>): AttemptResult {
-  if (err === undefined) return { outcome: 'success' }
-  if (NOT_JUDGED.has(err)) return { outcome: 'not_judged' }
-  return WRONG.has(err) || err === 'unknown_error' ? { outcome: 'wrong_password', left: raa } : { outcome: 'refused' }
+/**
+ * Decides a login without an answer. The platform may have judged the attempt, unless it was not sent or the status is 503 or 429.
+ * @param error of the Authenticate call
+ */
+export function decideSilentLogin(error: unknown): LoginOutcome {
+  const wasSent = !(error instanceof Sso2UnavailableError && error.retryable)
+  const isTurnedAway = error instanceof Sso2ResponseError && (error.httpStatus === 503 || error.httpStatus === 429)
+  const attempt: AttemptResult =
+    wasSent && !isTurnedAway ? { outcome: 'wrong_password', left: undefined } : { outcome: 'not_judged' }
+  return { result: loginFailed('unavailable'), attempt }
 }
 
 /**
- * Returns the result of an attempt without a response.
- * The platform may have judged the attempt, unless the attempt was not sent or the status is 503 or 429.
+ * Decides a login whose answer was lost. Session Status tells that a user is logged in, perhaps by another site: it has judged no password.
+ * @param silent the outcome so far @param found the answer to Session Status
  */
-export function lostAttemptResult(error: unknown): AttemptResult {
-  const wasSent = !(error instanceof Sso2UnavailableError && error.retryable)
-  const isTurnedAway = error instanceof Sso2ResponseError && (error.httpStatus === 503 || error.httpStatus === 429)
-  return wasSent && !isTurnedAway ? { outcome: 'wrong_password', left: undefined } : { outcome: 'not_judged' }
+export function decideLostLogin(silent: LoginOutcome, found: SessionToken): LoginOutcome {
+  if (found.err === 'session_not_found') return { ...silent, result: loginFailed('session_ended') }
+  const isIn = found.err === undefined && found.sts === 'loggedin' && found.at !== undefined
+  return isIn ? { result: { ok: true, token: found }, attempt: { outcome: 'not_judged' } } : silent
 }
-
-/** A text by its code, with the values to fill in. */
-export interface Message<Code extends string = string> {
-  readonly code: Code
-  readonly values: Readonly<Record<string, number>>
-}
-
-/** A login that failed. */
-export type FailedLogin = Extract<LoginResult, { ok: false }>
-
-/** A longer time in seconds is shown in hours. */
-const HOURS_FROM = 90 * 60
-const MINUTES_FROM = 90
-
-const messageOf = <Code extends string>(code: Code, values: Message['values'] = {}): Message<Code> => ({ code, values })
 
 /** Returns the failure with the attempts that the site will let pass, if they are fewer than those of the platform. */
 export function withinLimits(failure: FailedLogin, left: AttemptsLeft | undefined): FailedLogin {
@@ -160,43 +162,38 @@ export function withinLimits(failure: FailedLogin, left: AttemptsLeft | undefine
   return { ...failure, ...attempts, ...(left.attempts === 0 ? { retryAfterSeconds: left.seconds } : {}) }
 }
 
-/** Returns the texts of a failed login: the text of its error or a more precise one, and after the last attempt how long to wait. */
-export function failureMessages(failure: FailedLogin) {
-  const { error, retryAfterSeconds = 0 } = failure
-  if (error === 'too_many_attempts') return [waitFor(retryAfterSeconds)]
-  return retryAfterSeconds > 0 ? [messageOf(error), waitFor(retryAfterSeconds)] : [failureMessage(failure)]
-}
-
-function failureMessage({ error, remainingAttempts, frozenForSeconds }: FailedLogin) {
-  switch (error) {
-    case 'invalid_credentials':
-      return remainingAttempts === undefined ? messageOf(error) : attemptsLeft(remainingAttempts)
-    case 'account_frozen':
-      return frozenForSeconds === undefined ? messageOf(error) : frozenFor(frozenForSeconds)
-    case 'unavailable':
-      return messageOf('unavailable_form')
-    default:
-      return messageOf(error)
-  }
-}
+/** A longer time in seconds is shown in minutes. */
+const MINUTES_FROM = 90
+/** A longer time in seconds is shown in hours. */
+const HOURS_FROM = 90 * 60
 
 const inMinutes = (seconds: number) => ({ minutes: Math.ceil(seconds / 60) })
 const inHours = (seconds: number) => ({ hours: Math.ceil(seconds / 3600) })
 
-/** Returns the text for the remaining attempts. If zero attempts are left, the platform has frozen the account with the same response. */
+/** A text by its code, with the values to fill in. */
+const text = <Code extends string>(code: Code, values: Readonly<Record<string, number>> = {}) => ({ code, values })
+
+/** Returns the texts of a failed login: the text of its error or a more precise one, and after the last attempt how long to wait. */
+export function failureTexts({ error, remainingAttempts, frozenForSeconds, retryAfterSeconds = 0 }: FailedLogin) {
+  if (error === 'too_many_attempts') return [waitFor(retryAfterSeconds)]
+  if (retryAfterSeconds > 0) return [text(error), waitFor(retryAfterSeconds)]
+  if (error === 'invalid_credentials' && remainingAttempts !== undefined) return [attemptsLeft(remainingAttempts)]
+  if (error === 'account_frozen' && frozenForSeconds !== undefined) return [frozenFor(frozenForSeconds)]
+  return [text(error === 'unavailable' ? 'unavailable_form' : error)]
+}
+
+/** If zero attempts are left, the platform has frozen the account with the same response. */
 function attemptsLeft(attempts: number) {
-  if (attempts > 1) return messageOf('invalid_credentials_attempts', { attempts })
-  return messageOf(attempts === 1 ? 'invalid_credentials_last' : 'account_frozen')
+  if (attempts > 1) return text('invalid_credentials_attempts', { attempts })
+  return text(attempts === 1 ? 'invalid_credentials_last' : 'account_frozen')
 }
 
 function frozenFor(seconds: number) {
-  if (seconds > HOURS_FROM) return messageOf('account_frozen_hours', inHours(seconds))
-  return seconds > 60 ? messageOf('account_frozen_minutes', inMinutes(seconds)) : messageOf('account_frozen_minute')
+  if (seconds > HOURS_FROM) return text('account_frozen_hours', inHours(seconds))
+  return seconds > 60 ? text('account_frozen_minutes', inMinutes(seconds)) : text('account_frozen_minute')
 }
 
 function waitFor(seconds: number) {
-  if (seconds <= MINUTES_FROM) return messageOf('too_many_attempts')
-  return seconds > HOURS_FROM
-    ? messageOf('too_many_attempts_hours', inHours(seconds))
-    : messageOf('too_many_attempts_minutes', inMinutes(seconds))
+  if (seconds > HOURS_FROM) return text('too_many_attempts_hours', inHours(seconds))
+  return seconds > MINUTES_FROM ? text('too_many_attempts_minutes', inMinutes(seconds)) : text('too_many_attempts')
 }

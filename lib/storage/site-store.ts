@@ -71,10 +71,10 @@ export abstract class SiteStore {
 }
 
 /** Encrypts a value as JSON. @param keys the first key encrypts */
-export const sealJson = (value: object, keys: readonly Buffer[]): string => seal(JSON.stringify(value), keys)
+const sealJson = (value: object, keys: readonly Buffer[]): string => seal(JSON.stringify(value), keys)
 
 /** Decrypts a value with any of the keys. Only this package can have written it. @returns `undefined` if no key fits */
-export function unsealJson<T>(sealed: string, keys: readonly Buffer[]): T | undefined {
+function unsealJson<T>(sealed: string, keys: readonly Buffer[]): T | undefined {
   const text = unseal(sealed, keys)
   return text === undefined ? undefined : JSON.parse(text)
 }

@@ -8,10 +8,12 @@ import { BlockList, isIPv6 } from 'node:net'
 import type { Request, Response } from 'express'
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible'
 import type { Config } from '../config'
-import { DEVICE_SECONDS, isRecognised, networkOf, normalisedUsername, withDevice } from '../decide/device'
+import { issuedAtOf, isYoung, makeStamp } from '../decide/binding'
 import type { AttemptResult, AttemptsLeft } from '../decide/login'
+import type { MacKeys } from '../decide/signed-cookie'
+import type { EpochSeconds } from '../protocol/claims'
 import type { GuardedRedis } from '../storage/kv'
-import { type Unavailable, unlessUnavailable } from '../storage/site-store'
+import { unlessUnavailable } from '../storage/site-store'
 import { deviceOf, readCookie } from './http/request-facts'
 import { setCookie } from './http/response-headers'
 
@@ -30,8 +32,6 @@ export interface Admission {
   settle(result: AttemptResult): Promise<AttemptsLeft | undefined>
 }
 
-const UNLIMITED: Admission = { settle: async () => undefined }
-
 interface Rate {
   readonly points: number
   /** Seconds. */
@@ -45,6 +45,10 @@ const LANDINGS: Rate = { points: 600, duration: 60 }
 /** Attempts at a username. The fourth is for browsers that have logged in under the username before. */
 const GUARD: Rate = { points: 4, duration: 900 }
 const FOR_UNRECOGNISED = 3
+/** Platforms freeze an account at the fifth wrong password or later. */
+const FREEZES_AT = 5
+/** A point is not given back at the end of its window, because the next window may have begun in Redis. */
+const LATE_MS = 1000
 
 /** A limiter, one of its keys, and how many points may be used. */
 interface Count {
@@ -90,36 +94,36 @@ export class Limits {
     return consumedPoints > LANDINGS.points
   }
 
-  /** Counts an attempt, because its response may be lost. Call this right before Authenticate. */
-  async admit(req: Request, username: string): Promise<Admission | Refusal | Unavailable> {
-    if (this.#config.loginLimit === false) return UNLIMITED
+  /**
+   * Counts an attempt, because its response may be lost. Call this right before Authenticate.
+   * @throws {Sso2UnavailableError} if Redis does not answer
+   */
+  async admit(req: Request, username: string): Promise<Admission | Refusal> {
+    if (this.#config.loginLimit === false) return { settle: async () => undefined }
     const { guard, counts } = this.#countsOf(req, username)
-    const [seen, ...counted] = await Promise.all([
-      unlessUnavailable(() => take(guard, 0)),
-      ...counts.map((count) => take(count)),
-    ])
-    const guarded =
-      counted.find(isExceeded) ??
-      (seen === 'unavailable' ? seen : await unlessUnavailable(() => takeFromGuard(guard, seen)))
-    if (guarded !== 'unavailable' && !isExceeded(guarded))
-      return { settle: (result) => settle(guarded, counted, result) }
-    await giveBack(...counted)
-    return guarded === 'unavailable' ? guarded : { reason: guarded.reason, seconds: secondsUntil(guarded) }
+    const [seen, ...counted] = await Promise.all([take(guard, 0), ...counts.map((count) => take(count, 1))])
+    // a guard without free points is not touched: an attack would keep a recognised browser from the last one
+    const full = counted.find(isExceeded) ?? (seen.used >= seen.most ? seen : undefined)
+    const guarded = full ?? (await take(guard, 1))
+    if (!full && !isExceeded(guarded)) return { settle: (result) => settle(guarded, counted, result) }
+    await giveBack(full ? counted : [guarded, ...counted])
+    return { reason: guarded.reason, seconds: secondsUntil(guarded) }
   }
 
   /** Attempts of recognised browsers are counted by themselves, so that others at their address do not keep out the user. */
   #countsOf(req: Request, username: string): { readonly guard: Count; readonly counts: readonly Count[] } {
     const { rememberDevices, macKeys, cookies } = this.#config
-    const cookie = readCookie(req, cookies.device)
-    const isOwn = rememberDevices && isRecognised(macKeys(), cookie, username, this.#now())
+    const isOwn = rememberDevices && isRecognised(macKeys(), readCookie(req, cookies.device), username, this.#now())
     const [name, network] = [normalisedUsername(username), networkOf(deviceOf(req).ipa)]
-    const mayUseLast = isOwn || !rememberDevices
-    const count = (reason: Refusal['reason'], limiter: RateLimiterAbstract, key: string, most = limiter.points) => ({
-      ...{ reason, limiter, key, most },
-    })
-    const guard = count('held', this.#guard, hashOf(name), mayUseLast ? GUARD.points : FOR_UNRECOGNISED)
-    const ofName = count('address_and_name', this.#addressAndName, hashOf(isOwn ? 'recognised' : network, name))
-    return { guard, counts: isOwn ? [ofName] : [ofName, count('address', this.#address, hashOf(network))] }
+    const most = isOwn || !rememberDevices ? GUARD.points : FOR_UNRECOGNISED
+    const count = (reason: Refusal['reason'], limiter: RateLimiterAbstract, ...key: string[]): Count => {
+      return { reason, limiter, key: hashOf(...key), most: limiter.points }
+    }
+    const ofName = count('address_and_name', this.#addressAndName, isOwn ? 'recognised' : network, name)
+    return {
+      guard: { ...count('held', this.#guard, name), most },
+      counts: isOwn ? [ofName] : [ofName, count('address', this.#address, network)],
+    }
   }
 
   /** Lets the browser be recognised for this username from now on. */
@@ -159,7 +163,7 @@ function storeClientOf({ client, run }: GuardedRedis) {
 const hashOf = (...parts: string[]) => createHash('sha256').update(parts.join('\n')).digest('base64url')
 
 /** Takes points, or none to see how many are used. `penalty` counts as `consume` does, but does not throw at the limit. */
-async function take(count: Count, points = 1): Promise<Counted> {
+async function take(count: Count, points: number): Promise<Counted> {
   const { consumedPoints, msBeforeNext } = await count.limiter.penalty(count.key, points)
   return { ...count, used: consumedPoints, endsAt: performance.now() + msBeforeNext }
 }
@@ -167,29 +171,11 @@ async function take(count: Count, points = 1): Promise<Counted> {
 const isExceeded = ({ used, most }: Counted) => used > most
 const secondsUntil = ({ endsAt }: Counted) => Math.max(1, Math.ceil((endsAt - performance.now()) / 1000))
 
-/** A guard without free points is not touched: an attack would keep a recognised browser from the last one. */
-async function takeFromGuard(guard: Count, seen: Counted): Promise<Counted> {
-  if (seen.used >= seen.most) return { ...seen, used: seen.most + 1 }
-  const taken = await take(guard)
-  if (isExceeded(taken)) await giveBack(taken)
-  return taken
-}
-
-/** A point is not given back at the end of its window, because the next window may have begun in Redis. */
-const LATE_MS = 1000
-
 /** Gives points back. If Redis does not answer, the guard's point stays used. */
-async function giveBack(...taken: Counted[]): Promise<void> {
-  const isCurrent = ({ endsAt }: Counted) => endsAt - performance.now() > LATE_MS
-  const returned = taken.filter(isCurrent).map(({ limiter, key }) => unlessUnavailable(() => limiter.reward(key)))
-  await Promise.all(returned)
+async function giveBack(taken: readonly Counted[]): Promise<void> {
+  const current = taken.filter(({ endsAt }) => endsAt - performance.now() > LATE_MS)
+  await Promise.all(current.map(({ limiter, key }) => unlessUnavailable(() => limiter.reward(key))))
 }
-
-/** Platforms freeze an account at the fifth wrong password or later. */
-const FREEZES_AT = 5
-
-/** Returns the points of the guard that are used, by the number of attempts that the platform has left. */
-const usedPoints = (left = FREEZES_AT) => Math.min(GUARD.points, FREEZES_AT - left)
 
 /** Raises a count to so many points. Other attempts may have raised it meanwhile. */
 async function raise(count: Count, points: number): Promise<void> {
@@ -197,12 +183,16 @@ async function raise(count: Count, points: number): Promise<void> {
   if (used < points) await take(count, points - used)
 }
 
-async function settle(guard: Counted, counted: Counted[], result: AttemptResult): Promise<AttemptsLeft | undefined> {
+async function settle(
+  guard: Counted,
+  counted: readonly Counted[],
+  result: AttemptResult,
+): Promise<AttemptsLeft | undefined> {
   if (result.outcome !== 'wrong_password') {
-    await giveBack(guard, ...(result.outcome === 'refused' ? [] : counted))
+    await giveBack(result.outcome === 'refused' ? [guard] : [guard, ...counted])
     return undefined
   }
-  const used = Math.max(guard.used, usedPoints(result.left))
+  const used = Math.max(guard.used, Math.min(GUARD.points, FREEZES_AT - (result.left ?? FREEZES_AT)))
   if (used > guard.used) await unlessUnavailable(() => raise(guard, used))
   const all = [{ ...guard, used }, ...counted]
   const spent = all.filter((count) => count.used >= count.most)
@@ -213,24 +203,60 @@ async function settle(guard: Counted, counted: Counted[], result: AttemptResult)
 }
 
 /** Networks without addresses of visitors from the Internet. */
+const LOCAL = new BlockList()
 const LOCAL_IPV4 = '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.168.0.0/16'
-const LOCAL_NETWORKS = blockListOf(`${LOCAL_IPV4} ::/127 fc00::/7 fe80::/10`.split(' '))
-
-function blockListOf(networks: readonly string[]): BlockList {
-  const list = new BlockList()
-  for (const network of networks) {
-    const [first = '', bits] = network.split('/')
-    list.addSubnet(first, Number(bits), kindOf(first))
-  }
-  return list
+for (const network of `${LOCAL_IPV4} ::/127 fc00::/7 fe80::/10`.split(' ')) {
+  const [first = '', bits] = network.split('/')
+  LOCAL.addSubnet(first, Number(bits), kindOf(first))
 }
 
 /** Returns true for a local address. A proxy may pass a local address for all visitors, so local addresses are never limited. */
 export function isLocalAddress(address: string): boolean {
   const plain = address.replace(/%.*$/, '') // an address with a zone is local
-  return LOCAL_NETWORKS.check(plain, kindOf(plain))
+  return LOCAL.check(plain, kindOf(plain))
 }
 
 function kindOf(address: string): 'ipv4' | 'ipv6' {
   return isIPv6(address) ? 'ipv6' : 'ipv4'
+}
+
+/** Lifetime of a device cookie, in seconds. */
+export const DEVICE_SECONDS = 180 * 86_400
+/** Maximum of usernames in a cookie, enough for a household. */
+const MAX_NAMES = 4
+const SEPARATOR = '~'
+const ENTRY = /^\d{1,15}\.[\w-]{22}$/
+
+/** Has the browser logged in under exactly this username? A similar name may be another account. @param cookie the device cookie */
+export function isRecognised(keys: MacKeys, cookie: string | undefined, username: string, now: EpochSeconds): boolean {
+  return entriesOf(cookie).some((entry) =>
+    isYoung(issuedAtOf(keys, 'device', username, entry), now * 1000, DEVICE_SECONDS * 1000),
+  )
+}
+
+/** Returns the cookie with an entry for the username first. An entry is a MAC, so the cookie shows no name. */
+export function withDevice(keys: MacKeys, cookie: string | undefined, username: string, now: EpochSeconds): string {
+  const others = entriesOf(cookie).filter((entry) => !isRecognised(keys, entry, username, now))
+  return [makeStamp(keys, 'device', username, now * 1000), ...others].slice(0, MAX_NAMES).join(SEPARATOR)
+}
+
+const entriesOf = (cookie = '') => cookie.split(SEPARATOR, MAX_NAMES).filter((entry) => ENTRY.test(entry))
+
+/** Returns the network of a visitor: an IPv4 address, or the /56 of an IPv6 address, which one customer has. */
+export function networkOf(address: string): string {
+  if (!address.includes(':')) return address
+  const [head = [], tail = []] = address.split('::').map((half) => half.split(':'))
+  const zeros = Array<string>(Math.max(0, 8 - head.length - tail.length)).fill('0')
+  const groups = [...head, ...zeros, ...tail].slice(0, 4).map((group) => Number.parseInt(group || '0', 16))
+  return groups.map((group, index) => (index < 3 ? group : group & 0xff00).toString(16)).join(':')
+}
+
+const MARKS_AND_IGNORABLES = /[\p{M}\p{Default_Ignorable_Code_Point}]/gu
+
+/**
+ * Returns the username without case, width, accents and invisible characters, because the platform may treat such names as the same
+ * account. Two accounts with the same normalised name share its limits, which is the safe side.
+ */
+export function normalisedUsername(username: string): string {
+  return username.normalize('NFKD').replace(MARKS_AND_IGNORABLES, '').toLowerCase().trim()
 }

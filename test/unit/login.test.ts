@@ -1,12 +1,17 @@
 import { isTextCode } from '../../lib/config/texts'
-import type { AttemptResult, LoginResult } from '../../lib/decide/login'
 import {
-  attemptResultOf,
+  type AttemptResult,
   decideLogin,
   decideLostLogin,
-  failureMessages,
-  type LoginDecision,
-  lostAttemptResult,
+  decideSilentLogin,
+  failureTexts,
+  isJudged,
+  type LoginError,
+  type LoginOutcome,
+  type LoginResult,
+  loginErrorStatus,
+  loginFailed,
+  neutralised,
   withinLimits,
 } from '../../lib/decide/login'
 import { Sso2ResponseError, Sso2UnavailableError, TokenError } from '../../lib/errors'
@@ -14,53 +19,39 @@ import type { SessionToken } from '../../lib/protocol/session-token'
 import { sessionToken } from './samples'
 
 const welcome = sessionToken({ sts: 'loggedin', at: 'ticket' })
-type ShownError = Extract<LoginDecision, { action: 'show_error' }>['error']
-const signIn: LoginDecision = { action: 'sign_in', token: welcome }
-const identify: LoginDecision = { action: 'identify' }
-const notNow: LoginDecision = { action: 'unavailable' }
-const loggedIn = sessionToken({ sts: 'loggedin' })
-const anon = sessionToken({ sts: 'anon' })
-const terminated = sessionToken({ sts: 'terminated' })
 const failed = (err: SessionToken['err'], more: object = {}) => sessionToken({ err, ...more })
+const wrong = (left?: number): AttemptResult => ({ outcome: 'wrong_password', left })
+const [success, refused, notJudged] = (['success', 'refused', 'not_judged'] as const).map((outcome) => ({ outcome }))
+const signIn = { ok: true, token: welcome }
+const ended = loginFailed('session_ended')
+const notNow = loginFailed('unavailable')
 
-test.each<[response: string, token: SessionToken, decision: LoginDecision]>([
-  ['a login with its ticket', welcome, signIn],
-  ['a terminated session', failed('session_terminated'), identify],
-  ['an unknown session', failed('session_not_found'), identify],
-  ['an unknown error, which is not the fault of the user', failed('unknown_error'), notNow],
-])('Authenticate answers with %s', (_response, token, decision) => {
-  expect(decideLogin(token)).toStrictEqual(decision)
+test.each<[token: SessionToken, result: object, attempt: AttemptResult | undefined]>([
+  [welcome, signIn, success],
+  [failed('session_terminated'), ended, notJudged],
+  [failed('session_not_found'), ended, notJudged],
+  [failed('invalid_token'), notNow, notJudged],
+  [failed('unknown_error'), notNow, wrong()],
+  [failed('invalid_credentials', { raa: 2 }), { error: 'invalid_credentials', remainingAttempts: 2 }, wrong(2)],
+  [failed('invalid_credentials', { raa: 0 }), { error: 'invalid_credentials', remainingAttempts: 0 }, wrong(0)],
+  [failed('invalid_credentials'), { error: 'invalid_credentials' }, wrong()],
+  [failed('account_frozen', { frf: 300 }), { error: 'account_frozen', frozenForSeconds: 300 }, refused],
+  [failed('account_not_active'), { error: 'account_not_active' }, refused],
+  [failed('invalid_otp'), { error: 'invalid_otp' }, wrong()],
+])('Authenticate answers with %j: the result is %j, and the attempt was %j', (token, result, attempt) => {
+  expect(decideLogin(token)).toEqual({ result: { ok: false, ...result }, attempt })
 })
 
-test.each<[error: ShownError, claims: object, shown: object]>([
-  ['invalid_credentials', { raa: 2 }, { remainingAttempts: 2 }],
-  ['account_frozen', { frf: 300 }, { frozenForSeconds: 300 }],
-  ['account_not_active', {}, {}],
-  ['session_already_logged_in_on_another_account', { sts: 'loggedin' }, {}],
-])('Authenticate answers with the error %s and %j, which the form shows with %j', (error, claims, shown) => {
-  expect(decideLogin(failed(error, claims))).toStrictEqual({ action: 'show_error', error, ...shown })
-})
+const silent: LoginOutcome = { result: notNow, attempt: wrong() }
 
-test.each<[status: string, token: SessionToken | undefined, decision: LoginDecision]>([
-  ['logged in, with a ticket', welcome, signIn],
-  ['still anonymous', anon, notNow],
-  ['logged in, without a ticket', loggedIn, notNow],
-  ['terminated', terminated, notNow],
-  ['not found', failed('session_not_found'), identify],
-  ['not told, for SSO2 is away', undefined, notNow],
-])('after a login without a response the session is %s', (_status, token, decision) => {
-  expect(decideLostLogin(token)).toEqual(decision)
-})
-
-test.each<[err: SessionToken['err'], raa: number | undefined, result: AttemptResult]>([
-  [undefined, undefined, { outcome: 'success' }],
-  ['invalid_credentials', 2, { outcome: 'wrong_password', left: 2 }],
-  ['invalid_credentials', undefined, { outcome: 'wrong_password', left: undefined }],
-  ['invalid_otp', undefined, { outcome: 'wrong_password', left: undefined }],
-  ['account_frozen', undefined, { outcome: 'refused' }],
-  ['invalid_token', undefined, { outcome: 'not_judged' }],
-])('an Authenticate response with the error %p and %p attempts left is an attempt that was %j', (err, raa, result) => {
-  expect(attemptResultOf({ err, raa })).toEqual(result)
+test.each<[status: string, token: SessionToken, outcome: object]>([
+  ['logged in, with a ticket', welcome, { result: signIn, attempt: notJudged }],
+  ['still anonymous', sessionToken({ sts: 'anon' }), silent],
+  ['logged in, without a ticket', sessionToken({ sts: 'loggedin' }), silent],
+  ['terminated', sessionToken({ sts: 'terminated' }), silent],
+  ['not found', failed('session_not_found'), { ...silent, result: ended }],
+])('after a login without a response the session is %s', (_status, token, outcome) => {
+  expect(decideLostLogin(silent, token)).toEqual(outcome)
 })
 
 test.each<[what: string, error: unknown, outcome: AttemptResult['outcome']]>([
@@ -71,7 +62,23 @@ test.each<[what: string, error: unknown, outcome: AttemptResult['outcome']]>([
   ['that got a 500', new Sso2ResponseError('authenticate', 500, 'failed'), 'wrong_password'],
   ['whose token does not verify', new TokenError('signature'), 'wrong_password'],
 ])('[F17] an attempt %s may have been judged, or not', (_what, error, outcome) => {
-  expect(lostAttemptResult(error).outcome).toBe(outcome)
+  expect(decideSilentLogin(error)).toMatchObject({ result: notNow, attempt: { outcome } })
+})
+
+test.each<[error: LoginError, status: number, isForEverySubmit: boolean, neutral: LoginError]>([
+  ['invalid_credentials', 401, true, 'login_failed'],
+  ['account_frozen', 401, true, 'login_failed'],
+  ['session_limit_reached', 401, true, 'session_limit_reached'],
+  ['session_ended', 401, false, 'session_ended'],
+  ['too_many_attempts', 429, false, 'too_many_attempts'],
+  ['unavailable', 503, false, 'unavailable'],
+  ['invalid_request', 400, false, 'invalid_request'],
+  ['busy', 409, false, 'busy'],
+])('[F7] the error %s: status %i, shared with other submits: %p, with neutral messages %s', (...row) => {
+  const [error, status, isForEverySubmit, neutral] = row
+  expect([loginErrorStatus(error), isJudged(loginFailed(error))]).toEqual([status, isForEverySubmit])
+  const shown = (messages: 'detailed' | 'neutral') => neutralised(messages, loginFailed(error)).error
+  expect([shown('detailed'), shown('neutral')]).toEqual([error, neutral])
 })
 
 type Failure = Omit<Extract<LoginResult, { ok: false }>, 'ok'>
@@ -87,9 +94,11 @@ test.each<[failure: Failure, code: string, values: object]>([
   [{ error: 'account_frozen', frozenForSeconds: 5401 }, 'account_frozen_hours', { hours: 2 }],
   [{ error: 'too_many_attempts' }, 'too_many_attempts', {}],
   [{ error: 'too_many_attempts', retryAfterSeconds: 91 }, 'too_many_attempts_minutes', { minutes: 2 }],
+  [{ error: 'too_many_attempts', retryAfterSeconds: 5401 }, 'too_many_attempts_hours', { hours: 2 }],
   [{ error: 'unavailable' }, 'unavailable_form', {}],
+  [{ error: 'login_failed' }, 'login_failed', {}],
 ])('%p is told with %s %p', (failure, code, values) => {
-  expect(failureMessages({ ok: false, ...failure })).toEqual([{ code, values }])
+  expect(failureTexts({ ok: false, ...failure })).toEqual([{ code, values }])
   expect(isTextCode(code)).toBe(true)
 })
 
@@ -108,10 +117,17 @@ test.each<[what: string, failure: Failure, attempts: number, told: Failure, code
     { error: 'invalid_credentials', remainingAttempts: 0, retryAfterSeconds: 880 },
     ['invalid_credentials', 'too_many_attempts_minutes'],
   ],
+  [
+    'the site accepts no more, and the platform has reported no number',
+    { error: 'invalid_otp' },
+    0,
+    { error: 'invalid_otp', retryAfterSeconds: 880 },
+    ['invalid_otp', 'too_many_attempts_minutes'],
+  ],
 ])('a failed login tells what the site will let pass: %s', (_what, failure, attempts, told, codes) => {
   const left = { attempts, seconds: attempts === 0 ? 880 : 0 }
   const shown = withinLimits({ ok: false, ...failure }, left)
   expect(shown).toEqual({ ok: false, ...told })
-  expect(failureMessages(shown).map(({ code }) => code)).toEqual(codes)
+  expect(failureTexts(shown).map(({ code }) => code)).toEqual(codes)
   expect(withinLimits({ ok: false, ...failure }, undefined)).toEqual({ ok: false, ...failure })
 })

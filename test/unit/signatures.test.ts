@@ -1,8 +1,14 @@
 import { isMarked, issuedAtOf, makeStamp, redirectStart } from '../../lib/decide/binding'
-import { DEVICE_SECONDS, isRecognised, networkOf, normalisedUsername, withDevice } from '../../lib/decide/device'
 import { DOCTOR_HEADER, isDoctorSignature, makeDoctorSignature, siteReport } from '../../lib/decide/doctor-protocol'
 import { type MacKeys, type Purpose, SignedCookie } from '../../lib/decide/signed-cookie'
-import { isLocalAddress } from '../../lib/web/limits'
+import {
+  DEVICE_SECONDS,
+  isLocalAddress,
+  isRecognised,
+  networkOf,
+  normalisedUsername,
+  withDevice,
+} from '../../lib/web/limits'
 import { NOW } from './samples'
 
 /* What a browser, or the doctor, carries with a MAC: the binding, signed cookies, the device cookie, the doctor's mark. */

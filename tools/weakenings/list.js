@@ -60,6 +60,9 @@ const files = {
   'decide/loop-guard.ts': [
     ['nothing stops a loop', 'blockReason', { returns: 'undefined' }, 'http/landing-loops', 'R8'],
   ],
+  'decide/login.ts': [
+    ['the form tells which accounts exist', 'neutralised', { returns: 'failure' }, 'security/login-form', 'F7'],
+  ],
   'decide/logout-mark.ts': [
     ['a landing undoes a logout', 'isTokenVoidedBy', { returns: 'false' }, 'http/logout-again'],
   ],
@@ -67,7 +70,6 @@ const files = {
     ['an end of the SSO session is not believed', 'decideStatus', { drop: 'terminated' }, 'unit/decisions'],
   ],
   'log/masking.ts': [['secrets are not masked in log lines', 'maskSecrets', { returns: 'text' }, 'unit/log', 'O6']],
-  'decide/device.ts': [['every browser is recognised', 'isRecognised', { returns: 'true' }, 'security/limits', 'F3']],
   'config/index.ts': [
     ['cookies have no __Host-', 'cookieNames.name', { value: '(text: string) => text' }, 'security/cookies', 'S1'],
   ],
@@ -103,7 +105,8 @@ const files = {
     ['the emulator in production', 'reasonToRefuse', { returns: 'undefined' }, 'remote/http'],
   ],
   'web/limits.ts': [
-    ['logins have no limit', 'Limits.admit', { returns: 'UNLIMITED' }, 'security/limits', 'F3'],
+    ['every browser is recognised', 'isRecognised', { returns: 'true' }, 'security/limits', 'F3'],
+    ['logins have no limit', 'Limits.admit', { returns: '{ settle: async () => undefined }' }, 'security/limits', 'F3'],
     ['an address begins sessions without end', 'Limits.isLandingRefused', { returns: 'false' }, 'security/limits'],
   ],
   'web/guards.ts': [['a guard does not ask `allow`', 'isAllowed', { returns: 'true' }, 'http/guards']],
@@ -126,7 +129,6 @@ const files = {
     ['access logs see the token', 'takeQuery', { drop: 'withoutQuery' }, 'security/leaks', 'O7'],
   ],
   'web/routes/login.ts': [
-    ['the form tells which accounts exist', 'neutralised', { returns: 'failure' }, 'security/login-form', 'F7'],
     ['the password stays on the request', 'readFormBody', { drop: 'undefined' }, 'security/leaks', 'F8'],
   ],
   'web/routes/logout.ts': [

@@ -43,7 +43,6 @@ export const DA: AllTexts = {
   session_already_logged_in_on_another_account: 'En anden konto er allerede logget ind i denne browser. Log først ud.',
   login_failed: 'Det lykkedes ikke at logge ind. Kontrollér brugernavnet og adgangskoden.',
   session_ended: 'Din session er udløbet. Log ind igen.',
-  send_again: 'Du kunne ikke logges ind endnu. Send formularen igen.',
   too_many_attempts: 'For mange forsøg. Vent et minut, og prøv igen.',
   too_many_attempts_minutes:
     'For mange forsøg. Vent {minutes} minutter, så kontoen ikke bliver låst, eller log ind på en enhed, hvor du har været logget ind før.',

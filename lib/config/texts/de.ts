@@ -47,7 +47,6 @@ export const DE: AllTexts = {
     'In diesem Browser ist bereits ein anderes Konto angemeldet. Bitte melden Sie sich zuerst ab.',
   login_failed: 'Die Anmeldung ist fehlgeschlagen. Bitte prüfen Sie den Benutzernamen und das Passwort.',
   session_ended: 'Ihre Sitzung ist abgelaufen. Bitte melden Sie sich erneut an.',
-  send_again: 'Sie konnten noch nicht angemeldet werden. Bitte senden Sie das Formular noch einmal.',
   too_many_attempts: 'Zu viele Versuche. Bitte warten Sie eine Minute und versuchen Sie es erneut.',
   too_many_attempts_minutes:
     'Zu viele Versuche. Damit das Konto nicht gesperrt wird, warten Sie bitte {minutes} Minuten oder melden Sie sich auf einem Gerät an, auf dem Sie schon einmal angemeldet waren.',

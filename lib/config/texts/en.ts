@@ -44,7 +44,6 @@ export const EN = {
     'Another account is already logged in in this browser. Please log out first.',
   login_failed: 'Logging in did not work. Please check the username and the password.',
   session_ended: 'Your session has ended. Please log in again.',
-  send_again: 'You could not be logged in yet. Please send the form again.',
   too_many_attempts: 'Too many attempts. Please wait a minute and try again.',
   too_many_attempts_minutes:
     'Too many attempts. To keep the account from being locked, please wait {minutes} minutes, or log in on a device on which you have logged in before.',

@@ -47,7 +47,6 @@ export const FI: AllTexts = {
     'Tässä selaimessa on jo kirjauduttu sisään toisella tilillä. Kirjaudu ensin ulos.',
   login_failed: 'Kirjautuminen epäonnistui. Tarkista käyttäjätunnus ja salasana.',
   session_ended: 'Istuntosi on päättynyt. Kirjaudu sisään uudelleen.',
-  send_again: 'Kirjautuminen ei vielä onnistunut. Lähetä lomake uudelleen.',
   too_many_attempts: 'Liian monta yritystä. Odota minuutti ja yritä uudelleen.',
   too_many_attempts_minutes:
     'Liian monta yritystä. Odota {minutes} minuuttia, jotta tiliä ei lukita, tai kirjaudu sisään laitteella, jolla olet kirjautunut aiemmin.',

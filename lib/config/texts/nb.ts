@@ -44,7 +44,6 @@ export const NB: AllTexts = {
     'En annen konto er allerede logget inn i denne nettleseren. Logg ut først.',
   login_failed: 'Innloggingen mislyktes. Kontroller brukernavnet og passordet.',
   session_ended: 'Økten din er utløpt. Logg inn på nytt.',
-  send_again: 'Du kunne ikke logges inn ennå. Send skjemaet på nytt.',
   too_many_attempts: 'For mange forsøk. Vent ett minutt og prøv igjen.',
   too_many_attempts_minutes:
     'For mange forsøk. Vent {minutes} minutter, så kontoen ikke blir låst, eller logg inn på en enhet der du har vært logget inn før.',

@@ -44,7 +44,6 @@ export const SV: AllTexts = {
     'Ett annat konto är redan inloggat i den här webbläsaren. Logga ut först.',
   login_failed: 'Inloggningen misslyckades. Kontrollera användarnamnet och lösenordet.',
   session_ended: 'Din session har gått ut. Logga in igen.',
-  send_again: 'Du kunde inte loggas in ännu. Skicka formuläret igen.',
   too_many_attempts: 'För många försök. Vänta en minut och försök igen.',
   too_many_attempts_minutes:
     'För många försök. Vänta {minutes} minuter, så att kontot inte låses, eller logga in på en enhet där du har varit inloggad tidigare.',

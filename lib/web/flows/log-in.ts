@@ -1,27 +1,26 @@
 /** Logs a user in by username and password: one Authenticate for all simultaneous submits. Of the password, only an encrypted digest is stored, for the seconds of the login. Threats F3 to F9. */
 import { createHash } from 'node:crypto'
 import {
-  type AttemptResult,
-  attemptResultOf,
   decideLogin,
   decideLostLogin,
-  type LoginDecision,
-  type LoginError,
+  decideSilentLogin,
+  type FailedLogin,
+  isJudged,
+  type LoginOutcome,
   type LoginResult,
-  lostAttemptResult,
+  loginFailed,
   withinLimits,
 } from '../../decide/login'
 import { couldBeLoggedIn, isLoggedIn, type SsoRecord } from '../../decide/record'
-import { Sso2UnavailableError } from '../../errors'
 import type { EpochMs } from '../../protocol/claims'
+import type { SessionToken } from '../../protocol/session-token'
 import { LOGIN_SECONDS } from '../../storage/locks'
 import { shortHash, unlessUnavailable } from '../../storage/site-store'
 import type { Context } from '../context'
 import { publish } from '../hooks'
 import { deviceOf } from '../http/request-facts'
-import type { Refusal } from '../limits'
 import { checkNext, endSession } from './check'
-import { type ExchangeOutcome, exchangeTicket } from './exchange-ticket'
+import { exchangeTicket } from './exchange-ticket'
 import { visit } from './visit'
 
 /** Input of the login form. */
@@ -40,8 +39,6 @@ const MAX_PASSWORD = 1024
 /** Limit of both together, in bytes of JSON. The SSO system refuses a longer token unread. A control character takes six bytes. */
 const MAX_WRITTEN = 4096
 
-const failed = (error: LoginError): LoginResult => ({ ok: false, error })
-
 function areCredentials({ username, password }: Input): boolean {
   const isText = (text: unknown, most: number) =>
     typeof text === 'string' && text.length > 0 && text.length <= most && !text.includes('\u0000')
@@ -53,7 +50,7 @@ function areCredentials({ username, password }: Input): boolean {
 export async function logIn(ctx: Context, input: Input): Promise<LoginResult> {
   const began = performance.now()
   const sidHash = ctx.record?.sidHash
-  const result = await unlessUnavailable(() => logInOnce(ctx, input), failed('unavailable'))
+  const result = await unlessUnavailable(() => logInOnce(ctx, input), loginFailed('unavailable'))
   publish('login', {
     operation: 'authenticate',
     outcome: result.ok ? 'logged_in' : 'refused',
@@ -64,55 +61,30 @@ export async function logIn(ctx: Context, input: Input): Promise<LoginResult> {
   return result
 }
 
-/** Result of a login, and the session that it began. */
-interface SharedLogin {
-  readonly result: LoginResult
-  readonly sessionId: string | undefined
-}
-
 async function logInOnce(ctx: Context, input: Input): Promise<LoginResult> {
-  if (!areCredentials(input)) return failed('invalid_request')
+  if (!areCredentials(input)) return loginFailed('invalid_request')
   const credentials = { username: String(input.username), password: String(input.password) }
   await dropSessionOfOtherBrowser(ctx)
-  const error = whyNot(ctx)
-  if (error) return failed(error)
+  const { session, site, record, returns } = ctx
+  if (!session.isAvailable) return loginFailed('unavailable')
+  if (!record && !session.gone) {
+    // a session that has moved may have the result of the same form. Any other browser needs a session of the SSO system first
+    const mayGetOne = site.identifyHealth.isAvailable && returns?.cause !== 'store_unavailable'
+    return loginFailed(mayGetOne ? 'session_ended' : 'unavailable')
+  }
   const digest = createHash('sha256')
     .update(JSON.stringify([credentials.username, credentials.password]))
     .digest('base64url')
-  const run = async (): Promise<SharedLogin> => {
+  const run = async () => {
     const result = await runLogin(ctx, credentials)
     return { result, sessionId: result.ok ? ctx.session.id : undefined }
   }
-  const once = await ctx.site.locks.once(ctx.session.key ?? '', digest, run, ({ result }) => isJudged(result))
-  switch (once.outcome) {
-    case 'ran':
-      return once.result.result
-    case 'shared':
-      return share(ctx, once.result)
-    case 'over':
-      return failed('session_ended')
-    case 'busy':
-      return failed('busy')
-  }
-}
-
-/** A result that says nothing about the password is not for the next submit. */
-const isJudged = (result: LoginResult) => result.ok || !NOT_JUDGED.has(result.error)
-const NOT_JUDGED: ReadonlySet<LoginError> = new Set(['unavailable', 'session_ended', 'busy', 'too_many_attempts'])
-
-/** Returns why a login may not begin. Without a session, the browser needs one of the SSO system first. */
-function whyNot({ session, record, site, returns }: Context): LoginError | undefined {
-  if (!session.isAvailable) return 'unavailable'
-  if (record || session.gone) return undefined // a session that has moved may have the result of the same form
-  if (returns?.cause === 'store_unavailable') return 'unavailable' // Redis did not store the landing, so another redirect brings no session
-  return site.identifyHealth.isAvailable ? 'session_ended' : 'unavailable'
-}
-
-/** Gives another submit of the form the result and the session of the first. */
-async function share(ctx: Context, { result, sessionId }: SharedLogin): Promise<LoginResult> {
-  if (!result.ok || sessionId === undefined) return result
-  await ctx.session.adopt(sessionId, ctx.site.records)
-  if (!ctx.record) return failed('session_ended') // logged out in the meantime
+  const once = await site.locks.once(session.key ?? '', digest, run, ({ result }) => isJudged(result))
+  if (!('result' in once)) return loginFailed(once.outcome === 'busy' ? 'busy' : 'session_ended')
+  const { result, sessionId } = once.result
+  if (once.outcome === 'ran' || sessionId === undefined) return result
+  await session.adopt(sessionId, site.records) // the login of another submit
+  if (!ctx.record) return loginFailed('session_ended') // logged out in the meantime
   ctx.dropMark()
   return result
 }
@@ -130,29 +102,27 @@ export async function dropSessionOfOtherBrowser(ctx: Context): Promise<void> {
 /** Logs in while no other submit of the session does. A stale record is checked first, which finds the login of a process that has died. */
 async function runLogin(ctx: Context, credentials: Credentials): Promise<LoginResult> {
   const { site, req, res } = ctx
+  const { username } = credentials
   await visit(ctx, { identify: 'never' })
   const { record } = ctx
   const sid = record && site.records.open(record)?.sid
-  if (!record || sid === undefined) return failed(ctx.session.isAvailable ? 'session_ended' : 'unavailable')
-  const admission = await site.limits.admit(req, credentials.username) // last, because the steps before may have taken long
-  if (admission === 'unavailable') return failed(admission)
-  if ('reason' in admission) return refused(admission)
+  if (!record || sid === undefined) return loginFailed(ctx.session.isAvailable ? 'session_ended' : 'unavailable')
+  const admission = await site.limits.admit(req, username) // last, because the steps before may have taken long
+  if ('reason' in admission) {
+    publish('login', { operation: 'limit', outcome: 'limited', durationMs: 0, reason: admission.reason })
+    return { ok: false, error: 'too_many_attempts', retryAfterSeconds: admission.seconds }
+  }
   const startedAt = site.config.clock.now()
   if (!(await expectLogin(ctx, record))) {
     await admission.settle({ outcome: 'not_judged' })
-    return failed('session_ended')
+    return loginFailed('session_ended')
   }
-  const { decision, attempt, isAnswered } = await authenticate(ctx, sid, credentials, couldBeLoggedIn(record))
-  if (isAnswered && decision.action === 'show_error') await ctx.update({ checkedAt: record.checkedAt })
-  const [result, left] = await Promise.all([finish(ctx, decision, startedAt), admission.settle(attempt)])
+  const { result: answer, attempt } = await authenticate(ctx, sid, credentials, couldBeLoggedIn(record))
+  const finished = answer.ok ? finish(ctx, answer.token, startedAt) : noteFailure(ctx, answer, record)
+  const [result, left] = await Promise.all([finished, admission.settle(attempt)])
   if (!result.ok) return withinLimits(result, left)
-  if (isAnswered) site.limits.rememberDevice(req, res, credentials.username)
+  if (attempt.outcome === 'success') site.limits.rememberDevice(req, res, username)
   return result
-}
-
-function refused({ reason, seconds }: Refusal): LoginResult {
-  publish('login', { operation: 'limit', outcome: 'limited', durationMs: 0, reason })
-  return { ok: false, error: 'too_many_attempts', retryAfterSeconds: seconds }
 }
 
 /**
@@ -163,13 +133,6 @@ const expectLogin = async (ctx: Context, record: SsoRecord): Promise<boolean> =>
   isLoggedIn(record) ||
   (await ctx.update({ checkedAt: ctx.site.now() - ctx.site.config.recheckSeconds + LOGIN_SECONDS }))
 
-interface Answered {
-  readonly decision: LoginDecision
-  readonly attempt: AttemptResult
-  /** Has the SSO system judged this password? Session Status tells only that a user is logged in, perhaps by another site. */
-  readonly isAnswered: boolean
-}
-
 /**
  * Sends one Authenticate. If the response is lost, Session Status tells the outcome. A second Authenticate is never sent.
  * @param couldBeIn could an earlier login have succeeded? Then Session Status says nothing about this one
@@ -179,45 +142,39 @@ async function authenticate(
   sid: string,
   credentials: Credentials,
   couldBeIn: boolean,
-): Promise<Answered> {
+): Promise<LoginOutcome> {
   const { client } = ctx.site
   const { username: usr, password: pwd } = credentials
   const device = deviceOf(ctx.req)
   try {
-    const answer = await client.authenticate({ sid, usr, pwd, ...device })
-    return { decision: decideLogin(answer), attempt: attemptResultOf(answer), isAnswered: true }
+    return decideLogin(await client.authenticate({ sid, usr, pwd, ...device }))
   } catch (error) {
-    const attempt = lostAttemptResult(error)
-    const isSent = !(error instanceof Sso2UnavailableError && error.retryable)
-    if (!isSent || couldBeIn) return { decision: { action: 'unavailable' }, attempt, isAnswered: false }
-    const found = await client.sessionStatus({ sid, lks: 'anon', ...device }).catch(() => undefined)
-    const decision = decideLostLogin(found)
-    return { decision, attempt: decision.action === 'sign_in' ? { outcome: 'success' } : attempt, isAnswered: false }
+    const silent = decideSilentLogin(error)
+    const mayTell = silent.attempt.outcome !== 'not_judged' && !couldBeIn
+    const found = mayTell && (await client.sessionStatus({ sid, lks: 'anon', ...device }).catch(() => undefined))
+    return found ? decideLostLogin(silent, found) : silent
   }
 }
 
-/** The user could not be loaded, or a logout of all sessions is still to be confirmed. */
-const TRY_AGAIN: ReadonlySet<ExchangeOutcome['outcome']> = new Set(['user_unknown', 'voided'])
-
-async function finish(ctx: Context, decision: LoginDecision, startedAt: EpochMs): Promise<LoginResult> {
-  switch (decision.action) {
-    case 'sign_in': {
-      const exchanged = await exchangeTicket(ctx, decision.token, startedAt)
-      if (exchanged.outcome !== 'signed_in')
-        return failed(TRY_AGAIN.has(exchanged.outcome) ? 'unavailable' : 'session_ended')
-      if (!ctx.record) return failed('session_ended') // the site has logged out in `onLogin`
+async function finish(ctx: Context, token: SessionToken, startedAt: EpochMs): Promise<LoginResult> {
+  const exchanged = await exchangeTicket(ctx, token, startedAt)
+  switch (exchanged.outcome) {
+    case 'signed_in':
+      if (!ctx.record) return loginFailed('session_ended') // the site has logged out in `onLogin`
       ctx.dropMark()
       return { ok: true, user: exchanged.user }
-    }
-    case 'show_error': {
-      const { action: _shown, ...failure } = decision
-      return { ok: false, ...failure }
-    }
-    case 'identify':
-      await endSession(ctx) // the next page load begins another SSO session
-      return failed('session_ended')
-    case 'unavailable':
-      if (!isLoggedIn(ctx.record)) await checkNext(ctx) // for the outcome
-      return failed('unavailable')
+    case 'user_unknown':
+    case 'voided': // a logout of all sessions is still to be confirmed
+      return loginFailed('unavailable')
+    default:
+      return loginFailed('session_ended')
   }
+}
+
+/** Leaves the record so that the next request finds what the failure left open. */
+async function noteFailure(ctx: Context, failure: FailedLogin, { checkedAt }: SsoRecord): Promise<FailedLogin> {
+  if (failure.error === 'session_ended') await endSession(ctx)
+  else if (failure.error !== 'unavailable') await ctx.update({ checkedAt })
+  else if (!isLoggedIn(ctx.record)) await checkNext(ctx)
+  return failure
 }
