@@ -208,12 +208,6 @@ const CHECKING = `session.checking ??= checkStatus(req, session).finally(() => {
 weakenTo('failed: while the status check of another', 'status/logout-elsewhere', 'the site makes one check at a time', [
   change(CHECKING, CHECKING.replaceAll('session.checking', 'sessions.checking')),
 ])
-weakenTo(
-  'failed: a user who logged out on another site is still shown on 2 of 3',
-  'status/logout-elsewhere',
-  'a check is noted before its response',
-  [before(CHECKING, 'session.checkedAt = Date.now()')],
-)
 weaken('status/logout-while-reading', 'each page moves the next status check on', [
   before(
     'if (!isForced && (isYoung || isDown)) return session',

@@ -9,9 +9,12 @@ import { secretsInOutput, userAddress } from './output'
 /** Operations with a request token. */
 const withToken: readonly EmulatedOperation[] = ['identify', 'authenticate', 'sessionstatus', 'logout', 'logoutall']
 
+/** The username or password is empty, as other checks type them. */
+const EMPTY_INPUT = /^(?:usr|pwd): /
+
 /** Did the platform refuse the request token, without a fault of the examiner? */
-const isRefusedToken = ({ outcome, fault, operation }: Call) =>
-  outcome === 'invalid_token' && fault === undefined && withToken.includes(operation)
+const isRefusedToken = ({ outcome, fault, operation, detail = '' }: Call) =>
+  outcome === 'invalid_token' && fault === undefined && withToken.includes(operation) && !EMPTY_INPUT.test(detail)
 
 /** Was the token valid when the site sent it, because the examiner has stood still meanwhile? */
 const isLate = ({ platform }: Stage, { call, at }: Trace): boolean => {

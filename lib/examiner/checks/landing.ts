@@ -1,10 +1,10 @@
 /** Group `landing`, tokens: a genuine token must log the user in, and each wrong token must not. */
 import type { Browser } from '../browser'
-import { type Check, type Finding, failed, failedIf, need, noneOf, passed, warning } from '../check'
+import { type Check, type Finding, failed, failedIf, failedIfAny, need, noneOf, passed, warning } from '../check'
 import { isServerError, outcomeOf } from '../outcome'
 import type { Account } from '../platform'
 import { splitText } from '../split'
-import type { Stage } from '../stage'
+import { pause, type Stage } from '../stage'
 import { type Claims, decodeToken, encodeClaims, forge, otherSecret, respell } from '../tokens'
 
 /** A browser before the landing page, after its user has logged in on another site. */
@@ -262,21 +262,33 @@ const anonymous: Check = {
   },
 }
 
-/** Lets Identify send a token with `err`. The visitor must get a page, and must be able to log in. */
+/** Time for a site that pauses after a refused token. */
+const MAX_PAUSE_MS = 10_000
+
+/** Lets Identify send a token with `err`. The visitor must get a page, and must be able to log in soon. */
 async function errorFinding(stage: Stage): Promise<Finding> {
   const browser = stage.browser()
   const end = stage.platform.fault(['identify'], { kind: 'error', code: 'invalid_token' }, { times: 1 })
   const page = await stage.visit(browser, stage.identifiedPage)
   end()
   if (isServerError(page)) return failed(`a landing whose token has err ends with ${outcomeOf(page)}`)
-  const isIn = await stage.login(browser).then(
-    () => true,
-    () => false,
-  )
-  return failedIf(
-    !isIn,
-    'after a landing whose token has err, the user cannot log in: the site has begun a session of it',
-  )
+  const since = Date.now()
+  const logIn = () =>
+    stage.login(browser).then(
+      () => true,
+      () => pause(1000),
+    )
+  let isIn = await logIn()
+  while (!isIn && Date.now() < since + MAX_PAUSE_MS) isIn = await logIn()
+  const calls = stage.platform.calls(since, { operation: 'authenticate' })
+  const outcome = calls.map(({ call }) => call.outcome).find((one) => one !== 'loggedin')
+  return failedIfAny([
+    [
+      outcome !== undefined,
+      `after a landing whose token has err, Authenticate has the session of this token: ${outcome}`,
+    ],
+    [!isIn, 'after a landing whose token has err, the user cannot log in'],
+  ])
 }
 
 const parameters: Check = {
