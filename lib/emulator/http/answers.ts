@@ -8,7 +8,7 @@ import { portalProblemPage } from '../portal/problem'
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string
+  readonly body: string | Buffer
   readonly outcome: string
   /** Reason of a refusal, for people. */
   readonly detail?: string
@@ -63,9 +63,13 @@ export function garbledJson(): Answer {
   return { ...json(200, {}, 'garbage'), body: '{"t":"eyJhbGciOi\u0000<html>' }
 }
 
-/** Returns the response of the faults `empty` and `huge`. */
+let hugeBody: Buffer | undefined
+
+/** Returns the response of the faults `empty` and `huge`. The huge body is made once, because to make it blocks the process for up to a second. */
 export function spoiltLength(kind: 'empty' | 'huge'): Answer {
-  return { ...json(200, {}, kind), body: kind === 'empty' ? '' : ' '.repeat(HUGE_BYTES) }
+  if (kind === 'empty') return { ...json(200, {}, kind), body: '' }
+  hugeBody ??= Buffer.alloc(HUGE_BYTES, ' ')
+  return { ...json(200, {}, kind), body: hugeBody }
 }
 
 /** Returns the response of the fault `status`: JSON for a refusal (400 to 499), as the REST API refuses, and otherwise text. */
