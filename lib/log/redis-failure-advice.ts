@@ -4,8 +4,6 @@ import { LOG_LINES, type LogLine, RECOVERIES } from './log-lines'
 /** A failure of Redis. */
 export interface RedisFailure {
   readonly error: unknown
-  /** The master of a Cluster. */
-  readonly node?: string | undefined
 }
 
 /** Message of the error of a command that Redis did not answer in time. */
@@ -50,24 +48,21 @@ export const hasCause = ({ error }: RedisFailure): boolean => causeOf(error) !==
 
 /**
  * Names the cause of a failure in a short form that stays the same, for `storeReason` of `health()`: `'writes refused: OOM'`,
- * `'reads refused: NOAUTH'`, `'SELECT refused: ERR'`, `'ECONNREFUSED'`, `'no answer in time'` or `'no connection'`. A node of a Cluster
- * follows: `'ECONNREFUSED (10.0.0.1:6379)'`.
+ * `'reads refused: NOAUTH'`, `'SELECT refused: ERR'`, `'ECONNREFUSED'`, `'no answer in time'` or `'no connection'`.
  */
-export function redisFailureReason({ error, node }: RedisFailure): string {
+export function redisFailureReason({ error }: RedisFailure): string {
   const cause = causeOf(error)
   const refusal = [`${refusedKind(error)} refused`, ...(cause === undefined ? [] : [cause])].join(': ')
-  const reason = isRedisRefusal(error) ? refusal : (cause ?? 'no connection')
-  return node === undefined ? reason : `${reason} (${node})`
+  return isRedisRefusal(error) ? refusal : (cause ?? 'no connection')
 }
 
 /** Describes a failure of Redis, with its effect on users and what to check. */
 export function redisFailureAdvice(failure: RedisFailure): LogLine {
-  const { error, node } = failure
+  const { error } = failure
   const line = isRefusedWrite(error) ? LOG_LINES.redisRefusesWrites : LOG_LINES.redisRefusesReads
   const happened = `${line.happened} (${redisFailureReason(failure)})`
-  const users = node === undefined ? line.users : `${line.users}. Only users with data on this master are affected`
   const check = refusedKind(error) === 'SELECT' ? DATABASE : (CHECKS[causeOf(error) ?? ''] ?? CONNECTION)
-  return { ...line, happened, users, check }
+  return { ...line, happened, check }
 }
 
 /** Returns the line that says that a failure has ended. */

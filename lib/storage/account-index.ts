@@ -69,10 +69,11 @@ export class AccountIndex extends SiteStore {
 
   async marks(sidHash: string, account: string): Promise<LogoutMarks> {
     const [out, all] = await Promise.all([this.kv.get(this.#outKey(sidHash)), this.kv.get(this.#allKey(account))])
-    const [told = '', process] = all?.split(':') ?? []
-    if (all === null) return { isSessionOut: out !== null, all: undefined }
+    const isSessionOut = out !== null
+    if (all === null) return { isSessionOut, all: undefined }
+    const [told = '', process] = all.split(':')
     return {
-      isSessionOut: out !== null,
+      isSessionOut,
       all: { told: told === 'open' ? told : Number(told), isOwnClock: process === this.#process },
     }
   }

@@ -20,17 +20,16 @@ export interface SessionValues {
 /** A write of one value of a session. */
 export interface SessionWrite {
   readonly value: string
+  /** Lifetime of both values. */
   readonly seconds: number
   /** Is the session's ID new, so that nothing has to exist? */
   readonly isNew?: boolean
-  /** Renews the lifetime of the other value in the same step, in seconds. */
-  readonly otherSeconds?: number
 }
 
 /** Redis for a library that uses the client itself. */
 export interface GuardedRedis {
   readonly client: Redis | Cluster
-  /** Runs a command for a key: with the deadline and the guard of every command. @throws Sso2UnavailableError */
+  /** Runs a command for a key, with the deadline and the guard of every command. @throws {Sso2UnavailableError} */
   run<T>(key: string, command: () => Promise<T>): Promise<T>
 }
 
@@ -70,7 +69,7 @@ export interface Kv {
 
   /** `undefined` in memory. */
   readonly redis: GuardedRedis | undefined
-  /** False while no server is known to serve reads and writes. Sends nothing. */
+  /** False while Redis is known not to serve reads and writes. Sends nothing. */
   readonly isAvailable: boolean
   /** Why reads or writes fail, until both succeed again. Sends nothing. */
   readonly failure: string | undefined

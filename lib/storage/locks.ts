@@ -1,7 +1,7 @@
 /** Locks that all processes share: status checks, used landing tokens, and logins in progress. */
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { EpochMs, EpochSeconds } from '../protocol/claims'
+import type { EpochSeconds } from '../protocol/claims'
 import { SiteStore } from './site-store'
 
 /** A used landing token is remembered longer than its lifetime and the widest leeway. */
@@ -11,7 +11,7 @@ export const LOGIN_SECONDS = 20
 const LOGIN_MS = LOGIN_SECONDS * 1000
 /** Simultaneous submits of a form get its result for this time, in seconds. */
 const RESULT_SECONDS = 5
-const [FIRST_POLL_MS, MAX_POLL_MS] = [25, 250]
+const POLL_MS = 50
 
 const MIN_CHECK_MS = 4000
 /** Added to the limit of one call, because the lock of a status check must outlive the call. */
@@ -34,40 +34,25 @@ export type OnceOutcome<Result> =
 
 /** The locks of a site. Every method may throw `Sso2UnavailableError`. */
 export class Locks extends SiteStore {
-  /** Logins that this process runs or waits for, by lock and digest. Their submits wait here and not in Redis. */
-  readonly #running = new Map<string, Promise<OnceOutcome<unknown>>>()
-
   /**
    * Takes the status check of a session. A lock is for one state of the record, so it ends with the next recorded status, or with its time.
-   * After a failed check, the rest of the time is a pause. A lock of another time is of a process with a wrong clock, and does not count.
+   * After a failed check, the rest of the time is a pause.
    * @param checkedAt time of the recorded status, in seconds
    * @param timeoutMs limit of the call
-   * @param now milliseconds since 1970
    * @returns `'taken'`, or what another request does with it
    */
-  async takeCheck(
-    key: string,
-    checkedAt: EpochSeconds,
-    timeoutMs: number,
-    now: EpochMs,
-  ): Promise<'taken' | 'begun' | 'failed'> {
+  async takeCheck(key: string, checkedAt: EpochSeconds, timeoutMs: number): Promise<'taken' | 'begun' | 'failed'> {
     const lock = this.#checkKey(key, checkedAt)
-    const ms = checkLockMs(timeoutMs)
-    const begun = `begun:${now}`
-    if (await this.kv.add(lock, begun, ms)) return 'taken'
-    const [state, at] = (await this.kv.get(lock))?.split(':') ?? []
-    if (Math.abs(now - Number(at)) < ms) return state === 'failed' ? 'failed' : 'begun'
-    await this.kv.set(lock, begun, Math.ceil(ms / 1000))
-    return 'taken'
+    if (await this.kv.add(lock, 'begun', checkLockMs(timeoutMs))) return 'taken'
+    return (await this.kv.get(lock)) === 'failed' ? 'failed' : 'begun'
   }
   /** Notes that the check got no usable response, so that nobody waits for it. */
-  failCheck(key: string, checkedAt: EpochSeconds, timeoutMs: number, now: EpochMs): Promise<void> {
-    const seconds = Math.ceil(checkLockMs(timeoutMs) / 1000)
-    return this.kv.set(this.#checkKey(key, checkedAt), `failed:${now}`, seconds)
+  failCheck(key: string, checkedAt: EpochSeconds, timeoutMs: number): Promise<void> {
+    return this.kv.set(this.#checkKey(key, checkedAt), 'failed', Math.ceil(checkLockMs(timeoutMs) / 1000))
   }
   /** Is a check of the session in progress? False after a failure. */
   async isBeingChecked(key: string, checkedAt: EpochSeconds): Promise<boolean> {
-    return (await this.kv.get(this.#checkKey(key, checkedAt)))?.startsWith('begun') === true
+    return (await this.kv.get(this.#checkKey(key, checkedAt))) === 'begun'
   }
 
   /** Uses a landing token. @param signature decoded bytes of its signature @returns false if it was used before */
@@ -80,38 +65,24 @@ export class Locks extends SiteStore {
    * Runs a login once for all simultaneous submits of a form. If the process of another submit dies, its lock expires, and this one runs.
    * @param isFinal is the result to be shared with later submits for a moment?
    */
-  once<Result>(
-    key: string,
-    digest: string,
-    run: () => Promise<Result>,
-    isFinal: (result: Result) => boolean,
-  ): Promise<OnceOutcome<Result>> {
-    const name = `${key}:${digest}`
-    const running = this.#running.get(name) as Promise<OnceOutcome<Result>> | undefined // of the same login, so of the same type
-    if (running) return running.then((end) => ('result' in end ? { outcome: 'shared', result: end.result } : end))
-    const begun = this.#runOrWait(key, digest, run, isFinal).finally(() => this.#running.delete(name))
-    this.#running.set(name, begun)
-    return begun
-  }
-
-  async #runOrWait<Result>(
+  async once<Result>(
     key: string,
     digest: string,
     run: () => Promise<Result>,
     isFinal: (result: Result) => boolean,
   ): Promise<OnceOutcome<Result>> {
     const lock = `${this.prefix}login:{${key}}`
-    const end = performance.now() + LOGIN_MS + MAX_POLL_MS
-    for (let pause = FIRST_POLL_MS; performance.now() < end; pause = Math.min(pause * 1.5, MAX_POLL_MS)) {
+    for (const end = performance.now() + LOGIN_MS + POLL_MS; performance.now() < end; ) {
       const taken = await this.kv.lock(lock, `${this.prefix}sso2:{${key}}`, this.sealed({ digest }), LOGIN_MS)
       if (taken === 'over') return { outcome: 'over' }
       if (taken === 'taken') return this.#runLocked(lock, digest, run, isFinal)
       const form = this.opened<LoginForm<Result>>(taken.value)
-      if (form?.digest === digest && form.result !== undefined) return { outcome: 'shared', result: form.result }
-      if (form?.digest !== digest && form?.result === undefined) return { outcome: 'busy' }
-      if (form.result !== undefined)
+      const isSame = form?.digest === digest
+      if (form?.result !== undefined) {
+        if (isSame) return { outcome: 'shared', result: form.result }
         await this.kv.del(lock) // of another form, which is over
-      else await sleep(pause * (0.75 + Math.random() / 2))
+      } else if (isSame) await sleep(POLL_MS)
+      else return { outcome: 'busy' }
     }
     return { outcome: 'busy' }
   }

@@ -52,8 +52,7 @@ export class MemoryKv implements Kv {
     const mayWrite = record === null ? write.isNew === true || this.#read(keys.data) !== null : isLive(record)
     if (!mayWrite) return false
     this.#write(keys[part], write.value, write.seconds * 1000)
-    if (write.otherSeconds !== undefined)
-      await this.expire(part === 'record' ? keys.data : keys.record, write.otherSeconds)
+    await this.expire(part === 'record' ? keys.data : keys.record, write.seconds)
     return true
   }
   async end(keys: SessionKeys, marker: string, seconds: number): Promise<SessionValues> {

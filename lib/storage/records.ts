@@ -18,12 +18,6 @@ export interface StoredSession {
   readonly data: string | null
 }
 
-/** Lifetimes of the two values, in seconds. */
-export interface Lifetimes {
-  readonly record: number
-  readonly data: number
-}
-
 /** The sessions of a site. Every method may throw `Sso2UnavailableError`. */
 export class Records extends SiteStore {
   async read(key: string): Promise<StoredSession> {
@@ -41,10 +35,9 @@ export class Records extends SiteStore {
     return this.kv.set(this.#keysOf(key).record, JSON.stringify(record), seconds)
   }
 
-  /** Writes the record of a live session, and renews its data. @returns false if the session has ended */
-  update(key: string, record: SsoRecord, lifetimes: Lifetimes): Promise<boolean> {
-    const write = { value: JSON.stringify(record), seconds: lifetimes.record, otherSeconds: lifetimes.data }
-    return this.kv.write(this.#keysOf(key), 'record', write)
+  /** Writes the record of a live session. @returns false if the session has ended */
+  update(key: string, record: SsoRecord, seconds: number): Promise<boolean> {
+    return this.kv.write(this.#keysOf(key), 'record', { value: JSON.stringify(record), seconds })
   }
 
   /** Empties the record of a live session, whose data stay. @returns false if the session has ended */
@@ -73,10 +66,10 @@ export class Records extends SiteStore {
     await Promise.all([this.kv.del(record), this.kv.del(data)])
   }
 
-  /** Renews the lifetimes of a used session. */
-  async renew(key: string, lifetimes: Lifetimes): Promise<void> {
+  /** Renews the lifetime of a used session. */
+  async renew(key: string, seconds: number): Promise<void> {
     const { record, data } = this.#keysOf(key)
-    await Promise.all([this.kv.expire(record, lifetimes.record), this.kv.expire(data, lifetimes.data)])
+    await Promise.all([this.kv.expire(record, seconds), this.kv.expire(data, seconds)])
   }
 
   /** Decrypts the secrets of a record. @returns `undefined` if no secret of this process fits */
@@ -85,19 +78,6 @@ export class Records extends SiteStore {
   }
   seal(secrets: Secrets): string {
     return this.sealed(secrets)
-  }
-
-  /** False while the store is known not to answer. */
-  get isAvailable(): boolean {
-    return this.kv.isAvailable
-  }
-  /** Why the store does not answer. */
-  get failure(): string | undefined {
-    return this.kv.failure
-  }
-  /** Sends a harmless read and a harmless write. */
-  probe(): Promise<void> {
-    return this.kv.probe()
   }
 
   #keysOf(key: string): SessionKeys {

@@ -1,130 +1,158 @@
-/** Keeps the store in Redis. Every command passes the guard of its server. */
-import { setImmediate as nextTurn } from 'node:timers/promises'
+/** Keeps the store in Redis. Every command passes the guard. */
 import type { Cluster, Redis } from 'ioredis'
 import { redisFailureReason } from '../log/redis-failure-advice'
-import type { Kv } from './kv'
-import { inDatabase } from './redis-connection'
-import { type GuardListener, RedisGuards } from './redis-guard'
-import { type ScriptedRedis, withScripts } from './redis-scripts'
+import type { Kv, SessionKeys, SessionValues, SessionWrite } from './kv'
+import { type GuardListener, RedisGuard } from './redis-guard'
 
-type Read = (keys: readonly string[]) => Promise<(string | null)[]>
+/** KEYS record, data. ARGV part to write (1 or 2), value, seconds, is the ID new. The other part lives as long. A table is an error: no text. */
+const WRITE = `
+local record = redis.pcall('get', KEYS[1])
+if type(record) == 'table' then return 0 end
+if record then
+  if string.sub(record, 1, 1) ~= '{' then return 0 end
+elseif ARGV[4] == '0' and redis.call('exists', KEYS[2]) == 0 then return 0 end
+redis.call('set', KEYS[tonumber(ARGV[1])], ARGV[2], 'EX', ARGV[3])
+redis.call('expire', KEYS[3 - tonumber(ARGV[1])], ARGV[3])
+return 1`
+/** KEYS record, data. ARGV marker, seconds. */
+const END = `
+local record = redis.pcall('get', KEYS[1])
+if type(record) == 'table' then record = false end
+if record and string.sub(record, 1, 1) ~= '{' then return {record, false} end
+local data = redis.call('get', KEYS[2])
+if record or data then redis.call('set', KEYS[1], ARGV[1], 'EX', ARGV[2]) end
+redis.call('del', KEYS[2])
+return {record, data}`
+/** KEYS lock, record. ARGV value, milliseconds. */
+const LOCK = `
+local found = redis.call('get', KEYS[1])
+if found then return found end
+local record = redis.call('get', KEYS[2])
+if not record or string.sub(record, 1, 1) ~= '{' then return 0 end
+redis.call('set', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return 1`
 
-/** Reads of the same turn of the event loop. */
-interface Batch {
-  readonly keys: string[]
-  readonly values: Promise<(string | null)[]>
+/** A client of Redis with the scripts. No command of another client runs between the commands of a script. */
+type ScriptedRedis = (Redis | Cluster) & {
+  sso2Write(keys: 2, record: string, data: string, ...args: (string | number)[]): Promise<number>
+  sso2End(
+    keys: 2,
+    record: string,
+    data: string,
+    marker: string,
+    seconds: number,
+  ): Promise<[record: string | null, data: string | null]>
+  sso2Lock(keys: 2, lock: string, record: string, value: string, ms: number): Promise<number | string>
+}
+
+/** A `Kv` over ioredis. */
+export class RedisKv implements Kv {
+  readonly #redis: ScriptedRedis
+  readonly #isOwned: boolean
+  readonly #guard: RedisGuard
+  readonly redis: NonNullable<Kv['redis']>
+
+  /**
+   * @param isOwned has this package opened the connection? Then `close` ends it
+   * @param listener is notified of failures and recoveries
+   * @param prefix begins the keys of probes
+   */
+  constructor(client: Redis | Cluster, isOwned: boolean, listener?: GuardListener, prefix = 'sso2:') {
+    client.defineCommand('sso2Write', { lua: WRITE })
+    client.defineCommand('sso2End', { lua: END })
+    client.defineCommand('sso2Lock', { lua: LOCK })
+    const redis = client as ScriptedRedis // defineCommand adds the methods, which the type cannot show
+    const whenSelected = inDatabase(client)
+    const probe = (key: string) =>
+      whenSelected(async () => {
+        await redis.mget(key)
+        await redis.sso2Write(2, key, `${key}:data`, 1, '{}', 60, 1)
+      })
+    this.#redis = redis
+    this.#isOwned = isOwned
+    this.#guard = new RedisGuard(client, { prefix, probe, listener })
+    this.redis = { client, run: (key, command) => this.#guard.run(key, () => whenSelected(command)) }
+  }
+
+  get(key: string): Promise<string | null> {
+    return this.redis.run(key, () => this.#redis.get(key))
+  }
+  mget(keys: readonly string[]): Promise<(string | null)[]> {
+    return this.redis.run(keys[0] ?? '', () => this.#redis.mget(...keys))
+  }
+  async set(key: string, value: string, seconds: number): Promise<void> {
+    await this.redis.run(key, () => this.#redis.set(key, value, 'EX', seconds))
+  }
+  async add(key: string, value: string, ms: number): Promise<boolean> {
+    return (await this.redis.run(key, () => this.#redis.set(key, value, 'PX', Math.ceil(ms), 'NX'))) === 'OK'
+  }
+  async del(key: string): Promise<void> {
+    await this.redis.run(key, () => this.#redis.del(key))
+  }
+  async expire(key: string, seconds: number): Promise<void> {
+    await this.redis.run(key, () => this.#redis.expire(key, seconds))
+  }
+
+  async write({ record, data }: SessionKeys, part: keyof SessionKeys, write: SessionWrite): Promise<boolean> {
+    const { value, seconds, isNew } = write
+    const args = [part === 'record' ? 1 : 2, value, seconds, isNew ? 1 : 0]
+    return (await this.redis.run(record, () => this.#redis.sso2Write(2, record, data, ...args))) === 1
+  }
+  async end({ record, data }: SessionKeys, marker: string, seconds: number): Promise<SessionValues> {
+    const [was, taken] = await this.redis.run(record, () => this.#redis.sso2End(2, record, data, marker, seconds))
+    return { record: was ?? null, data: taken ?? null }
+  }
+  async lock(lock: string, record: string, value: string, ms: number) {
+    const found = await this.redis.run(lock, () => this.#redis.sso2Lock(2, lock, record, value, ms))
+    if (typeof found === 'string') return { value: found }
+    return found === 1 ? 'taken' : 'over'
+  }
+
+  async addMember(set: string, member: string, score: number, seconds: number): Promise<number> {
+    return this.redis.run(set, async () => {
+      const replies = await this.#redis.pipeline().zadd(set, score, member).expire(set, seconds).zcard(set).exec()
+      const failure = replies?.find(([error]) => error)?.[0]
+      if (failure) throw failure
+      return Number(replies?.[2]?.[1])
+    })
+  }
+  members(set: string, most: number, max?: number): Promise<string[]> {
+    return this.redis.run(set, () => this.#redis.zrangebyscore(set, '-inf', max ?? '+inf', 'LIMIT', 0, most))
+  }
+  async removeMembers(set: string, members: readonly string[]): Promise<void> {
+    await this.redis.run(set, () => this.#redis.zrem(set, ...members))
+  }
+
+  get isAvailable(): boolean {
+    return this.#guard.isAvailable
+  }
+  get failure(): string | undefined {
+    return this.#guard.failure && redisFailureReason(this.#guard.failure)
+  }
+  probe(): Promise<void> {
+    return this.#guard.probe()
+  }
+  async close(): Promise<void> {
+    this.#guard.close()
+    if (this.#isOwned) this.redis.client.disconnect()
+  }
 }
 
 /**
- * Reads at once while no other read is in progress.
- * Otherwise joins all reads of a turn of the event loop to a single command, which saves both sides most of the work under load.
- * Not for a Cluster, where the keys of two sessions are in two slots.
+ * Returns a function that runs commands in the configured database.
+ * ioredis goes on in database 0 after a refused SELECT. So each connection is asked once more, and serves no command before it has agreed.
  */
-function batched(read: Read): Read {
-  let inProgress = 0
-  let batch: Batch | undefined
-  const send = async (keys: readonly string[]) => {
-    inProgress += 1
-    try {
-      return await read(keys)
-    } finally {
-      inProgress -= 1
+function inDatabase(client: Redis | Cluster): <T>(command: () => Promise<T>) => Promise<T> {
+  const { db = 0 } = client.isCluster ? {} : (client as Redis).options
+  if (db === 0) return (command) => command()
+  const redis = client as Redis
+  let agreed: Redis['stream'] | undefined
+  return async (command) => {
+    const { stream } = redis
+    if (stream === undefined || stream !== agreed || !stream.writable) {
+      await redis.select(db)
+      agreed = stream
     }
-  }
-  const sendBatch = async () => {
-    await nextTurn()
-    const { keys = [] } = batch ?? {}
-    batch = undefined
-    return send(keys)
-  }
-  const join = async (keys: readonly string[]) => {
-    batch ??= { keys: [], values: sendBatch() }
-    const from = batch.keys.push(...keys) - keys.length
-    const values = await batch.values
-    return values.slice(from, from + keys.length)
-  }
-  return (keys) => (inProgress === 0 ? send(keys) : join(keys))
-}
-
-/** Runs a command for a key, behind the guard of its server. */
-type RunForKey = <T>(key: string, run: () => Promise<T>) => Promise<T>
-
-function textsOf(redis: ScriptedRedis, run: RunForKey) {
-  return {
-    get: (key) => run(key, () => redis.get(key)),
-    set: (key, value, seconds) => run(key, async () => void (await redis.set(key, value, 'EX', seconds))),
-    add: (key, value, ms) => run(key, async () => (await redis.set(key, value, 'PX', Math.ceil(ms), 'NX')) === 'OK'),
-    del: (key) => run(key, async () => void (await redis.del(key))),
-    expire: (key, seconds) => run(key, async () => void (await redis.expire(key, seconds))),
-    write: ({ record, data }, part, { value, seconds, isNew, otherSeconds }) =>
-      run(record, async () => {
-        const other = otherSeconds === undefined ? [] : [otherSeconds]
-        const args = [part === 'record' ? 1 : 2, value, seconds, isNew ? 1 : 0, ...other]
-        return (await redis.sso2Write(2, record, data, ...args)) === 1
-      }),
-    end: ({ record, data }, marker, seconds) =>
-      run(record, async () => {
-        const [was, taken] = await redis.sso2End(2, record, data, marker, seconds)
-        return { record: was ?? null, data: taken ?? null }
-      }),
-    lock: (lock, record, value, ms) =>
-      run(lock, async () => {
-        const found = await redis.sso2Lock(2, lock, record, value, ms)
-        if (typeof found === 'string') return { value: found }
-        return found === 1 ? 'taken' : 'over'
-      }),
-  } satisfies Partial<Kv>
-}
-
-function setsOf(redis: ScriptedRedis, run: RunForKey) {
-  return {
-    addMember: (set, member, score, seconds) =>
-      run(set, async () => {
-        const replies = await redis.pipeline().zadd(set, score, member).expire(set, seconds).zcard(set).exec()
-        const failure = replies?.find(([error]) => error)?.[0]
-        if (failure) throw failure
-        return Number(replies?.[2]?.[1])
-      }),
-    members: (set, most, max) => run(set, () => redis.zrangebyscore(set, '-inf', max ?? '+inf', 'LIMIT', 0, most)),
-    removeMembers: (set, members) => run(set, async () => void (await redis.zrem(set, ...members))),
-  } satisfies Partial<Kv>
-}
-
-/**
- * Returns a `Kv` over ioredis.
- * @param owned true if this package opened the connection. `close` then ends the connection too.
- * @param listener is notified of failures and recoveries
- * @param prefix begins the keys of probes
- */
-export function redisKv(client: Redis | Cluster, owned: boolean, listener?: GuardListener, prefix = 'sso2:'): Kv {
-  const redis = withScripts(client)
-  const whenSelected = inDatabase(client)
-  const guards = new RedisGuards(client, {
-    prefix,
-    probe: async (key) => {
-      await whenSelected(() => redis.mget(key))
-      await whenSelected(() => redis.sso2Probe(2, key, `${key}:absent`))
-    },
-    cut: owned ? () => (client as Redis).stream?.destroy() : undefined,
-    listener,
-  })
-  const run: RunForKey = (key, command) => guards.run(key, () => whenSelected(command))
-  const read: Read = (keys) => run(keys[0] ?? '', () => redis.mget(...keys))
-  return {
-    mget: client.isCluster ? read : batched(read),
-    ...textsOf(redis, run),
-    ...setsOf(redis, run),
-    redis: { client, run },
-    get isAvailable() {
-      return guards.isAvailable
-    },
-    get failure() {
-      return guards.failure && redisFailureReason(guards.failure)
-    },
-    probe: () => guards.probe(),
-    close: async () => {
-      guards.close()
-      if (owned) client.disconnect()
-    },
+    return command()
   }
 }

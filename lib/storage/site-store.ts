@@ -16,12 +16,10 @@ export const isStoreUnavailable = (error: unknown): boolean =>
 export type Unavailable = 'unavailable'
 
 /** Runs the commands of a flow. @returns the result, or `otherwise` if Redis does not answer */
-export async function unlessUnavailable<T>(run: () => Promise<T>): Promise<T | Unavailable>
-export async function unlessUnavailable<T, O extends string | number | boolean | object>(
+export async function unlessUnavailable<T, const O = Unavailable>(
   run: () => Promise<T>,
-  otherwise: O,
-): Promise<T | O>
-export async function unlessUnavailable(run: () => Promise<unknown>, otherwise: unknown = 'unavailable') {
+  otherwise = 'unavailable' as O,
+): Promise<T | O> {
   try {
     return await run()
   } catch (error) {
@@ -51,7 +49,7 @@ interface StoreParts {
 
 /** A store of a site: the commands, the names of its keys, and values that Redis holds encrypted. */
 export abstract class SiteStore {
-  protected readonly kv: Kv
+  readonly kv: Kv
   protected readonly prefix: string
   readonly #keys: () => readonly Buffer[]
 
@@ -70,36 +68,28 @@ export abstract class SiteStore {
   }
 }
 
-/** Encrypts a value as JSON. @param keys the first key encrypts */
-const sealJson = (value: object, keys: readonly Buffer[]): string => seal(JSON.stringify(value), keys)
-
-/** Decrypts a value with any of the keys. Only this package can have written it. @returns `undefined` if no key fits */
-function unsealJson<T>(sealed: string, keys: readonly Buffer[]): T | undefined {
-  const text = unseal(sealed, keys)
-  return text === undefined ? undefined : JSON.parse(text)
-}
-
 const NONCE = 12
 const TAG = 16
 
-/** Encrypts a text with AES-256-GCM. @param keys the first key encrypts */
-export function seal(text: string, keys: readonly Buffer[]): string {
+/** Encrypts a value as JSON with AES-256-GCM. @param keys the first key encrypts */
+export function sealJson(value: unknown, keys: readonly Buffer[]): string {
   const [key] = keys
   if (!key) throw new TypeError('seal: no key')
   const nonce = randomBytes(NONCE)
   const cipher = createCipheriv('aes-256-gcm', key, nonce)
-  const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+  const body = Buffer.concat([cipher.update(JSON.stringify(value), 'utf8'), cipher.final()])
   return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url')
 }
 
-/** Decrypts a text with any of the keys. @returns `undefined` if no key fits */
-export function unseal(sealed: string, keys: readonly Buffer[]): string | undefined {
+/** Decrypts a value with any of the keys. Only this package can have written it. @returns `undefined` if no key fits */
+export function unsealJson<T>(sealed: string, keys: readonly Buffer[]): T | undefined {
   const bytes = Buffer.from(sealed, 'base64url')
   for (const key of keys) {
     try {
       const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE), { authTagLength: TAG })
       decipher.setAuthTag(bytes.subarray(NONCE, NONCE + TAG))
-      return Buffer.concat([decipher.update(bytes.subarray(NONCE + TAG)), decipher.final()]).toString('utf8')
+      const text = Buffer.concat([decipher.update(bytes.subarray(NONCE + TAG)), decipher.final()])
+      return JSON.parse(text.toString('utf8'))
     } catch {
       // another key may fit, because secrets are rotated
     }

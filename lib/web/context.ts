@@ -65,9 +65,7 @@ export class Context {
     const { key, record: known } = session
     if (key === undefined || !known) return false
     const record = { ...known, ...changes } as SsoRecord
-    const seconds = lifetimeOf(record, site.now(), site.config)
-    const lifetimes = { record: seconds, data: session.dataSeconds ?? seconds }
-    const isWritten = await site.records.update(key, record, lifetimes)
+    const isWritten = await site.records.update(key, record, lifetimeOf(record, site.now(), site.config))
     session.entry = isWritten ? { state: 'live', record } : await site.records.readEntry(key)
     return isWritten
   }

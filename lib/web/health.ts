@@ -19,7 +19,7 @@ export interface Health {
   readonly store: 'ok' | 'unavailable'
   /**
    * Why the store is unavailable, in a form that stays the same: `'writes refused: OOM'`, `'reads refused: NOAUTH'`, `'SELECT refused: ERR'`,
-   * `'ECONNREFUSED'`, `'no answer in time'` or `'no connection'`. In a Cluster the node follows: `'ECONNREFUSED (10.0.0.1:6379)'`.
+   * `'ECONNREFUSED'`, `'no answer in time'` or `'no connection'`.
    */
   readonly storeReason?: string
   /**
@@ -33,7 +33,7 @@ export interface Health {
 
 /** Probes the session store, and reports the known state of the other systems. */
 export async function health({ client, config, identifyHealth, exchangeHealth, records }: Site): Promise<Health> {
-  const isStored = await unlessUnavailable(() => records.probe().then(() => true), false)
+  const isStored = await unlessUnavailable(() => records.kv.probe().then(() => true), false)
   const { clockOffsetSeconds } = client
   const states = {
     sso: stateOf(identifyHealth.isAvailable),
@@ -42,7 +42,7 @@ export async function health({ client, config, identifyHealth, exchangeHealth, r
   }
   const isClockRight = Math.abs(clockOffsetSeconds ?? 0) <= config.clockToleranceSeconds
   const ok = isClockRight && Object.values(states).every((state) => state === 'ok')
-  return { ok, ...states, ...(isStored ? {} : { storeReason: records.failure ?? NO_ANSWER }), clockOffsetSeconds }
+  return { ok, ...states, ...(isStored ? {} : { storeReason: records.kv.failure ?? NO_ANSWER }), clockOffsetSeconds }
 }
 
 const stateOf = (isWell: boolean): 'ok' | 'unavailable' => (isWell ? 'ok' : 'unavailable')

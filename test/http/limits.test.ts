@@ -4,8 +4,8 @@ import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AttemptResult } from '../../lib/decide/login'
 import type { GuardedRedis } from '../../lib/storage/kv'
-import { openRedis } from '../../lib/storage/redis-connection'
-import { redisKv } from '../../lib/storage/redis-kv'
+import { openRedis } from '../../lib/storage/open-store'
+import { RedisKv } from '../../lib/storage/redis-kv'
 import { Limits } from '../../lib/web/limits'
 import { useRedis } from '../support/redis'
 import { timed } from '../support/wait'
@@ -21,7 +21,7 @@ afterEach(async () => {
 })
 
 function connect(client = openRedis(server.url())): GuardedRedis {
-  const kv = redisKv(client, true)
+  const kv = new RedisKv(client, true)
   opened.push(kv)
   if (kv.redis === undefined) throw new Error('no Redis')
   return kv.redis

@@ -9,7 +9,6 @@ import type { Browser } from '../support/agent'
 import { loggerTo } from '../support/log-lines'
 import { useRedis } from '../support/redis'
 import {
-  eventually,
   grace,
   loggedInBrowser,
   logIn,
@@ -88,28 +87,6 @@ describe('what a session costs in Redis', () => {
     commands.length = 0
     expect((await ask(browser, '/')).json).toMatchObject({ saved: 'a' })
     expect(commands).toEqual(['mget'])
-  })
-})
-
-describe('how long a session lives', () => {
-  test('its data as long as the page says, each use renews that, and a status check too', async () => {
-    const browser = await loggedInBrowser(setup)
-    await ask(browser, '/put/a?maxAge=900')
-    const isWhole = async () => (await setup.redis.ttl(dataKey(browser))) > 80
-    expect(await isWhole()).toBe(true)
-    for (const seconds of [130, 400]) {
-      await setup.redis.expire(dataKey(browser), 30)
-      setup.emulator.clock.advance(seconds)
-      await ask(browser, '/')
-      await eventually(isWhole)
-    }
-  })
-
-  test('its usual time, if the page sets maxAge to NaN, and Redis does not count as away', async () => {
-    const browser = await loggedInBrowser(setup)
-    await ask(browser, '/put/a?maxAge=soon')
-    expect((await ask(browser, '/')).json).toMatchObject({ status: 'loggedin', saved: 'a' })
-    expect((await setup.morning.sso.health()).store).toBe('ok')
   })
 })
 

@@ -4,9 +4,8 @@ import path from 'node:path'
 import { Redis } from 'ioredis'
 import { Log } from '../../lib/log/log'
 import type { Kv } from '../../lib/storage/kv'
-import { openStore } from '../../lib/storage/open-store'
-import { openRedis } from '../../lib/storage/redis-connection'
-import { redisKv } from '../../lib/storage/redis-kv'
+import { openRedis, openStore } from '../../lib/storage/open-store'
+import { RedisKv } from '../../lib/storage/redis-kv'
 import { makeCertificate } from '../support/certificate'
 import { startRedisFront } from '../support/front'
 import { loggerTo } from '../support/log-lines'
@@ -59,7 +58,7 @@ type Opened = ReturnType<typeof opened>
 /** Reads and writes until the store has a line for its operator. */
 const failing = (store: Opened) =>
   eventually(async () => {
-    await Promise.allSettled([store.kv.mget([KEY]), store.kv.probe()])
+    await Promise.allSettled([store.kv.mget([KEY]), store.kv.probe(), store.kv.addMember(`${KEY}:set`, 'a', 1, 60)])
     return store.lines.length > 0
   })
 
@@ -152,7 +151,7 @@ test.each([
 ])('a connection goes silent → a client %s has another one within 5 s', async (_name, open) => {
   const front = await startRedisFront(server.port)
   const client = open(front.port)
-  const kv = redisKv(client, true)
+  const kv = new RedisKv(client, true)
   await untilAnswered(() => kv.mget(['a'])) // the first of all connects as well
   front.silence()
   const [, ms] = await timed(() => untilAnswered(() => kv.mget(['a'])))

@@ -4,7 +4,7 @@ import type { Gone, LoginRecord } from '../../lib/decide/record'
 import { accountName } from '../../lib/storage/account-index'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import type { PendingLogout } from '../../lib/storage/pending-logouts'
-import { seal, shortHash, unseal } from '../../lib/storage/site-store'
+import { sealJson, shortHash, unsealJson } from '../../lib/storage/site-store'
 import { hold } from '../support/turnstile'
 import { atOnce, KEY, NOW, OTHER_KEY, siteOver, stores, type TestSite, useStore } from './stores'
 
@@ -21,7 +21,6 @@ const record: LoginRecord = {
   user: { accountId: 'ada' },
 }
 const later: LoginRecord = { ...record, checkedAt: NOW + 9 }
-const LIVES = { record: 60, data: 60 }
 const GONE: Gone = { next: 'next-key', sidHash: 'a-sid-hash', account: 'an-account' }
 
 const logout: PendingLogout = {
@@ -71,9 +70,9 @@ describe.each(stores)('in %s', (_name, open) => {
   })
 
   test('the record of a live session is updated, and that of no other', async () => {
-    expect(await site.records.update(key, later, LIVES)).toBe(false)
+    expect(await site.records.update(key, later, 60)).toBe(false)
     await begin()
-    expect(await site.records.update(key, later, LIVES)).toBe(true)
+    expect(await site.records.update(key, later, 60)).toBe(true)
     expect(await site.records.readEntry(key)).toEqual({ state: 'live', record: later })
   })
 
@@ -81,7 +80,7 @@ describe.each(stores)('in %s', (_name, open) => {
     await begin()
     await site.records.end(key, GONE)
     const late = async () => [
-      await site.records.update(key, later, LIVES),
+      await site.records.update(key, later, 60),
       await site.records.empty(key, 60),
       await site.records.saveData(key, 'late', 60, false),
     ]
@@ -246,20 +245,20 @@ test('what a session became is known for 5 s', async () => {
 const [newKey, _oldKey] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
 
 test('a seal shows nothing of its text, and is another each time', () => {
-  const [one, two] = [seal('the-access-token', [newKey]), seal('the-access-token', [newKey])]
+  const [one, two] = [sealJson('the-access-token', [newKey]), sealJson('the-access-token', [newKey])]
   expect(one).not.toBe(two)
   expect(Buffer.from(one, 'base64url').toString('latin1')).not.toContain('access')
 })
 
 test('any one bit changed breaks the seal', () => {
-  const bytes = Buffer.from(seal('text', [newKey]), 'base64url')
+  const bytes = Buffer.from(sealJson('text', [newKey]), 'base64url')
   for (let at = 0; at < bytes.length * 8; at += 1) {
     const changed = Buffer.from(bytes)
     changed.writeUInt8(changed.readUInt8(at >> 3) ^ (1 << (at & 7)), at >> 3)
-    expect(unseal(changed.toString('base64url'), [newKey])).toBeUndefined()
+    expect(unsealJson(changed.toString('base64url'), [newKey])).toBeUndefined()
   }
 })
 
 test.each(['', 'a', 'garbage', 'A'.repeat(37), '\u0000', '{}'])('the text %j is no seal', (text) => {
-  expect(unseal(text, [newKey])).toBeUndefined()
+  expect(unsealJson(text, [newKey])).toBeUndefined()
 })

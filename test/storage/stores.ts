@@ -4,10 +4,10 @@ import { AccountIndex } from '../../lib/storage/account-index'
 import type { Kv } from '../../lib/storage/kv'
 import { Locks } from '../../lib/storage/locks'
 import { MemoryKv } from '../../lib/storage/memory-kv'
+import { openRedis } from '../../lib/storage/open-store'
 import { PendingLogouts } from '../../lib/storage/pending-logouts'
 import { Records } from '../../lib/storage/records'
-import { openRedis } from '../../lib/storage/redis-connection'
-import { redisKv } from '../../lib/storage/redis-kv'
+import { RedisKv } from '../../lib/storage/redis-kv'
 import { startCluster } from '../support/cluster'
 
 /** When these tests begin, in seconds since 1970. */
@@ -32,14 +32,14 @@ const openMemory = async (): Promise<OpenedStore> => {
 const openOneRedis = async (): Promise<OpenedStore> => {
   const client = openRedis(String(process.env['TEST_REDIS_URL']))
   await once(client, 'ready')
-  const kv = redisKv(client, true)
+  const kv = new RedisKv(client, true)
   return { kv, close: () => kv.close() }
 }
 
 const openCluster = async (): Promise<OpenedStore> => {
   const cluster = await startCluster()
   const client = cluster.client()
-  const kv = redisKv(client, false)
+  const kv = new RedisKv(client, false)
   await once(client, 'ready')
   const close = async () => {
     await kv.close()

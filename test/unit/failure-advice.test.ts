@@ -7,7 +7,7 @@ import {
 } from '../../lib/errors'
 import { failureAdvice, type Step, tokenAdvice } from '../../lib/log/failure-advice'
 import { logText } from '../../lib/log/log-lines'
-import { hasCause, redisFailureAdvice, redisFailureReason } from '../../lib/log/redis-failure-advice'
+import { hasCause, redisFailureAdvice } from '../../lib/log/redis-failure-advice'
 
 const of = (step: Step, error: unknown, isHookOfSite = false) => failureAdvice({ step, error, isHookOfSite })
 const answered = (status: number | undefined, why = 'the answer is odd') => new Sso2ResponseError('x', status, why)
@@ -85,12 +85,4 @@ test.each<[error: unknown, reason: string, look: RegExp]>([
   expect(line).toMatch(check)
   expect(line).not.toContain('SECRET')
   expect(hasCause({ error })).toBe(reason !== 'no connection' && reason !== 'commands refused')
-})
-
-test('a failure of one master of a Cluster names it, and says that it concerns its own users', () => {
-  const failure = { error: reply('OOM command not allowed', 'evalsha'), node: '10.0.0.1:6379' }
-  expect(redisFailureReason(failure)).toBe('writes refused: OOM (10.0.0.1:6379)')
-  const { users } = redisFailureAdvice(failure)
-  expect(users).toMatch(/^Users stay logged in for \{grace\}, but logins get 503/)
-  expect(users).toMatch(/Only users with data on this master are affected$/)
 })

@@ -25,7 +25,7 @@ export async function checkStatus(ctx: Context, isFresh: boolean): Promise<'sett
   const { clock, timeoutMs } = site.config
   if (!record || !site.client.isAvailable) return 'no_answer'
   if (!isFresh) {
-    const check = await site.locks.takeCheck(key, record.checkedAt, timeoutMs, clock.now())
+    const check = await site.locks.takeCheck(key, record.checkedAt, timeoutMs)
     if (check === 'failed') return 'no_answer'
     if (check === 'begun') return isWithinGrace(ctx, record) ? 'settled' : waitForCheck(ctx)
   }
@@ -46,7 +46,7 @@ export async function checkStatus(ctx: Context, isFresh: boolean): Promise<'sett
   })
   switch (decision.action) {
     case 'no_answer':
-      if (!isFresh) await site.locks.failCheck(key, record.checkedAt, timeoutMs, clock.now())
+      if (!isFresh) await site.locks.failCheck(key, record.checkedAt, timeoutMs)
       return 'no_answer'
     case 'keep':
       await keep(ctx, record)

@@ -142,7 +142,7 @@ async function checkBefore({ site, session, record }: Context, { sid, ipa, uas }
   const { client, config, locks } = site
   if (record?.sidHash !== shortHash(sid) || !isStale(record, site.now(), config.recheckSeconds) || !client.isAvailable)
     return false
-  const taken = await locks.takeCheck(session.key ?? '', record.checkedAt, config.timeoutMs, config.clock.now())
+  const taken = await locks.takeCheck(session.key ?? '', record.checkedAt, config.timeoutMs)
   if (taken !== 'taken') return false // a page has just asked
   await client.sessionStatus({ sid, lks: record.status, ipa, uas }).catch(() => undefined)
   return true

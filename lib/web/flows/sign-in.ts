@@ -71,8 +71,7 @@ export async function beginAnonymous(ctx: Context, { sid, startedAt, isPending }
   const { key, entry } = session
   const isInPlace = entry !== 'unavailable' && (entry.state === 'empty' || before?.status === 'anon')
   if (key === undefined || !isInPlace) return moveTo(ctx, record)
-  const seconds = lifetimeOf(record, site.now(), site.config)
-  const isWritten = await site.records.update(key, record, { record: seconds, data: session.dataSeconds ?? seconds })
+  const isWritten = await site.records.update(key, record, lifetimeOf(record, site.now(), site.config))
   if (!isWritten) return 'lost'
   session.entry = { state: 'live', record }
   return 'renewed'

@@ -41,7 +41,7 @@ export async function sendDoctorReport(site: Site, req: Request, res: Response):
     clientId,
     siteUrl,
     sso: site.identifyHealth.isAvailable ? 'ok' : 'unavailable',
-    store: await unlessUnavailable(() => site.records.probe().then(() => 'ok' as const), 'unavailable' as const),
+    store: await unlessUnavailable(() => site.records.kv.probe().then(() => 'ok' as const), 'unavailable' as const),
     forwardedFor: req.get('x-forwarded-for') ?? '',
     proxyHeaders: PROXY_HEADERS.filter((name) => req.headers[name] !== undefined),
     trustedHops: req.ips.length,

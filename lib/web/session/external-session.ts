@@ -47,9 +47,8 @@ export class ExternalSession extends RequestSession {
     if (!req.session) throw new Sso2SetupError(NO_SESSION)
     if (!isOfExpressSession(req)) throw new Sso2SetupError(OTHER_SESSION)
     const key = req.headers.cookie ? sessionKey(req.sessionID) : undefined
-    const none: Entry | 'unavailable' = records.isAvailable ? { state: 'none' } : 'unavailable'
-    const entry =
-      key === undefined ? none : await unlessUnavailable(() => records.readEntry(key), 'unavailable' as const)
+    const none: Entry | 'unavailable' = records.kv.isAvailable ? { state: 'none' } : 'unavailable'
+    const entry = key === undefined ? none : await unlessUnavailable(() => records.readEntry(key))
     const found = new ExternalSession(req, log, key, entry)
     if (found.isAvailable && found.#hasDataOfAnother()) await found.#empty()
     return found

@@ -14,7 +14,7 @@ import { publish } from '../hooks'
 import { appendCookie, beforeHeaders, makePrivate } from '../http/response-headers'
 import { attachedSession, type NextSession, RequestSession } from './request-session'
 import { newSessionId } from './session-cookie'
-import { asStored, dataIn, maxAgeOf, type SiteData, sessionIn, textOf, withChanges } from './session-data'
+import { asStored, dataIn, type SiteData, sessionIn, textOf, withChanges } from './session-data'
 import { Sso2Store, type StoreSession } from './store'
 
 /** Parts of the site that a session needs. */
@@ -108,7 +108,6 @@ export class OwnSession extends RequestSession implements StoreSession {
       this.#listen()
     }
     this.hasData = data !== null
-    this.dataSeconds = maxAgeOf(data)
   }
 
   /** Runs express-session, once. @returns the request, whose properties are plain from now on */
@@ -179,7 +178,7 @@ export class OwnSession extends RequestSession implements StoreSession {
       if (!this.isAvailable) throw storeUnavailable()
       // a session with a record is not new, and may have ended meanwhile
       const isNew = isCurrent && this.#isNew && !isAlive(entry)
-      await this.#write(sessionKey(id), text, account, isNew, sess.cookie.originalMaxAge)
+      await this.#write(sessionKey(id), text, account, isNew)
     } catch (error) {
       if (isStoreUnavailable(error)) tellNotSaved(this.#parts.config) // the response has ended, so no error can be sent to the browser
       throw error
@@ -189,14 +188,11 @@ export class OwnSession extends RequestSession implements StoreSession {
     this.#savedText = text ?? undefined
   }
 
-  /** @param maxAge lifetime that the site has set, in milliseconds */
-  async #write(key: string, text: string | null, account: string | undefined, isNew: boolean, maxAge?: number | null) {
+  async #write(key: string, text: string | null, account: string | undefined, isNew: boolean): Promise<void> {
     const { records, config } = this.#parts
+    if (text === null) return records.deleteData(key)
     const idle = account === undefined ? config.anonymousIdleSeconds : config.idleSeconds
-    const wanted = typeof maxAge === 'number' && !Number.isNaN(maxAge) ? Math.ceil(maxAge / 1000) : idle
-    const seconds = Math.min(wanted, config.absoluteSeconds)
-    if (text === null || seconds <= 0) return records.deleteData(key)
-    await records.saveData(key, text, seconds, isNew)
+    await records.saveData(key, text, idle, isNew)
     if (key === this.key) this.#isNew = false
   }
 

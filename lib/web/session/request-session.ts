@@ -25,8 +25,6 @@ export abstract class RequestSession {
   readonly hadCookie: boolean
   /** Has the store data of the session? */
   hasData = false
-  /** Lifetime that the site has set for its data, in seconds. */
-  dataSeconds: number | undefined
 
   constructor(key: string | undefined, entry: Entry | 'unavailable', hadCookie: boolean) {
     this.key = key

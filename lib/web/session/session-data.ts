@@ -47,12 +47,6 @@ function parsed(text: string | null): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Returns the lifetime that the site has set for stored data (`req.session.cookie.maxAge`), in seconds. The cookie comes first in the text. */
-export function maxAgeOf(text: string | null): number | undefined {
-  const [, ms] = /^\{"cookie":\{"originalMaxAge":(\d{1,15})/.exec(text ?? '') ?? []
-  return ms === undefined ? undefined : Math.ceil(Number(ms) / 1000)
-}
-
 /** Returns the data as JSON keeps them. `undefined` if JSON cannot (a BigInt, a circle), because a login must not fail halfway. */
 export function asStored(sess: object): SiteData | undefined {
   try {

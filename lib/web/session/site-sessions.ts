@@ -62,7 +62,7 @@ export class SiteSessions {
 
   /** A visitor without a session cannot get one while Redis accepts no writes. */
   #emptyEntry(): Entry | 'unavailable' {
-    return this.#parts.records.isAvailable ? { state: 'none' } : 'unavailable'
+    return this.#parts.records.kv.isAvailable ? { state: 'none' } : 'unavailable'
   }
 
   async #read(key: string): Promise<Pick<FoundSession, 'entry' | 'data'>> {
@@ -70,21 +70,19 @@ export class SiteSessions {
     return found === 'unavailable' ? { entry: found, data: null } : found
   }
 
-  /** Renews the lifetimes of a used session. The request does not wait. A status check renews them too, so most sessions need nothing here. */
-  #renew({ key, entry, record, hasData, dataSeconds }: OwnSession): void {
+  /** Renews the lifetime of a used session. The request does not wait. A status check renews it too, so most sessions need nothing here. */
+  #renew({ key, entry, record, hasData }: OwnSession): void {
     const { records, config, now } = this.#parts
     if (key === undefined || entry === 'unavailable' || entry.state === 'gone') return
     if (entry.state === 'none' && !hasData) return
     const seconds = lifetimeOf(record, now(), config)
-    const lifetimes = { record: seconds, data: dataSeconds ?? seconds }
-    const shortest = Math.min(lifetimes.record, lifetimes.data)
-    if (record && isLoggedIn(record) && ageOf(record.checkedAt, now()) < shortest / 10) return
+    if (record && isLoggedIn(record) && ageOf(record.checkedAt, now()) < seconds / 10) return
     if (now() - this.#renewedSince >= RENEW_EVERY_SECONDS || this.#renewed.size >= MAX_RENEWED) {
       this.#renewed = new Set()
       this.#renewedSince = now()
     }
     if (this.#renewed.has(key)) return
-    if (shortest > 2 * RENEW_EVERY_SECONDS) this.#renewed.add(key)
-    records.renew(key, lifetimes).catch(() => {})
+    if (seconds > 2 * RENEW_EVERY_SECONDS) this.#renewed.add(key)
+    records.renew(key, seconds).catch(() => {})
   }
 }
