@@ -24,7 +24,6 @@ import { PendingLogouts } from './storage/pending-logouts'
 import { Records } from './storage/records'
 import { defaultLoadUser } from './web/flows/exchange-ticket'
 import { startLogoutTimer } from './web/flows/logout-timer'
-import { moveLogin } from './web/flows/sign-in'
 import { type Guard, identifyGuard, type RequireLoginOptions, requireLogin } from './web/guards'
 import { type Health, health } from './web/health'
 import { guardedShouldIdentify } from './web/hooks'
@@ -50,7 +49,7 @@ export type ConnectHandler = (
 /** A request handler that runs session, router and middleware in order. A site can also mount the three parts separately. */
 export interface Sso2 extends RequestHandler {
   /**
-   * Sets `req.session`, `req.sessionID` and `req.sessionStore`, as express-session does. `regenerate()` keeps the login. `destroy()` ends the
+   * Sets `req.session`, `req.sessionID` and `req.sessionStore`, as express-session does. `regenerate()` and `destroy()` end the
    * session on this site only, so the next page load restores the login. To log out, call `req.sso2.logout()`. Changes to
    * `req.session.cookie` do not affect a cookie already set. More: docs/sessions.md.
    */
@@ -179,7 +178,6 @@ function makeSite(
       records,
       client: store.client ?? store.kv,
       now,
-      moveLogin: (session) => moveLogin(site, session),
     }),
     cookies: siteCookies(macKeys),
     exchange: options.exchangeTicket ?? formExchange(endpoint),

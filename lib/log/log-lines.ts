@@ -36,7 +36,7 @@ export const LOG_LINES = {
   },
   destroyIsNoLogout: {
     heading: 'destroy() ended a login',
-    happened: 'req.session.destroy() has ended a login on this site only',
+    happened: 'req.session.destroy() or regenerate() has ended a login on this site only',
     users: 'The next page load logs the user in again',
     check: 'that the site logs out by req.sso2.logout() or a POST to routes.logout',
   },

@@ -140,7 +140,7 @@ const files = {
       'F2',
     ],
   ],
-  'web/session/session-cookie.ts': [
+  'web/session/site-sessions.ts': [
     ['the first of two cookies counts', 'sessionCookieReader', { drop: 'length' }, 'security/cookies', 'S2'],
     ['the session cookie needs no signature', 'sessionCookieReader.isGood', { value: 'true' }, 'security/cookies'],
   ],

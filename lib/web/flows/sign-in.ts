@@ -144,14 +144,3 @@ async function logOutVoided({ site, req }: Context, sid: string, accountId: stri
   const [pending] = await Promise.all([site.pendingLogouts.add(logout), site.accounts.markSession(shortHash(sid))])
   await sendLogout(site, pending)
 }
-
-/** `req.session.regenerate()`: the login moves to another session ID, the site's data do not. */
-export async function moveLogin(site: Site, session: RequestSession): Promise<void> {
-  const { record, key } = session
-  if (!record || key === undefined) return
-  const account = accountOf(record)
-  const ended = await endBefore(site, session, record, account)
-  if (ended === 'lost') return session.leave('keep_cookie')
-  await establish(site, session, record, { data: null, account, keepsData: false })
-  if (account !== undefined) await site.accounts.remove(account, [{ key, sidHash: record.sidHash }])
-}

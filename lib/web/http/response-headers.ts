@@ -6,16 +6,11 @@ import type { NextFunction, Response } from 'express'
 import onHeaders from 'on-headers'
 import type { Config } from '../../config'
 
-const PRIVATE = Symbol('express-sso2: private')
 /** Finds `private` and `no-store`. `private="a-field"` does not count, because a shared cache may keep the rest of the response. */
 const STRICT = /(?:^|[\s,])(?:private|no-store)(?:[\s,]|$)/i
 const NO_TRANSFORM = /(?:^|[\s,])no-transform(?:[\s,]|$)/i
 /** Headers that some shared caches follow instead of Cache-Control: nginx, Akamai, Fastly, and CDNs with their own `…-Cache-Control`. */
 const SHARED_CACHE_HEADER = /^(?:x-accel-expires|edge-control|surrogate-control|.+-cache-control)$/i
-
-interface TrackedResponse extends Response {
-  [PRIVATE]?: true
-}
 
 /** Runs just before the response headers are written. An upgrade has no response. */
 export function beforeHeaders(res: Response, run: () => void): void {
@@ -23,9 +18,7 @@ export function beforeHeaders(res: Response, run: () => void): void {
 }
 
 /** Makes a response private just before its headers are written, so after the page has set its own headers. */
-export function keepPrivate(res: TrackedResponse): void {
-  if (res[PRIVATE]) return
-  res[PRIVATE] = true
+export function keepPrivate(res: Response): void {
   beforeHeaders(res, () => makePrivate(res))
 }
 

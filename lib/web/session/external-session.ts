@@ -8,7 +8,7 @@ import { accountOf } from '../../storage/account-index'
 import type { Records } from '../../storage/records'
 import { sessionKey, shortHash, unlessUnavailable } from '../../storage/site-store'
 import { keepPrivate } from '../http/response-headers'
-import { type NextSession, RequestSession } from './request-session'
+import { type NextSession, noEntry, RequestSession } from './request-session'
 import { dataIn, type SiteData, withChanges } from './session-data'
 
 /**
@@ -32,14 +32,13 @@ export class ExternalSession extends RequestSession {
   readonly #req: Request
   readonly #log: Log
   /** Data of the session when this request got them. */
-  #before: SiteData
+  readonly #before: SiteData
 
   private constructor(req: Request, log: Log, key: string | undefined, entry: Entry | 'unavailable') {
     super(key, entry, key !== undefined)
     this.#req = req
     this.#log = log
     this.#before = structuredClone(dataIn(req.session))
-    this.hasData = key !== undefined
   }
 
   /** Reads the record of the site's session. @throws {Sso2SetupError} without an express-session */
@@ -47,11 +46,19 @@ export class ExternalSession extends RequestSession {
     if (!req.session) throw new Sso2SetupError(NO_SESSION)
     if (!isOfExpressSession(req)) throw new Sso2SetupError(OTHER_SESSION)
     const key = req.headers.cookie ? sessionKey(req.sessionID) : undefined
-    const none: Entry | 'unavailable' = records.kv.isAvailable ? { state: 'none' } : 'unavailable'
-    const entry = key === undefined ? none : await unlessUnavailable(() => records.readEntry(key))
+    const entry = key === undefined ? noEntry(records) : await unlessUnavailable(() => records.readEntry(key))
     const found = new ExternalSession(req, log, key, entry)
-    if (found.isAvailable && found.#hasDataOfAnother()) await found.#empty()
+    if (found.isAvailable && found.#hasDataOfAnother()) await found.leave()
     return found
+  }
+
+  get id(): string {
+    return this.#req.sessionID
+  }
+
+  /** Session and account that the data serve. */
+  get #tag(): readonly string[] {
+    return String(dataIn(this.#req.session)[TAG] || '').split('.')
   }
 
   /**
@@ -59,14 +66,10 @@ export class ExternalSession extends RequestSession {
    * the account of their tag only. Data under another session ID were copied over `regenerate()`, as passport does, and wait for a login.
    */
   #hasDataOfAnother(): boolean {
-    const [session, account] = String(this.#before[TAG] || '').split('.')
+    const [session, account] = this.#tag
     if (account === undefined) return false
     if (isLoggedIn(this.record)) return account !== accountOf(this.record)
-    return session === shortHash(this.#req.sessionID)
-  }
-
-  get id(): string {
-    return this.#req.sessionID
+    return session === shortHash(this.id)
   }
 
   /** The browser gets the site's cookie with the other response. */
@@ -80,31 +83,20 @@ export class ExternalSession extends RequestSession {
   }
 
   async begin({ account, keepsData }: NextSession): Promise<void> {
-    const tag = String(this.#before[TAG] || '').split('.')[1]
-    const data = keepsData && (tag === undefined || tag === account) ? await this.#currentData() : {}
+    const [, served] = this.#tag
+    const data = keepsData && (served === undefined || served === account) ? await this.#currentData() : {}
     await this.#regenerate()
-    const { sessionID } = this.#req
-    const mine = account === undefined ? false : `${shortHash(sessionID)}.${account}`
-    Object.assign(this.#req.session, data, { [TAG]: mine })
+    const tag = account === undefined ? false : `${shortHash(this.id)}.${account}`
+    Object.assign(this.#req.session, data, { [TAG]: tag })
     await call((done) => this.#req.session.save(done))
-    this.key = sessionKey(sessionID)
-  }
-
-  async leave(): Promise<void> {
-    await this.#empty()
+    this.key = sessionKey(this.id)
   }
 
   /** Gives the request an empty session. A failure of the site's store is only logged, so the page is served and the logout stays valid. */
-  async #empty(): Promise<void> {
+  async leave(): Promise<void> {
     await this.#regenerate().catch(() => this.#log.warn('session:regenerate', LOG_LINES.externalSessionFailed))
     this.key = undefined
     this.entry = { state: 'none' }
-  }
-
-  async #regenerate(): Promise<void> {
-    if (this.#req.res) keepPrivate(this.#req.res)
-    await call((done) => this.#req.session.regenerate(done))
-    this.#before = {}
   }
 
   /** Returns the data as other tabs have saved them, with the changes of this request on top. */
@@ -112,6 +104,11 @@ export class ExternalSession extends RequestSession {
     const mine = dataIn(this.#req.session)
     await call((done) => this.#req.session.reload(done)).catch(() => {}) // a session that was never saved stays unchanged
     return withChanges(this.#before, mine, dataIn(this.#req.session))
+  }
+
+  async #regenerate(): Promise<void> {
+    if (this.#req.res) keepPrivate(this.#req.res)
+    await call((done) => this.#req.session.regenerate(done))
   }
 }
 

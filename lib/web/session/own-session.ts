@@ -2,20 +2,20 @@
  * A session of `sso.session`. Its values are read with the request. express-session runs when a handler first touches `req.session`, and does
  * the rest: object, changes, cookie. A listener of ours writes the attributes of its cookie, which handlers cannot change.
  */
+import { randomBytes } from 'node:crypto'
+import { RedisStore } from 'connect-redis'
 import type { Request, RequestHandler, Response } from 'express'
 import session from 'express-session'
 import type { Config } from '../../config'
-import { type Entry, isLoggedIn } from '../../decide/record'
+import { type Entry, isLoggedIn, lifetimeOf } from '../../decide/record'
 import { LOG_LINES } from '../../log/log-lines'
 import { accountOf } from '../../storage/account-index'
 import type { Records } from '../../storage/records'
 import { isStoreUnavailable, sessionKey, storeUnavailable } from '../../storage/site-store'
 import { publish } from '../hooks'
-import { appendCookie, beforeHeaders, makePrivate } from '../http/response-headers'
-import { attachedSession, type NextSession, RequestSession } from './request-session'
-import { newSessionId } from './session-cookie'
-import { asStored, dataIn, type SiteData, sessionIn, textOf, withChanges } from './session-data'
-import { Sso2Store, type StoreSession } from './store'
+import { beforeHeaders, makePrivate } from '../http/response-headers'
+import { type NextSession, RequestSession } from './request-session'
+import { dataIn, parsed, type SiteData, sessionIn, textOf, withChanges } from './session-data'
 
 /** Parts of the site that a session needs. */
 export interface SessionParts {
@@ -25,298 +25,294 @@ export interface SessionParts {
   readonly client: unknown
   /** Seconds since 1970. */
   now(): number
-  /** Moves the login of a session to another session ID, for `req.session.regenerate()`. */
-  moveLogin(session: OwnSession): Promise<void>
 }
 
 /** A session as the browser's cookie names it. */
 export interface FoundSession {
   readonly id: string | undefined
-  /** Key of the session in the store. */
-  readonly key: string | undefined
   readonly entry: Entry | 'unavailable'
   readonly data: string | null
   readonly hadCookie: boolean
   /** May the request begin a session? */
   readonly mayBegin: boolean
-  /** Is the browser to forget its cookie, because it sent two? */
-  readonly dropsCookie?: boolean
 }
 
-const NAMES = ['session', 'sessionID', 'sessionStore'] as const
-type Name = (typeof NAMES)[number]
+const SLOT: unique symbol = Symbol('express-sso2.session')
 
+/** Returns the session that `sso.session` has given a request. */
+export const attachedSession = (req: object): OwnSession | undefined => (req as { [SLOT]?: OwnSession })[SLOT]
+
+const NAMES = ['session', 'sessionID', 'sessionStore'] as const
 /** Properties of the request that run express-session when a handler first touches them. All requests share these functions. */
-export const LAZY: PropertyDescriptorMap = Object.fromEntries(
+const LAZY: PropertyDescriptorMap = Object.fromEntries(
   NAMES.map((name) => [
     name,
     {
       configurable: true,
       enumerable: true,
       get(this: Request) {
-        return openSession(this)?.[name]
+        return attachedSession(this)?.open()[name]
       },
       set(this: Request, value: unknown) {
-        const req = openSession(this)
-        if (req) req[name] = value
+        Object.assign(attachedSession(this)?.open() ?? {}, { [name]: value })
       },
     },
   ]),
 )
 
-function openSession(holder: Request): { [name in Name]: unknown } | undefined {
-  const found = attachedSession(holder)
-  return found instanceof OwnSession ? found.open() : undefined
-}
-
 /** The session of one request. */
-export class OwnSession extends RequestSession implements StoreSession {
+export class OwnSession extends RequestSession {
   readonly isExternal = false
-  readonly req: Request
-  readonly res: Response
   readonly #parts: SessionParts
+  readonly #req: Request
+  readonly #res: Response
+  readonly #mayBegin: boolean
+  /** `undefined` until express-session runs. */
   #store: Sso2Store | undefined
   #id: string | undefined
   /** ID of the session that follows, once {@link nextKey} has drawn it. */
   #nextId: string | undefined
   /** Stored text that was read with the request, until express-session takes it. */
   #read: string | null | undefined
-  /** Data of the session when this request got them. */
-  #before: SiteData = {}
-  /** Text that the store has already, so that the end of the response does not save it again. */
-  #savedText: string | undefined
-  #isOpen = false
+  /** Stored text of the session when this request got it. */
+  #before: string | null
+  /** Has the store data of the session? */
+  hasData: boolean
   #isNew = false
-  #isBeginning = false
-  /** `keep`: another response may have changed the browser's cookie. `drop`: unless the site begins another session. */
-  #cookie: 'as_it_is' | 'keep' | 'drop' = 'as_it_is'
-  #hasListener = false
-  readonly #isCrossSite: boolean
+  /** `keep_cookie`: another response may have changed the browser's cookie. `drop_cookie`: unless the site begins another session. */
+  #cookie: 'keep_cookie' | 'drop_cookie' | undefined
 
+  /** Attaches the session to its request, with `req.session` and its companions, which are made when a handler first touches them. */
   constructor(parts: SessionParts, req: Request, res: Response, found: FoundSession) {
-    const { id, key, entry, data, hadCookie, mayBegin, dropsCookie } = found
-    super(key, entry, hadCookie)
+    const { id, entry, data, hadCookie, mayBegin } = found
+    super(id === undefined ? undefined : sessionKey(id), entry, hadCookie)
     this.#parts = parts
-    this.req = req
-    this.res = res
+    this.#req = req
+    this.#res = res
+    this.#mayBegin = mayBegin
     this.#id = id
     this.#read = data
-    if (!mayBegin) this.#cookie = 'keep'
-    this.#isCrossSite = !mayBegin
-    if (dropsCookie) {
-      this.#cookie = 'drop'
-      this.#listen()
-    }
+    this.#before = data
     this.hasData = data !== null
-  }
-
-  /** Runs express-session, once. @returns the request, whose properties are plain from now on */
-  open(): Request {
-    const { req, res } = this
-    if (this.#isOpen) return req
-    this.#isOpen = true
-    this.#listen() // before express-session's listener, because listeners run in reverse order
-    for (const name of NAMES)
-      Object.defineProperty(req, name, { configurable: true, enumerable: true, writable: true, value: undefined })
-    const { config, client } = this.#parts
-    const { cookies, sessionSecrets, prefix } = config
-    this.#store = new Sso2Store(client, `${prefix}sess:`, this)
-    const handler: RequestHandler = session({
-      name: cookies.session,
-      secret: sessionSecrets(),
-      store: this.#store,
-      genid: () => this.#generateId(this.#isBeginning ? this.#nextId : undefined),
-      cookie: { sameSite: 'lax' }, // express-session sends no secure cookie behind a proxy that is not trusted, so the listener adds it
-      resave: false,
-      saveUninitialized: false,
-    })
-    handler(req, res, () => {})
-    this.#read = undefined
-    return req
-  }
-
-  #generateId(id = newSessionId()): string {
-    this.#isNew = true
-    this.#id = id
-    this.key = sessionKey(id)
-    return id
-  }
-
-  takeRead(id: string): session.SessionData | null | undefined {
-    const text = this.#read
-    this.#read = undefined
-    if (text === undefined) return undefined
-    if (id !== this.#id) return null // the ID of a cookie that was refused
-    if (this.entry === 'unavailable' || this.gone) return sessionIn(null, undefined)
-    return this.#sessionOf(id, this.entry, text)
-  }
-
-  async load(id: string): Promise<session.SessionData | null> {
-    if (!this.isAvailable) throw storeUnavailable()
-    const { entry, data } = await this.#parts.records.read(sessionKey(id))
-    return this.#sessionOf(id, entry, data)
-  }
-
-  /** A session without data is alive by its record. */
-  #sessionOf(id: string, entry: Entry, text: string | null): session.SessionData | null {
-    if (text === null && !isAlive(entry)) return null
-    const sess = sessionIn(text, accountIn(entry))
-    if (id === this.#id) this.#before = dataIn(sess)
-    return sess
-  }
-
-  async save(id: string, sess: session.SessionData): Promise<void> {
-    if (this.#isCrossSite && textOf(sess, undefined) !== null)
-      this.#parts.config.log.warn('session:cross_site', LOG_LINES.crossSitePost)
-    if (this.#cookie === 'keep' || this.gone) return
-    const isCurrent = id === this.#id
-    const entry = isCurrent ? this.entry : await this.#parts.records.readEntry(sessionKey(id))
-    const account = accountIn(entry)
-    const text = textOf(sess, account)
-    if (isCurrent && (text === null ? !this.hasData : text === this.#savedText)) return
-    try {
-      if (!this.isAvailable) throw storeUnavailable()
-      // a session with a record is not new, and may have ended meanwhile
-      const isNew = isCurrent && this.#isNew && !isAlive(entry)
-      await this.#write(sessionKey(id), text, account, isNew)
-    } catch (error) {
-      if (isStoreUnavailable(error)) tellNotSaved(this.#parts.config) // the response has ended, so no error can be sent to the browser
-      throw error
-    }
-    if (!isCurrent) return
-    this.hasData = text !== null
-    this.#savedText = text ?? undefined
-  }
-
-  async #write(key: string, text: string | null, account: string | undefined, isNew: boolean): Promise<void> {
-    const { records, config } = this.#parts
-    if (text === null) return records.deleteData(key)
-    const idle = account === undefined ? config.anonymousIdleSeconds : config.idleSeconds
-    await records.saveData(key, text, idle, isNew)
-    if (key === this.key) this.#isNew = false
-  }
-
-  async destroy(id: string): Promise<void> {
-    const { records, config } = this.#parts
-    const key = sessionKey(id)
-    if (key === this.key && isLoggedIn(this.record)) config.log.info('session:destroy', LOG_LINES.destroyIsNoLogout)
-    await records.remove(key)
-    if (key === this.key) this.#forget()
-  }
-
-  async regenerate(): Promise<void> {
-    if (!this.isAvailable) throw storeUnavailable()
-    if (this.#cookie === 'keep' || this.gone) return this.leave('keep_cookie')
-    if (this.record) return this.#parts.moveLogin(this)
-    const { key } = this
-    if (key !== undefined && this.hasData) await this.#parts.records.deleteData(key)
-    await this.begin({ data: null, account: undefined, keepsData: false })
-  }
-
-  nextKey(): string {
-    this.#nextId ??= newSessionId()
-    return sessionKey(this.#nextId)
-  }
-
-  async begin({ data, account, keepsData }: NextSession): Promise<void> {
-    const taken = dataIn(sessionIn(data, account))
-    const now = this.#isOpen && this.req.session ? asStored(this.req.session) : undefined
-    const next = !keepsData ? {} : now === undefined ? taken : withChanges(this.#before, now, taken)
-    this.#forget()
-    this.open()
-    this.#isBeginning = true
-    this.#store?.generateFor(this.req)
-    this.#isBeginning = false
-    this.#nextId = undefined
-    Object.assign(this.req.session, next)
-    this.#before = next
-    const text = textOf(this.req.session, account)
-    if (text === null) return
-    await this.#write(this.key ?? '', text, account, true)
-    this.hasData = true
-    this.#savedText = text
+    Object.defineProperty(req, SLOT, { value: this })
+    Object.defineProperties(req, LAZY)
   }
 
   get id(): string | undefined {
     return this.#id
   }
 
-  async adopt(id: string, records: Records): Promise<void> {
+  /** Runs express-session, once. @returns the request, whose properties are plain from now on */
+  open(): Request {
+    if (this.#store) return this.#req
+    beforeHeaders(this.#res, () => this.#finishCookie()) // before express-session's listener, because listeners run in reverse order
+    for (const name of NAMES)
+      Object.defineProperty(this.#req, name, { configurable: true, enumerable: true, writable: true, value: undefined })
+    const { config, client } = this.#parts
+    const store = new Sso2Store(client, `${config.prefix}sess:`, this)
+    this.#store = store
+    const handler: RequestHandler = session({
+      name: config.cookies.session,
+      secret: config.sessionSecrets(),
+      store,
+      genid: () => this.#newId(),
+      cookie: { sameSite: 'lax' }, // express-session sends no secure cookie behind a proxy that is not trusted, so the listener adds it
+      resave: false,
+      saveUninitialized: false,
+    })
+    handler(this.#req, this.#res, () => {})
+    this.#read = undefined
+    return this.#req
+  }
+
+  #newId(): string {
+    const id = this.#nextId ?? randomBytes(32).toString('base64url')
+    this.#nextId = undefined
+    this.#isNew = true
+    this.#id = id
+    this.key = sessionKey(id)
+    return id
+  }
+
+  /** Returns the session that was read with the request, when express-session begins. `undefined` later. */
+  takeRead(id: string): session.SessionData | null | undefined {
+    const text = this.#read
+    this.#read = undefined
+    if (text === undefined) return undefined
+    if (id !== this.#id) return null // the ID of a cookie that was refused
+    if (this.entry === 'unavailable' || this.gone) return sessionIn(null, undefined)
+    return storedSession(this.entry, text)
+  }
+
+  /** Reads a session: this one again, or another. */
+  async load(id: string): Promise<session.SessionData | null> {
+    if (!this.isAvailable) throw storeUnavailable()
+    const { entry, data } = await this.#parts.records.read(sessionKey(id))
+    if (id === this.#id) this.#before = data
+    return storedSession(entry, data)
+  }
+
+  /** Saves the session of this request, and no other. */
+  async save(id: string, sess: session.SessionData): Promise<void> {
+    const { config, now } = this.#parts
+    const text = textOf(sess, accountOf(this.record))
+    if (!this.#mayBegin && text !== null) config.log.warn('session:cross_site', LOG_LINES.crossSitePost)
+    if (id !== this.#id || !this.#mayBegin || this.#cookie === 'keep_cookie' || this.gone) return
+    if (text === null && !this.hasData) return
+    try {
+      if (!this.isAvailable) throw storeUnavailable()
+      await this.#write(text, lifetimeOf(this.record, now(), config))
+    } catch (error) {
+      if (isStoreUnavailable(error)) reportNotSaved(config) // the response has ended, so no error can be sent to the browser
+      throw error
+    }
+  }
+
+  async #write(text: string | null, seconds: number): Promise<void> {
+    const { records } = this.#parts
+    const { key = '' } = this
+    const isNew = this.#isNew && !isAlive(this.entry) // a session with a record is not new, and may have ended meanwhile
+    if (text === null) await records.deleteData(key)
+    else await records.saveData(key, text, seconds, isNew)
+    this.hasData = text !== null
+    if (this.hasData) this.#isNew = false
+  }
+
+  /** For `destroy()` and `regenerate()`, which are no logout. A session that has moved is left to its other request. */
+  async destroy(id: string): Promise<void> {
+    const { records, config } = this.#parts
     const key = sessionKey(id)
-    const { entry, data } = await records.read(key)
+    if (key !== this.key) return records.remove(key)
+    if (this.gone) return
+    if (isLoggedIn(this.record)) config.log.info('session:destroy', LOG_LINES.destroyIsNoLogout)
+    await records.remove(key)
+    this.#forget()
+  }
+
+  nextKey(): string {
+    this.#nextId ??= randomBytes(32).toString('base64url')
+    return sessionKey(this.#nextId)
+  }
+
+  async begin({ data, account, keepsData }: NextSession): Promise<void> {
+    const { anonymousIdleSeconds, idleSeconds } = this.#parts.config
+    const taken = dataIn(sessionIn(data, account))
+    const current = this.#store && this.#req.session
+    const kept = current ? withChanges(parsed(this.#before), dataIn(current), taken) : taken
+    this.#generate(keepsData ? kept : {})
+    const text = textOf(this.#req.session, account)
+    this.#before = text
+    if (text !== null) await this.#write(text, account === undefined ? anonymousIdleSeconds : idleSeconds)
+  }
+
+  async adopt(id: string, records: Records): Promise<void> {
+    const { entry, data } = await records.read(sessionKey(id))
     this.#nextId = id
-    await this.begin({ data: null, account: undefined, keepsData: false })
+    this.#generate(dataIn(sessionIn(data, accountIn(entry))))
     this.#isNew = false
-    this.key = key
     this.entry = entry
-    const account = accountIn(entry)
-    const found = dataIn(sessionIn(data, account))
-    Object.assign(this.req.session, found)
-    this.#before = found
+    this.#before = data
     this.hasData = data !== null
-    this.#savedText = textOf(this.req.session, account) ?? undefined
   }
 
   async leave(cookie: 'keep_cookie' | 'drop_cookie'): Promise<void> {
     this.#forget()
-    this.#cookie = cookie === 'keep_cookie' ? 'keep' : 'drop'
-    if (this.#isOpen) this.#store?.generateFor(this.req)
-    this.#listen()
+    this.#cookie = cookie
+    this.#store?.generateFor(this.#req)
+    beforeHeaders(this.#res, () => this.#finishCookie())
+  }
+
+  #generate(data: SiteData): void {
+    const id = this.#nextId
+    this.#nextId = undefined // or the session that opening begins would have it, whose cookie express-session does not send
+    this.#forget()
+    this.open()
+    this.#nextId = id
+    this.#store?.generateFor(this.#req)
+    Object.assign(this.#req.session, data)
   }
 
   #forget(): void {
     this.key = undefined
     this.entry = this.isAvailable ? { state: 'none' } : this.entry
     this.hasData = false
-    this.#read = this.#isOpen ? undefined : null
-    this.#savedText = undefined
-    this.#before = {}
-    this.#cookie = this.#isCrossSite ? 'keep' : 'as_it_is'
+    this.#read = this.#store ? undefined : null
+    this.#before = null
+    this.#cookie = undefined
   }
 
-  #listen(): void {
-    if (this.#hasListener) return
-    this.#hasListener = true
-    beforeHeaders(this.res, () => this.#finishCookie())
-  }
-
-  /** Sends, completes or drops the session cookie, after express-session has decided by its own rules. */
+  /** Sends, completes or drops the session cookie, after express-session has decided by its own rules. May run again. */
   #finishCookie(): void {
-    const { res, req } = this
     const { cookies, isSecure } = this.#parts.config
-    const secure = isSecure ? '; Secure' : ''
-    const lines = [res.getHeader('set-cookie') ?? []].flat().map(String)
+    const lines = [this.#res.getHeader('set-cookie') ?? []].flat().map(String)
     const own = lines.find((line) => line.startsWith(`${cookies.session}=`))
-    const isKept = this.#cookie !== 'keep' && !this.gone && this.isAvailable
-    const isFilled = isAlive(this.entry) || (this.#isOpen && req.session && textOf(req.session, undefined) !== null)
-    if (own !== undefined && isKept && isFilled) {
-      const [value = ''] = own.split(';', 1)
-      appendCookie(res, cookies.session, `${value}; Path=/${this.#expiresOf(own)}; HttpOnly; SameSite=Lax${secure}`)
-      makePrivate(res)
-      return
-    }
-    if (own !== undefined)
-      res.setHeader(
-        'set-cookie',
-        lines.filter((line) => line !== own),
-      )
-    if (this.#cookie !== 'drop' || !this.hadCookie) return
-    const expired = `${cookies.session}=; Path=/; Expires=${new Date(0).toUTCString()}; HttpOnly; SameSite=Lax`
-    appendCookie(res, cookies.session, `${expired}${secure}`)
-    makePrivate(res)
+    let start: string | undefined
+    if (own !== undefined && this.#sendsCookie()) start = `${own.split(';', 1)[0]}; Path=/${this.#expiresOf(own)}`
+    else if (this.#cookie === 'drop_cookie' && this.hadCookie)
+      start = `${cookies.session}=; Path=/; Expires=${new Date(0).toUTCString()}`
+    if (start === undefined && own === undefined) return
+    const others = lines.filter((line) => line !== own)
+    const sent = start === undefined ? [] : [`${start}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`]
+    this.#res.setHeader('set-cookie', [...others, ...sent])
+    if (start !== undefined) makePrivate(this.#res)
   }
 
-  /** Returns when the cookie expires: when the site says so, or with the session. With `expires: false`, when the browser closes. */
+  #sendsCookie(): boolean {
+    if (!this.#mayBegin || this.#cookie === 'keep_cookie' || this.gone || !this.isAvailable) return false
+    return isAlive(this.entry) || textOf(this.#req.session ?? {}, undefined) !== null
+  }
+
+  /** When the site says so, or with the session. With `expires: false`, when the browser closes. */
   #expiresOf(line: string): string {
-    const { record, req } = this
-    const end = ((record?.since ?? this.#parts.now()) + this.#parts.config.absoluteSeconds) * 1000
+    const end = ((this.record?.since ?? this.#parts.now()) + this.#parts.config.absoluteSeconds) * 1000
     const [, stated] = /; Expires=([^;]+)/i.exec(line) ?? []
-    if (stated === undefined && Object(req.session.cookie).expires === false) return ''
+    if (stated === undefined && Object(this.#req.session.cookie).expires === false) return ''
     return `; Expires=${new Date(stated === undefined ? end : Math.min(Date.parse(stated), end)).toUTCString()}`
   }
 }
 
-function tellNotSaved({ log }: Config): void {
+type Callback = (error?: unknown, sess?: session.SessionData | null) => void
+
+/**
+ * The store of `req.session`, one for each request that touches its session. connect-redis lists the sessions. There is no `touch`: the
+ * lifetime is renewed with the record.
+ */
+class Sso2Store extends RedisStore {
+  readonly #session: OwnSession
+
+  /** @param client ioredis, or memory @param prefix of the keys of session data */
+  constructor(client: unknown, prefix: string, own: OwnSession) {
+    super({ client, prefix, disableTouch: true })
+    this.#session = own
+  }
+
+  override async get(id: string, done: Callback = () => {}): Promise<void> {
+    const read = this.#session.takeRead(id)
+    if (read !== undefined) return done(null, read)
+    await call(this.#session.load(id), done)
+  }
+  override async set(id: string, sess: session.SessionData, done: Callback = () => {}): Promise<void> {
+    await call(this.#session.save(id, sess), done)
+  }
+  override async destroy(id: string, done: Callback = () => {}): Promise<void> {
+    await call(this.#session.destroy(id), done)
+  }
+
+  /** Gives a request a new session object. express-session puts `generate` on its store, which its types leave out. */
+  generateFor(req: Request): void {
+    const { generate }: { generate?: (req: Request) => void } = Object(this)
+    generate?.(req)
+  }
+}
+
+/** Passes the outcome to a callback, whose own errors are not caught here. */
+const call = (outcome: Promise<void> | Promise<session.SessionData | null>, done: Callback): Promise<void> =>
+  outcome.then(
+    (found) => void setImmediate(done, null, found || null),
+    (error: unknown) => void setImmediate(done, error),
+  )
+
+function reportNotSaved({ log }: Config): void {
   publish('degraded', { operation: 'save', outcome: 'not_saved', durationMs: 0, reason: 'store_unavailable' })
   log.warn('store:save', LOG_LINES.sessionNotSaved)
 }
@@ -325,5 +321,8 @@ const isAlive = (entry: Entry | 'unavailable') =>
   entry !== 'unavailable' && (entry.state === 'live' || entry.state === 'empty')
 
 /** Returns the account that the data of a session serve. */
-const accountIn = (entry: Entry | 'unavailable'): string | undefined =>
-  entry !== 'unavailable' && entry.state === 'live' ? accountOf(entry.record) : undefined
+const accountIn = (entry: Entry): string | undefined => (entry.state === 'live' ? accountOf(entry.record) : undefined)
+
+/** A session without data is alive by its record. */
+const storedSession = (entry: Entry, text: string | null) =>
+  text === null && !isAlive(entry) ? null : sessionIn(text, accountIn(entry))

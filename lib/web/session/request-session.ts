@@ -1,5 +1,4 @@
 /** The session of one request, and its login record. One object for `sso.session` (own-session.ts) and for a site's own express-session (external-session.ts). */
-import type { Request } from 'express'
 import type { Entry, Gone, SsoRecord } from '../../decide/record'
 import type { Records } from '../../storage/records'
 
@@ -13,6 +12,9 @@ export interface NextSession {
   readonly keepsData: boolean
 }
 
+/** Returns the entry of a request without a session. A visitor cannot get one while Redis accepts no writes. */
+export const noEntry = ({ kv }: Records): Entry | 'unavailable' => (kv.isAvailable ? { state: 'none' } : 'unavailable')
+
 /** The session of a request. Mutable, because no other request shares it. */
 export abstract class RequestSession {
   /** Is it the site's own express-session? An attacker on a sibling domain may plant its cookie, but not the package's. */
@@ -23,8 +25,6 @@ export abstract class RequestSession {
   entry: Entry | 'unavailable'
   /** Did the browser send a session cookie, readable or not? */
   readonly hadCookie: boolean
-  /** Has the store data of the session? */
-  hasData = false
 
   constructor(key: string | undefined, entry: Entry | 'unavailable', hadCookie: boolean) {
     this.key = key
@@ -54,15 +54,4 @@ export abstract class RequestSession {
   abstract begin(next: NextSession): Promise<void>
   /** Lets the request go on without its session. @param cookie does the browser keep its cookie, which another response may have changed? */
   abstract leave(cookie: 'keep_cookie' | 'drop_cookie'): Promise<void>
-}
-
-const SLOT: unique symbol = Symbol('express-sso2.session')
-
-/** Returns the session that `sso.session` has given a request. */
-export const attachedSession = (req: object): RequestSession | undefined => (req as { [SLOT]?: RequestSession })[SLOT]
-
-/** Attaches a session to its request, with `req.session` and its companions, which are made when a handler first touches them. */
-export function attachSession(req: Request, session: RequestSession, lazy: PropertyDescriptorMap): void {
-  Object.defineProperty(req, SLOT, { value: session })
-  Object.defineProperties(req, lazy)
 }

@@ -11,17 +11,6 @@ export function dataIn(session: object | null | undefined): SiteData {
   return data
 }
 
-/** Applies the changes between `before` and `now` to `under`, by names of the top level. */
-export function withChanges(before: SiteData, now: SiteData, under: SiteData): SiteData {
-  const result = new Map(Object.entries(under))
-  for (const name of new Set([...Object.keys(before), ...Object.keys(now)])) {
-    if (JSON.stringify(before[name]) === JSON.stringify(now[name])) continue
-    if (Object.hasOwn(now, name)) result.set(name, now[name])
-    else result.delete(name)
-  }
-  return Object.fromEntries(result)
-}
-
 /** Name of the tag in stored data: the account that the data serve. */
 const TAG = 'sso2'
 
@@ -38,7 +27,8 @@ export function sessionIn(text: string | null, account: string | undefined): ses
   return { cookie: known as unknown as session.Cookie, ...(tag === undefined || tag === account ? data : {}) } // express-session makes its own object of it
 }
 
-function parsed(text: string | null): Readonly<Record<string, unknown>> {
+/** Returns the content of a stored text. */
+export function parsed(text: string | null): SiteData {
   try {
     const value: unknown = parseForeignJson(text ?? '{}')
     return isObject(value) ? value : {}
@@ -47,11 +37,13 @@ function parsed(text: string | null): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Returns the data as JSON keeps them. `undefined` if JSON cannot (a BigInt, a circle), because a login must not fail halfway. */
-export function asStored(sess: object): SiteData | undefined {
-  try {
-    return JSON.parse(JSON.stringify(dataIn(sess)))
-  } catch {
-    return undefined
+/** Applies the changes between `before` and `now` to `under`, by names of the top level. */
+export function withChanges(before: SiteData, now: SiteData, under: SiteData): SiteData {
+  const result = new Map(Object.entries(under))
+  for (const name of new Set([...Object.keys(before), ...Object.keys(now)])) {
+    if (JSON.stringify(before[name]) === JSON.stringify(now[name])) continue
+    if (Object.hasOwn(now, name)) result.set(name, now[name])
+    else result.delete(name)
   }
+  return Object.fromEntries(result)
 }
