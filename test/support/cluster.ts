@@ -1,16 +1,7 @@
-import calculateSlot from 'cluster-key-slot'
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
 import { freePort } from './ports'
 import { startRedis, type TestRedis } from './redis'
 import { pause } from './wait'
-
-/** Which of the three masters a key is on. */
-const masterOf = (key: string) => Math.floor(calculateSlot(key) / 5461)
-
-/** A key that is on the first, second or third master. */
-export function keyOn(master: number): string {
-  for (let index = 0; ; index += 1) if (masterOf(`k${index}`) === master) return `k${index}`
-}
 
 /** Three masters without replicas, each a third of the slots. */
 export async function startCluster() {

@@ -17,7 +17,9 @@ const siteOf = ({ isSsoAvailable, storeReason, canLogIn, clockOffsetSeconds, clo
   config: { clockToleranceSeconds },
   identifyHealth: { isAvailable: isSsoAvailable },
   exchangeHealth: { isAvailable: canLogIn },
-  records: { failure: storeReason, probe: async () => storeReason && Promise.reject(storeUnavailable()) },
+  records: {
+    kv: { failure: storeReason, probe: async () => storeReason && Promise.reject(storeUnavailable()) },
+  },
 })
 const refused = { storeReason: 'writes refused: OOM' }
 const report = { ok: true, sso: 'ok', store: 'ok', login: 'ok', clockOffsetSeconds: undefined }

@@ -57,26 +57,19 @@ export function forbidSharedCaches(res: Response): void {
   })
 }
 
-/** Sets a helper cookie: HttpOnly, SameSite=Lax, Path=/, Secure over https. @param maxAge in seconds, default until the browser closes */
+/** Sets a helper cookie, in place of an earlier one of this response: HttpOnly, SameSite=Lax, Path=/, Secure over https. @param maxAge in seconds, default until the browser closes */
 export function setCookie(res: Response, config: Config, name: string, value: string, maxAge?: number): void {
   if (typeof res.setHeader !== 'function' || res.headersSent) return // an upgrade, or too late for a cookie
   keepPrivate(res)
   const age = maxAge === undefined ? '' : `; Max-Age=${maxAge}`
-  appendCookie(res, name, `${name}=${value}; Path=/; HttpOnly; SameSite=Lax${age}${config.isSecure ? '; Secure' : ''}`)
+  const line = `${name}=${value}; Path=/; HttpOnly; SameSite=Lax${age}${config.isSecure ? '; Secure' : ''}`
+  const lines = [res.getHeader('set-cookie') ?? []].flat().map(String)
+  res.setHeader('set-cookie', [...lines.filter((other) => !other.startsWith(`${name}=`)), line])
 }
 
 /** Expires a helper cookie. */
 export function dropCookie(res: Response, config: Config, name: string): void {
   setCookie(res, config, name, '', 0)
-}
-
-/** Adds a `Set-Cookie` header. Replaces an earlier cookie of the same name. */
-export function appendCookie(res: Response, name: string, line: string): void {
-  const others = [res.getHeader('set-cookie') ?? []]
-    .flat()
-    .map(String)
-    .filter((other) => !other.startsWith(`${name}=`))
-  res.setHeader('set-cookie', [...others, line])
 }
 
 /** Forbids all caches to keep this response. Overrides headers of earlier handlers. */
