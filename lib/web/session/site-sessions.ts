@@ -53,9 +53,9 @@ export class SiteSessions {
   }
 
   /** Renews the lifetime of a used session. The request does not wait. A status check renews it too, so most sessions need nothing here. */
-  #renew({ key, entry, record, isEmpty, hasData }: OwnSession): void {
+  #renew({ key, entry, record, hasData }: OwnSession): void {
     const { records, config, now } = this.#parts
-    if (key === undefined || entry === 'unavailable' || !(record || isEmpty || hasData)) return
+    if (key === undefined || entry === 'unavailable' || !(record || entry.state === 'empty' || hasData)) return
     const seconds = lifetimeOf(record, now(), config)
     if (isLoggedIn(record) && ageOf(record.checkedAt, now()) < seconds / 10) return
     if (now() - this.#renewedSince >= RENEW_EVERY_SECONDS) {
