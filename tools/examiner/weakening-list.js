@@ -311,7 +311,7 @@ weakenTo('failed: the user gets 500', 'login/other-account', 'another account is
 ])
 
 const TYPED = "const { username: usr = '', password: pwd = '' } = req.body ?? {}"
-weakenTo("failed: the username o'neil+news", 'login/any-password', 'a plus in the username becomes a space', [
+weakenTo("failed: the username O'Neil+News", 'login/any-password', 'a plus in the username becomes a space', [
   change(TYPED, `${TYPED.replace('username: usr', 'username')}\n    const usr = username.replaceAll('+', ' ')`),
 ])
 weakenTo('failed: the page after a login', 'login/escaped-input', 'the return address is not escaped', [
