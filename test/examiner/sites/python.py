@@ -154,7 +154,10 @@ def user_of(ticket):
     try:
         _, token = request("POST", ENV["SSO2_TOKEN_URL"], headers, urlencode(form))
         _, user = rest("GET", "/external/api/v1/me", token["access_token"])
-        return {"id": user["item"]["account_id"], "name": str(user["item"]["name"]), "access": token["access_token"]}
+        item = user["item"]
+        if not isinstance(item["account_id"], str) or not item["account_id"]:
+            return None
+        return {"id": item["account_id"], "name": str(item["name"]), "access": token["access_token"]}
     except (KeyError, TypeError):
         return None
 
