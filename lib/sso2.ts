@@ -198,6 +198,6 @@ function makeSite(
 }
 
 const siteCookies = (macKeys: MacKeys) => ({
-  mark: new SignedCookie(macKeys, 'logout', readLogoutMark),
+  logoutMark: new SignedCookie(macKeys, 'logout', readLogoutMark),
   returns: new SignedCookie(macKeys, 'loop', readReturnCount),
 })

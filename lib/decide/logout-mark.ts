@@ -76,7 +76,7 @@ const CLOCK_SPREAD_MS = 2000
 /** A logout of all sessions of an account. */
 export interface LogoutOfAll {
   /** When the SSO system confirmed it, in milliseconds. `'open'`: not yet. */
-  readonly told: EpochMs | 'open'
+  readonly confirmedAt: EpochMs | 'open'
   /** Is the time by the clock of this process? */
   readonly isOwnClock: boolean
 }
@@ -84,5 +84,5 @@ export interface LogoutOfAll {
 /** Is a login void because of a logout of all sessions of its account? */
 export function isVoidedByLogoutOfAll(all: LogoutOfAll | undefined, startedAt: EpochMs): boolean {
   if (all === undefined) return false
-  return all.told === 'open' || all.told + (all.isOwnClock ? 0 : CLOCK_SPREAD_MS) >= startedAt
+  return all.confirmedAt === 'open' || all.confirmedAt + (all.isOwnClock ? 0 : CLOCK_SPREAD_MS) >= startedAt
 }

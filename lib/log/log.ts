@@ -66,7 +66,7 @@ export class Log {
   }
 
   /** Logs the recovery of a topic with an earlier log line. */
-  over(topic: string, message: string): void {
+  recovered(topic: string, message: string): void {
     if (this.#open.delete(topic)) this.#say('info', message)
   }
 

@@ -28,7 +28,7 @@ export interface IdentifyHealthOptions {
   /** Limit of the probe in milliseconds: the limit of Session Status. */
   readonly timeoutMs: number
   readonly agent?: Agents | undefined
-  readonly log: Pick<Log, 'warn' | 'failed' | 'over'>
+  readonly log: Pick<Log, 'warn' | 'failed' | 'recovered'>
 }
 
 /** Health of Identify for a site. */
@@ -56,7 +56,7 @@ export class IdentifyHealth {
   noteReturn(): void {
     this.#quietUntilMs = 0
     this.#breaker.noteSuccess()
-    this.#options.log.over('identify', RECOVERIES.identify)
+    this.#options.log.recovered('identify', RECOVERIES.identify)
   }
 
   /** Notes whether a returning browser brought cookies of the site. Some browsers never do. Logs a warning if no browser ever did. */
@@ -87,7 +87,7 @@ export class IdentifyHealth {
     await this.#client.probe() // the cheapest call, and its response shows which secret the SSO system uses
     try {
       await this.#identifyAsBrowser()
-      log.over('identify', RECOVERIES.identify)
+      log.recovered('identify', RECOVERIES.identify)
     } catch (error) {
       const status = error instanceof Sso2ResponseError ? error.httpStatus : undefined
       if (!REFUSALS.includes(status)) {

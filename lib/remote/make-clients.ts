@@ -20,7 +20,7 @@ export function makeClient(config: Config): Sso2Client {
     clientSecret: config.clientSecrets(),
     watch: {
       failed: (step, error) => log.failed('sso', { step, error, isHookOfSite: false }),
-      succeeded: () => log.over('sso', RECOVERIES.sso),
+      succeeded: () => log.recovered('sso', RECOVERIES.sso),
     },
   })
 }

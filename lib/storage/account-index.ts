@@ -60,21 +60,24 @@ export class AccountIndex extends SiteStore {
     return this.kv.set(this.#outKey(sidHash), '1', MARK_SECONDS)
   }
 
-  /** Marks an account as logged out everywhere. @param told when the SSO system confirmed it, in milliseconds. Default: not yet */
-  markAccount(account: string, told?: EpochMs): Promise<void> {
-    return told === undefined
+  /** Marks an account as logged out everywhere. @param confirmedAt when the SSO system confirmed it, in milliseconds. Default: not yet */
+  markAccount(account: string, confirmedAt?: EpochMs): Promise<void> {
+    return confirmedAt === undefined
       ? this.kv.set(this.#allKey(account), 'open', OPEN_SECONDS)
-      : this.kv.set(this.#allKey(account), `${told}:${this.#process}`, MARK_SECONDS)
+      : this.kv.set(this.#allKey(account), `${confirmedAt}:${this.#process}`, MARK_SECONDS)
   }
 
   async marks(sidHash: string, account: string): Promise<LogoutMarks> {
     const [out, all] = await Promise.all([this.kv.get(this.#outKey(sidHash)), this.kv.get(this.#allKey(account))])
     const isSessionOut = out !== null
     if (all === null) return { isSessionOut, all: undefined }
-    const [told = '', process] = all.split(':')
+    const [confirmedAt = '', process] = all.split(':')
     return {
       isSessionOut,
-      all: { told: told === 'open' ? told : Number(told), isOwnClock: process === this.#process },
+      all: {
+        confirmedAt: confirmedAt === 'open' ? confirmedAt : Number(confirmedAt),
+        isOwnClock: process === this.#process,
+      },
     }
   }
 

@@ -51,15 +51,15 @@ export interface Kv {
   write(keys: SessionKeys, part: keyof SessionKeys, write: SessionWrite): Promise<boolean>
   /**
    * Ends a session and takes its values, in one step. A session that has ended stays as it is, and has no data.
-   * @param marker text under the record's key afterwards, which does not begin with a brace
+   * @param goneText text under the record's key afterwards, which does not begin with a brace
    * @returns the values as they were
    */
-  end(keys: SessionKeys, marker: string, seconds: number): Promise<SessionValues>
+  end(keys: SessionKeys, goneText: string, seconds: number): Promise<SessionValues>
   /**
    * Takes a lock of a session, if nobody has it and the record is live.
-   * @returns `'taken'`, `'over'` if the record is not live, or the value of the lock
+   * @returns `'taken'`, `'ended'` if the record is not live, or the value of the lock
    */
-  lock(lock: string, record: string, value: string, ms: number): Promise<'taken' | 'over' | { readonly value: string }>
+  lock(lock: string, record: string, value: string, ms: number): Promise<'taken' | 'ended' | { readonly value: string }>
 
   /** Adds a member to a set that is sorted by scores, or changes its score. @returns the number of members */
   addMember(set: string, member: string, score: number, seconds: number): Promise<number>

@@ -27,10 +27,10 @@ interface LoginForm<Result> {
   readonly result?: Result
 }
 
-/** Outcome of {@link Locks.once}. `over`: the session has ended. `busy`: another login of the session is in progress. */
+/** Outcome of {@link Locks.once}. `ended`: the session has ended. `busy`: another login of the session is in progress. */
 export type OnceOutcome<Result> =
   | { readonly outcome: 'ran' | 'shared'; readonly result: Result }
-  | { readonly outcome: 'over' | 'busy' }
+  | { readonly outcome: 'ended' | 'busy' }
 
 /** The locks of a site. Every method may throw `Sso2UnavailableError`. */
 export class Locks extends SiteStore {
@@ -74,7 +74,7 @@ export class Locks extends SiteStore {
     const lock = `${this.prefix}login:{${key}}`
     for (const end = performance.now() + LOGIN_MS + POLL_MS; performance.now() < end; ) {
       const taken = await this.kv.lock(lock, `${this.prefix}sso2:{${key}}`, this.sealed({ digest }), LOGIN_MS)
-      if (taken === 'over') return { outcome: 'over' }
+      if (taken === 'ended') return { outcome: 'ended' }
       if (taken === 'taken') return this.#runLocked(lock, digest, run, isFinal)
       const form = this.opened<LoginForm<Result>>(taken.value)
       const isSame = form?.digest === digest

@@ -55,18 +55,18 @@ export class MemoryKv implements Kv {
     await this.expire(part === 'record' ? keys.data : keys.record, write.seconds)
     return true
   }
-  async end(keys: SessionKeys, marker: string, seconds: number): Promise<SessionValues> {
+  async end(keys: SessionKeys, goneText: string, seconds: number): Promise<SessionValues> {
     const record = this.#read(keys.record)
     if (record !== null && !isLive(record)) return { record, data: null }
     const data = this.#read(keys.data)
-    if (record !== null || data !== null) this.#write(keys.record, marker, seconds * 1000)
+    if (record !== null || data !== null) this.#write(keys.record, goneText, seconds * 1000)
     this.#texts.delete(keys.data)
     return { record, data }
   }
   async lock(lock: string, record: string, value: string, ms: number) {
     const found = this.#read(lock)
     if (found !== null) return { value: found }
-    if (!isLive(this.#read(record))) return 'over'
+    if (!isLive(this.#read(record))) return 'ended'
     this.#write(lock, value, ms)
     return 'taken'
   }

@@ -51,7 +51,7 @@ export function openStore({ redis, prefix, clock, log }: Pick<Config, 'redis' | 
   const client = typeof redis === 'string' ? openRedis(redis) : redis
   const listener: GuardListener = {
     failed: (failure) => log.warn(`store:${redisFailureReason(failure)}`, redisFailureAdvice(failure)),
-    recovered: (failure) => log.over('store', redisRecovery(failure)),
+    recovered: (failure) => log.recovered('store', redisRecovery(failure)),
   }
   return { kv: new RedisKv(client, typeof redis === 'string', listener, prefix), client }
 }

@@ -14,7 +14,7 @@ elseif ARGV[4] == '0' and redis.call('exists', KEYS[2]) == 0 then return 0 end
 redis.call('set', KEYS[tonumber(ARGV[1])], ARGV[2], 'EX', ARGV[3])
 redis.call('expire', KEYS[3 - tonumber(ARGV[1])], ARGV[3])
 return 1`
-/** KEYS record, data. ARGV marker, seconds. */
+/** KEYS record, data. ARGV text of a session that is gone, seconds. */
 const END = `
 local record = redis.pcall('get', KEYS[1])
 if type(record) == 'table' then record = false end
@@ -39,7 +39,7 @@ type ScriptedRedis = (Redis | Cluster) & {
     keys: 2,
     record: string,
     data: string,
-    marker: string,
+    goneText: string,
     seconds: number,
   ): Promise<[record: string | null, data: string | null]>
   sso2Lock(keys: 2, lock: string, record: string, value: string, ms: number): Promise<number | string>
@@ -98,14 +98,14 @@ export class RedisKv implements Kv {
     const args = [part === 'record' ? 1 : 2, value, seconds, isNew ? 1 : 0]
     return (await this.redis.run(record, () => this.#redis.sso2Write(2, record, data, ...args))) === 1
   }
-  async end({ record, data }: SessionKeys, marker: string, seconds: number): Promise<SessionValues> {
-    const [was, taken] = await this.redis.run(record, () => this.#redis.sso2End(2, record, data, marker, seconds))
+  async end({ record, data }: SessionKeys, goneText: string, seconds: number): Promise<SessionValues> {
+    const [was, taken] = await this.redis.run(record, () => this.#redis.sso2End(2, record, data, goneText, seconds))
     return { record: was ?? null, data: taken ?? null }
   }
   async lock(lock: string, record: string, value: string, ms: number) {
     const found = await this.redis.run(lock, () => this.#redis.sso2Lock(2, lock, record, value, ms))
     if (typeof found === 'string') return { value: found }
-    return found === 1 ? 'taken' : 'over'
+    return found === 1 ? 'taken' : 'ended'
   }
 
   async addMember(set: string, member: string, score: number, seconds: number): Promise<number> {

@@ -34,7 +34,7 @@ export class Context {
   /** Value of the binding cookie, as the response will leave it. */
   binding: string | undefined
   /** The logout mark, as the response will leave it. */
-  mark: LogoutMark | undefined
+  logoutMark: LogoutMark | undefined
   /** What `req.sso2` shows. */
   identity: Identity = ANONYMOUS
   /** When this request has logged the browser out, in milliseconds. The redirect to Identify after it belongs to the logout. */
@@ -51,7 +51,7 @@ export class Context {
     this.isMounted = isMountedAt(req, config.mountPath)
     const binding = readCookie(req, config.cookies.binding)
     this.binding = isBindingValue(binding) ? binding : undefined
-    this.mark = cookies.mark.read(readCookie(req, config.cookies.logout))
+    this.logoutMark = cookies.logoutMark.read(readCookie(req, config.cookies.logout))
   }
 
   /** The login record, anonymous or logged in. */
@@ -78,16 +78,16 @@ export class Context {
   }
 
   /** Sets the logout mark. @param seconds how long the browser keeps it */
-  setMark(mark: LogoutMark, seconds: number): void {
+  setLogoutMark(mark: LogoutMark, seconds: number): void {
     const { cookies, config } = this.site
-    this.mark = mark
-    setCookie(this.res, config, config.cookies.logout, cookies.mark.write(mark), seconds)
+    this.logoutMark = mark
+    setCookie(this.res, config, config.cookies.logout, cookies.logoutMark.write(mark), seconds)
   }
 
   /** Drops a mark that names no SSO session, after a login by form or an anonymous landing. */
-  dropMark(): void {
-    if (!isDroppedByLogin(this.mark)) return
-    this.mark = undefined
+  dropLogoutMark(): void {
+    if (!isDroppedByLogin(this.logoutMark)) return
+    this.logoutMark = undefined
     dropCookie(this.res, this.site.config, this.site.config.cookies.logout)
   }
 

@@ -48,7 +48,7 @@ interface Sessions {
 
 /** Signed cookies of the package. */
 interface SiteCookies {
-  readonly mark: SignedCookie<LogoutMark>
+  readonly logoutMark: SignedCookie<LogoutMark>
   readonly returns: SignedCookie<ReturnCount>
 }
 

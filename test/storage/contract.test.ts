@@ -116,14 +116,14 @@ describe.each(allStores)('in %s', (_name, open) => {
     const { record, data } = newKeys()
     const lock = record.replace('record', 'lock')
     const take = (value: string) => kv().lock(lock, record, value, 400)
-    expect(await take('a')).toBe('over')
+    expect(await take('a')).toBe('ended')
     await kv().set(record, LIVE, 60)
     expect(await take('b')).toBe('taken')
     expect(await take('c')).toEqual({ value: 'b' })
     await eventually(async () => (await take('d')) === 'taken')
     await kv().end({ record, data }, 'gone:::', 60)
     await kv().del(lock)
-    expect(await take('e')).toBe('over')
+    expect(await take('e')).toBe('ended')
   })
 
   test('members are listed by their scores, as many as are asked for, and a new score replaces the old one', async () => {

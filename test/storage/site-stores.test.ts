@@ -128,10 +128,10 @@ describe.each(stores)('in %s', (_name, open) => {
     const otherProcess = other()
     const all = async (process: TestSite) => (await process.accounts.marks('s', ACCOUNT)).all
     await site.accounts.markAccount(ACCOUNT)
-    expect(await all(otherProcess)).toMatchObject({ told: 'open' })
+    expect(await all(otherProcess)).toMatchObject({ confirmedAt: 'open' })
     await site.accounts.markAccount(ACCOUNT, 7000)
-    expect(await all(site)).toEqual({ told: 7000, isOwnClock: true })
-    expect(await all(otherProcess)).toEqual({ told: 7000, isOwnClock: false })
+    expect(await all(site)).toEqual({ confirmedAt: 7000, isOwnClock: true })
+    expect(await all(otherProcess)).toEqual({ confirmedAt: 7000, isOwnClock: false })
     expect(await otherProcess.accounts.marks('s', accountName('grace'))).toMatchObject({ all: undefined })
   })
 
@@ -202,7 +202,7 @@ describe.each(stores)('in %s', (_name, open) => {
 
     test('of a session that has ended does not run', async () => {
       const { state, run } = login()
-      expect(await site.locks.once(key, 'digest', run, isFinal)).toEqual({ outcome: 'over' })
+      expect(await site.locks.once(key, 'digest', run, isFinal)).toEqual({ outcome: 'ended' })
       expect(state.runs).toBe(0)
     })
 

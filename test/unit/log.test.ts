@@ -96,7 +96,7 @@ test.each<[string, () => unknown]>([
   expect(() => {
     log.warn('a', line('x'))
     log.info('b', line('x'))
-    log.over('a', 'x')
+    log.recovered('a', 'x')
   }).not.toThrow()
   await new Promise((resolve) => setImmediate(resolve)) // an unhandled rejection would end this test's process
 })
@@ -126,7 +126,7 @@ test.each<[name: string, warn: unknown, info: unknown, make: (stream: Writable) 
   const { written, stream } = sink()
   const log = new Log(make(stream))
   log.warn('a', line('something is wrong'))
-  log.over('a', 'it is over')
+  log.recovered('a', 'it is over')
   await eventually(async () => written.length >= 2)
   expect(written).toEqual([
     { level: warn, text: `express-sso2: something is wrong${REST}` },

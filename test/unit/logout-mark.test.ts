@@ -20,7 +20,7 @@ const mark = (changes: Partial<LogoutMark> = {}): LogoutMark => ({
   ...changes,
 })
 const nameless = mark({ sidHash: '' })
-const told = mark({ isConfirmed: true })
+const confirmedAt = mark({ isConfirmed: true })
 const login = (startedAt: number, sidHash = 'other') => loginRecord({ startedAt, sidHash })
 const anon = (startedAt: number, sidHash = 'other') => anonRecord({ startedAt, sidHash })
 
@@ -29,14 +29,14 @@ test.each<[what: string, mark: LogoutMark, record: SsoRecord, isVoid: boolean]>(
   ['a login that began in the same millisecond', mark(), login(AT), true],
   ['a login that began after the logout', mark(), login(AT + 1), false],
   ['a login of the SSO session of the logout, whenever it began', mark(), login(AT + 1, 'out'), true],
-  ['an old login after a logout that is confirmed', told, login(AT - 1), true],
-  ['a new login after a logout that is confirmed', told, login(AT + 1), false],
+  ['an old login after a logout that is confirmed', confirmedAt, login(AT - 1), true],
+  ['a new login after a logout that is confirmed', confirmedAt, login(AT + 1), false],
   ['an old login, the mark naming no SSO session', nameless, login(AT), true],
   ['a new login, the mark naming no SSO session', nameless, login(AT + 1), false],
   ['an old anonymous session, whose logout is still to be sent', mark(), anon(AT), true],
   ['an anonymous session of the SSO session, whose logout is still to be sent', mark(), anon(AT + 1, 'out'), true],
   ['a new anonymous session', mark(), anon(AT + 1), false],
-  ['any anonymous session after a logout that is confirmed', told, anon(AT, 'out'), false],
+  ['any anonymous session after a logout that is confirmed', confirmedAt, anon(AT, 'out'), false],
 ])('%s is void, or not: %#', (_what, carried, record, isVoid) => {
   expect(isVoidedBy(carried, record)).toBe(isVoid)
 })
@@ -65,7 +65,7 @@ test('a login drops a mark that names no SSO session, and no other', () => {
   expect([nameless, mark(), undefined].map(isDroppedByLogin)).toEqual([true, false, false])
 })
 
-const all = (at: number | 'open', isOwnClock = false): LogoutOfAll => ({ told: at, isOwnClock })
+const all = (at: number | 'open', isOwnClock = false): LogoutOfAll => ({ confirmedAt: at, isOwnClock })
 test.each<[what: string, all: LogoutOfAll | undefined, startedAt: number, isVoid: boolean]>([
   ['no logout of all', undefined, AT, false],
   ['one that is not confirmed', all('open'), AT + 9999, true],

@@ -56,7 +56,7 @@ async function userOfTicket({ site }: Context, token: SessionToken): Promise<Loa
     const api = new PlatformApi({ apiUrl: config.apiUrl, agent: config.agent, accessToken })
     const loadUserContext = { accessToken, api, sid }
     const user = readUser(await runHook('loadUser', signal, async () => site.loadUser(loadUserContext)))
-    if (site.exchangeHealth.noteSuccess()) for (const hook of HOOKS) config.log.over(hook, RECOVERIES[hook])
+    if (site.exchangeHealth.noteSuccess()) for (const hook of HOOKS) config.log.recovered(hook, RECOVERIES[hook])
     return { user, secrets: { sid, accessToken }, accessUntil: grant.expiresAt }
   } catch (error) {
     site.exchangeHealth.noteFailure(error)

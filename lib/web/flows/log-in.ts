@@ -85,7 +85,7 @@ async function logInOnce(ctx: Context, input: Input): Promise<LoginResult> {
   if (once.outcome === 'ran' || sessionId === undefined) return result
   await session.adopt(sessionId, site.records) // the login of another submit
   if (!ctx.record) return loginFailed('session_ended') // logged out in the meantime
-  ctx.dropMark()
+  ctx.dropLogoutMark()
   return result
 }
 
@@ -161,7 +161,7 @@ async function finish(ctx: Context, token: SessionToken, startedAt: EpochMs): Pr
   switch (exchanged.outcome) {
     case 'signed_in':
       if (!ctx.record) return loginFailed('session_ended') // the site has logged out in `onLogin`
-      ctx.dropMark()
+      ctx.dropLogoutMark()
       return { ok: true, user: exchanged.user }
     case 'user_unknown':
     case 'voided': // a logout of all sessions is still to be confirmed

@@ -50,9 +50,9 @@ interface Target {
 /** Ends the browser's session, or all of the account's. @param carried the mark of an earlier logout, which is repeated */
 export async function logOut(ctx: Context, scope: LogoutScope, carried?: LogoutMark): Promise<LogoutResult> {
   const { session, site } = ctx
-  const mark = carried ?? newMark(site.config.clock.now(), scope, ctx.mark)
-  const wasPending = session.hadCookie || ctx.mark?.isConfirmed === false
-  ctx.setMark(mark, site.config.idleSeconds) // before anything can fail. It lives as long as the session could
+  const mark = carried ?? newMark(site.config.clock.now(), scope, ctx.logoutMark)
+  const wasPending = session.hadCookie || ctx.logoutMark?.isConfirmed === false
+  ctx.setLogoutMark(mark, site.config.idleSeconds) // before anything can fail. It lives as long as the session could
   if (!session.isAvailable) return 'pending' // the next page with Redis ends the session, so the browser keeps its cookie
   const result = await unlessUnavailable(async () => {
     const target = await targetOf(ctx)
@@ -65,7 +65,7 @@ export async function logOut(ctx: Context, scope: LogoutScope, carried?: LogoutM
 
 async function logOutTarget(ctx: Context, scope: LogoutScope, target: Target, mark: LogoutMark): Promise<LogoutResult> {
   const named = { ...mark, sidHash: target.sidHash }
-  ctx.setMark(named, ctx.site.config.idleSeconds)
+  ctx.setLogoutMark(named, ctx.site.config.idleSeconds)
   const isConfirmed = await endEverywhere(ctx, scope, target, named)
   setMarkAfterCall(ctx, named, isConfirmed)
   await ctx.session.leave('drop_cookie')
@@ -73,14 +73,14 @@ async function logOutTarget(ctx: Context, scope: LogoutScope, target: Target, ma
 }
 
 const setMarkAfterCall = (ctx: Context, mark: LogoutMark, isConfirmed: boolean) =>
-  ctx.setMark({ ...mark, isConfirmed }, isConfirmed ? CONFIRMED_SECONDS : RETRIED_SECONDS)
+  ctx.setLogoutMark({ ...mark, isConfirmed }, isConfirmed ? CONFIRMED_SECONDS : RETRIED_SECONDS)
 
 /**
  * A browser without a known session. An earlier logout may be pending, or the SSO session may still be logged in: then the next landing ends
  * it, because the mark names no SSO session.
  */
 async function logOutUnknown(ctx: Context, mark: LogoutMark, wasPending: boolean): Promise<LogoutResult> {
-  ctx.setMark(mark, wasPending ? RETRIED_SECONDS : CONFIRMED_SECONDS)
+  ctx.setLogoutMark(mark, wasPending ? RETRIED_SECONDS : CONFIRMED_SECONDS)
   if (!wasPending) return 'no_session'
   if (ctx.session.gone) await ctx.session.leave('drop_cookie')
   else await removeSession(ctx)

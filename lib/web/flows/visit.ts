@@ -40,7 +40,7 @@ async function findIdentity(ctx: Context, options: VisitOptions): Promise<Identi
   const { recheckSeconds, log } = site.config
   const { isFresh = false, isLoginPage = false } = options
   if (!session.isAvailable) return show(undefined, 'store_unavailable')
-  if (ctx.mark && !(await settleLogout(ctx, ctx.mark)) && !(isLoginPage && !ctx.record))
+  if (ctx.logoutMark && !(await settleLogout(ctx, ctx.logoutMark)) && !(isLoginPage && !ctx.record))
     return show(undefined, 'logout_pending')
   if (ctx.record && isOver(ctx.record, site.now(), site.config)) await endSession(ctx)
   if (ctx.record && (isFresh || isStale(ctx.record, site.now(), recheckSeconds)))
@@ -65,7 +65,7 @@ async function settleLogout(ctx: Context, mark: LogoutMark): Promise<boolean> {
   if (record && isVoidedBy(mark, record)) return (await logOut(ctx, mark.scope, mark)) === 'confirmed'
   if (isLoggedIn(record) || mark.isConfirmed || mark.sidHash === '') return true
   if (await site.pendingLogouts.has(mark.sidHash)) return false
-  ctx.setMark({ ...mark, isConfirmed: true }, CONFIRMED_SECONDS)
+  ctx.setLogoutMark({ ...mark, isConfirmed: true }, CONFIRMED_SECONDS)
   return true
 }
 

@@ -119,7 +119,7 @@ async function landBound(
   token: SessionToken | TokenError,
   startedAt: EpochMs,
 ): Promise<Landed> {
-  const { site, session, mark } = ctx
+  const { site, session, logoutMark: mark } = ctx
   if (token instanceof TokenError) return refuseToken(site, token)
   if (token.err !== undefined || token.sid === undefined) return refuseToken(site, new TokenError('claims'))
   const sidHash = shortHash(token.sid)
@@ -144,7 +144,7 @@ async function landAnonymous(ctx: Context, { sid = '' }: SessionToken, startedAt
   if (isNewer || (isLoggedInThere && record?.sidHash === shortHash(sid)))
     return unchanged(isLoggedInThere ? 'logged_in_since' : 'newer_session')
   const outcome = await beginAnonymous(ctx, { sid, startedAt })
-  if (outcome === 'done' || outcome === 'renewed') ctx.dropMark()
+  if (outcome === 'done' || outcome === 'renewed') ctx.dropLogoutMark()
   return { outcome: 'stay_anonymous' }
 }
 
