@@ -10,7 +10,7 @@ import type { Secrets } from '../../storage/records'
 import { shortHash } from '../../storage/site-store'
 import type { Context } from '../context'
 import { deviceOf } from '../http/request-facts'
-import type { NextSession, RequestSession } from '../session/request-session'
+import type { RequestSession } from '../session/request-session'
 import type { Site } from '../site'
 import { sendLogout } from './log-out'
 
@@ -77,7 +77,10 @@ export async function beginAnonymous(ctx: Context, { sid, startedAt, isPending }
   return 'renewed'
 }
 
-/** Gives the browser a session with a new ID, and ends its session before. The data move along, unless they serve another account. */
+/**
+ * Gives the browser a session with a new ID, and ends its session before. The data move along, unless they serve another account. Then index
+ * and record, then the marks of logouts. The browser gets no cookie of a session that is not established.
+ */
 async function moveTo(ctx: Context, record: SsoRecord): Promise<SignInOutcome> {
   const { session, site, res } = ctx
   if (res.headersSent !== false) return 'too_late'
@@ -89,19 +92,8 @@ async function moveTo(ctx: Context, record: SsoRecord): Promise<SignInOutcome> {
   }
   const before = session.record
   const keepsData = !isLoggedIn(before) || accountOf(before) === account
-  return establish(site, session, record, { data: ended.data, account, keepsData })
-}
-
-/** Begins a session: data, then index and record, then the marks of logouts. The browser gets no cookie of a session that is not established. */
-async function establish(
-  site: Site,
-  session: RequestSession,
-  record: SsoRecord,
-  next: NextSession,
-): Promise<'done' | 'voided'> {
-  const { account } = next
   try {
-    await session.begin(next)
+    await session.begin({ data: ended.data, account, keepsData })
     const { key = '' } = session
     const life = lifetimeOf(record, site.now(), site.config)
     const [oldest] = await Promise.all([
