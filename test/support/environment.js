@@ -5,10 +5,13 @@
  * field at every promise of all later suites of the process. After 36 suites an `await` took thirteen times as long.
  *
  * It compiles each file once for all suites of the process. Every suite still runs the file in a context of its own.
+ *
+ * A suite that hangs fails, with what it has open (hangs.js).
  */
 const asyncHooks = require('node:async_hooks')
 const vm = require('node:vm')
 const { TestEnvironment } = require('jest-environment-node')
+const { hear, tell } = require('./hangs.js')
 
 const { AsyncLocalStorage } = asyncHooks
 const opened = new Set()
@@ -37,10 +40,20 @@ vm.compileFunction = (source, parameters, options) => {
 }
 
 class Environment extends TestEnvironment {
+  constructor(config, context) {
+    super(config, context)
+    this.suite = context.testPath
+    hear(this.suite)
+  }
+  handleTestEvent({ error }) {
+    hear(this.suite)
+    if (/^Exceeded timeout/.test(error?.message ?? error)) tell()
+  }
   async teardown() {
     for (const storage of opened) storage.disable()
     opened.clear()
     await super.teardown()
+    if (process.send) hear(undefined) // a worker waits for its next suite
   }
 }
 
