@@ -17,7 +17,7 @@ const { weaken } = require('./weaken.js')
 
 const LIMIT_MS = 180_000
 /** Large, or of no use to a test. */
-const LEFT_OUT = new Set(['.git', 'node_modules', 'coverage'])
+const LEFT_OUT = new Set(['.git', 'node_modules', 'coverage', '.stryker-tmp'])
 
 /** @returns a copy of the package, which shares node_modules */
 function makeCopy() {
