@@ -3,7 +3,7 @@ import type * as express from 'express'
 import type { Express } from 'express'
 import type { Browser, Page } from 'playwright-core'
 import type { Sso2 } from '../../lib'
-import { openBrowser, untilPage, viewports } from '../support/browser'
+import { makeNew, openBrowser, untilPage, viewports } from '../support/browser'
 import { blocksBelow } from '../support/markdown'
 import { ada } from '../support/setup'
 import { type Sites, startSites } from '../support/sites'
@@ -60,6 +60,8 @@ let page: Page
 beforeAll(async () => {
   sites = await startSites({ paper: { options: () => ({}), before: addFiles, after: addPages } })
   browser = await openBrowser()
+  page = await browser.newPage()
+  page.setDefaultTimeout(20_000)
 })
 afterAll(async () => {
   await browser?.close()
@@ -67,10 +69,8 @@ afterAll(async () => {
 })
 beforeEach(async () => {
   sites.emulator.reset()
-  page = await (await browser.newContext({ viewport: viewports.desktop })).newPage()
-  page.setDefaultTimeout(20_000)
+  await makeNew(page, viewports.desktop)
 })
-afterEach(() => page.context().close())
 
 const at = (place: string) => sites.at('paper', place)
 const user = () => page.locator('#user').textContent()

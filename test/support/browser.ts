@@ -1,8 +1,11 @@
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync } from 'node:fs'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserServer, chromium, type Page } from 'playwright-core'
 
 /** Screenshots of a test run, for people to look at. */
 const screenshotFolder = path.join(__dirname, '..', 'screenshots')
@@ -18,20 +21,44 @@ const macPaths = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ]
 
-/** Opens the Chromium of this machine, without a window and under the name that it has then. The caller closes it. */
-export function openBrowser(): Promise<Browser> {
-  return chromium.launch({
-    executablePath: findChromium(),
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
+const launchOptions = () => ({
+  executablePath: findChromium(),
+  args: [
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+  ],
+})
+
+/** Where a suite learns the address of the Chromium of all suites, which the first of them starts. */
+export async function shareBrowser() {
+  let started: Promise<BrowserServer> | undefined
+  const desk = http.createServer(async (_req, res) => {
+    started ??= chromium.launchServer({ ...launchOptions(), host: '127.0.0.1' })
+    res.end(await started.then((server) => server.wsEndpoint(), String))
   })
+  await once(desk.listen(0, '127.0.0.1'), 'listening')
+  return {
+    url: `http://127.0.0.1:${(desk.address() as AddressInfo).port}`,
+    close: async () => {
+      desk.close()
+      await (await started)?.close()
+    },
+  }
+}
+
+/**
+ * Opens the Chromium of this machine, without a window and under the name that it has then. The caller closes it. In a test run there is
+ * one, because its start costs as much as many tests; each suite has pages of its own.
+ */
+export async function openBrowser(): Promise<Browser> {
+  const shared = process.env['TEST_BROWSER_URL']
+  if (!shared) return chromium.launch(launchOptions())
+  return chromium.connect(await (await fetch(shared)).text())
 }
 
 /** Makes a page as good as one that has just been opened, which costs a busy machine much less. */

@@ -1,8 +1,8 @@
-import type { TestRedis } from './redis'
+import type { Shared } from './global-setup'
 
-/** Stops the Redis that the set-up started. */
+/** Ends what the set-up started. */
 async function teardown(): Promise<void> {
-  await (globalThis as typeof globalThis & { testRedis?: TestRedis }).testRedis?.stop()
+  await (globalThis as Shared).closeShared?.()
 }
 
 module.exports = teardown
