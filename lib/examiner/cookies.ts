@@ -9,6 +9,8 @@ export interface Cookie {
   readonly path: string
   /** Attributes in lower case, such as `httponly` or `samesite=lax`. */
   readonly attributes: readonly string[]
+  /** When the browser drops the cookie, in milliseconds since 1970. Default: never. */
+  readonly expiresAt?: number
 }
 
 /** A cookie jar. */
@@ -19,14 +21,14 @@ export class Cookies {
   take(url: URL, lines: readonly string[]): void {
     for (const line of lines) {
       const cookie = readSetCookie(url, line)
-      if (cookie) this.put(cookie, isOver(cookie))
+      if (cookie) this.put(cookie)
     }
   }
 
   /** Adds a cookie, or replaces the cookie with the same name, host and path. */
-  put(cookie: Cookie, isRemoved = false): void {
+  put(cookie: Cookie): void {
     const isOther = (one: Cookie) => one.name !== cookie.name || one.host !== cookie.host || one.path !== cookie.path
-    this.#cookies = [...this.#cookies.filter(isOther), ...(isRemoved ? [] : [cookie])]
+    this.#cookies = [...this.#cookies.filter(isOther), cookie]
   }
 
   /** Returns the value of the `Cookie` header for an address. */
@@ -38,11 +40,11 @@ export class Cookies {
 
   /** Returns the cookies that the browser sends to an address. */
   of({ hostname, pathname }: URL): Cookie[] {
-    return this.#cookies.filter(({ host, path }) => host === hostname && isPathBelow(pathname, path))
+    return this.all().filter(({ host, path }) => host === hostname && isPathBelow(pathname, path))
   }
 
   all(): readonly Cookie[] {
-    return this.#cookies
+    return this.#cookies.filter(({ expiresAt = Number.POSITIVE_INFINITY }) => expiresAt > Date.now())
   }
 
   /** Takes over the values that a script has set, and drops the cookies that a script has removed. */
@@ -89,12 +91,13 @@ function readSetCookie({ hostname }: URL, line: string): Cookie | undefined {
     host: hostname,
     path: path?.startsWith('/') ? path : '/',
     attributes,
+    ...expiryOf(attributes),
   }
 }
 
-function isOver({ attributes }: Cookie): boolean {
+function expiryOf(attributes: readonly string[]): Pick<Cookie, 'expiresAt'> {
   const age = attributes.find((one) => one.startsWith('max-age='))?.slice(8)
-  if (age !== undefined) return Number(age) <= 0
+  if (age !== undefined) return { expiresAt: Date.now() + Number(age) * 1000 }
   const until = attributes.find((one) => one.startsWith('expires='))?.slice(8)
-  return until !== undefined && Date.parse(until) < Date.now()
+  return until === undefined ? {} : { expiresAt: Date.parse(until) }
 }

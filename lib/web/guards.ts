@@ -81,7 +81,7 @@ function checkedOptions(options: RequireLoginOptions): RequireLoginOptions {
   for (const [name, value] of Object.entries(options)) {
     if (value !== undefined && typeof value !== OPTION_TYPES.get(name))
       throw new Sso2SetupError(
-        `requireLogin() has no option ${name}, or of another type. Options: fresh (boolean), allow and onDenied (functions)`,
+        `requireLogin(): ${name} is no option, or its value has another type. Options: fresh (boolean), allow and onDenied (functions)`,
       )
   }
   return options
