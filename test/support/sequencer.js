@@ -3,11 +3,13 @@ const path = require('node:path')
 const { default: Sequencer } = require('@jest/test-sequencer')
 
 const longest = [
-  ...['package/recipes', 'package/quick-start', 'examiner/sites', 'browser/pages', 'browser/portal', 'browser/look'],
-  ...['http/hooks', 'http/logout-final', 'http/outages-sso', 'security/leaks'],
-  ...['http/logout-again', 'http/status-check', 'http/outages-redis-writes', 'http/logout-all'],
-  ...['security/return-addresses', 'security/poisoned-account', 'security/secret-rotation', 'http/limits-sessions'],
-  ...['browser/story', 'browser/refused', 'http/closing', 'remote/outages', 'emulator/command', 'package/testing'],
+  ...['examiner/sites', 'package/recipes', 'browser/look', 'browser/scripts', 'package/quick-start'],
+  ...['package/examples', 'package/generated', 'package/package', 'browser/portal', 'browser/pages'],
+  ...['browser/login-forms', 'package/testing', 'browser/refused', 'browser/story', 'examiner/doctor-input'],
+  ...['examiner/hopeless', 'http/hooks', 'http/outages-sso', 'security/leaks', 'http/closing'],
+  ...['http/logout-final', 'http/hooks-login', 'storage/opening', 'security/limits', 'security/secret-rotation'],
+  ...['security/poisoned-account', 'examiner/command', 'emulator/command', 'examiner/discovery'],
+  'examiner/doctor-answers',
 ].map((name) => path.join(__dirname, '..', `${name}.test.ts`))
 
 class LongestFirst extends Sequencer {
@@ -16,6 +18,5 @@ class LongestFirst extends Sequencer {
     return super.sort(tests).sort((a, b) => rankOf(a) - rankOf(b))
   }
 }
-LongestFirst.longest = longest
 
 module.exports = LongestFirst
