@@ -12,6 +12,7 @@ let sites: Sites
 const helmetLike = (app: Express) =>
   void app.use((_req, res, next) => {
     res.set('content-security-policy', "default-src 'self'; upgrade-insecure-requests")
+    res.set('referrer-policy', 'no-referrer') // with it, old browsers send `Origin: null` with a form
     next()
   })
 const answerItself: ErrorRequestHandler = (_error, _req, res, _next) => void res.status(500).send('the site')

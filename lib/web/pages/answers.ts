@@ -24,13 +24,13 @@ export function wantsJson(req: Request): boolean {
 }
 
 /**
- * Sets the headers of a page. `same-origin` lets browsers without Fetch Metadata send `Origin` with a form (threat F14). The landing page
- * has already set the stricter `no-referrer`.
+ * Sets the headers of a page. `same-origin` lets browsers without Fetch Metadata send `Origin` with a form (threat F14), also if the site has
+ * set `no-referrer`, as helmet does. A page without a form keeps what is set: the landing page has set `no-referrer`.
  * @param policy default: the header that the site has set stays
  */
-function setPageHeaders(res: Response, policy: string | undefined, framing: Framing): void {
+function setPageHeaders(res: Response, name: keyof ViewContexts, policy: string | undefined, framing: Framing): void {
   setNoStore(res)
-  if (!res.hasHeader('referrer-policy')) res.setHeader('referrer-policy', 'same-origin')
+  if (name !== 'problem' || !res.hasHeader('referrer-policy')) res.setHeader('referrer-policy', 'same-origin')
   if (policy !== undefined) res.setHeader('content-security-policy', framing === 'DENY' ? policy : framed(policy))
   res.setHeader('x-content-type-options', 'nosniff')
   res.setHeader('x-frame-options', framing)
@@ -70,7 +70,7 @@ export async function sendPage<Name extends keyof ViewContexts>(
   const context = { ...values, nonce } as ViewContexts[Name]
   const make = async () => [await viewPolicy(site, nonce), await customView(context, res.req, res)] as const
   const [policy, text] = await runHook('views', AbortSignal.timeout(HOOKS_MS), make)
-  setPageHeaders(res, policy, framing)
+  setPageHeaders(res, name, policy, framing)
   res.status(status).type('html').send(text)
 }
 
@@ -84,7 +84,7 @@ async function sendBuiltIn<Name extends keyof ViewContexts>(
   framing: Framing,
 ): Promise<void> {
   const text = await builtIn.views[name]({ ...values, nonce: '' } as ViewContexts[Name])
-  setPageHeaders(res, builtIn.policy, framing)
+  setPageHeaders(res, name, builtIn.policy, framing)
   res.status(status).type('html').send(text)
 }
 
