@@ -104,6 +104,7 @@ function topologyOf(nodes: readonly Node[], address: StoreAddress, others: reado
     address,
     servers: nodes.map(({ admin }) => admin),
     freeze: async () => {
+      if (frozen) return // a round may choose this fault twice
       const masters = await mastersAmong(nodes)
       frozen = masters[turn % masters.length]
       turn += 1
@@ -114,6 +115,7 @@ function topologyOf(nodes: readonly Node[], address: StoreAddress, others: reado
     },
     thaw: async () => {
       const back = frozen
+      frozen = undefined
       back?.process.kill('SIGCONT')
       if (back) await until('the old master to follow the new one', () => isInStep(back))
     },
