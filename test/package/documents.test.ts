@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { createEmulator, demoOptions } from '../../lib/emulator'
 import { LOG_LINES } from '../../lib/log/log-lines'
+import { redisFailureReason } from '../../lib/log/redis-failure-advice'
 import { allPages } from '../../tools/docs/pages'
 import { anchorsOf, type Block, blocksOf, headingsOf, proseOf } from '../support/markdown'
 import { launch } from '../support/process'
@@ -212,4 +213,20 @@ test('each heading that a log line or an error names is there', () => {
     headingsOf(readText(page)).some((heading) => heading.title === title)
   expect([named.length > 4, ofLogLines.length > 10]).toEqual([true, true])
   expect([...named, ...ofLogLines].filter((one) => !isThere(one))).toEqual([])
+})
+
+test('each log line is quoted below its heading as it is printed', () => {
+  const text = readText('docs/troubleshooting.md')
+  const isQuoted = ({ heading, happened }: (typeof LOG_LINES)[keyof typeof LOG_LINES]) => {
+    const [quotes = ''] = (text.split(`### ${heading}\n`)[1] ?? '').split('\n- ', 1)
+    return [...quotes.matchAll(/`([^`…]+?)(?: \(…\)|…)?`/g)].some(([, quote = '']) => happened.startsWith(quote))
+  }
+  const own = Object.values(LOG_LINES).filter(({ happened }) => happened !== 'Step failed')
+  const { landingElsewhere } = LOG_LINES // always with both addresses
+  expect(own.filter((line) => !isQuoted(line))).toEqual([landingElsewhere])
+})
+
+test('each failure of Redis that has no code of its own is in the table', () => {
+  const [, section = ''] = readText('docs/troubleshooting.md').split('### Redis does not respond\n')
+  expect(section.split('\n### ', 1)[0]).toContain(`\`${redisFailureReason({ error: new Error('closed') })}\``)
 })
