@@ -6,8 +6,10 @@ import { clientFailingAt } from '../support/failing-store'
 import {
   ada,
   addPages,
+  grace,
   healthWithStore,
   logIn,
+  logInAtLast,
   present,
   sessionSecret,
   useSetup,
@@ -68,4 +70,42 @@ test('a user whose browser has lost the binding is led through Identify before t
   browser.dropCookies(({ name }) => name === 'sso2.b')
   await logIn(browser, setup.morning, ada)
   expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'loggedin', username: 'ada' })
+})
+
+/** A browser that the attacker's session ID was set in. */
+function tossedInto(attacker: Browser): Browser {
+  const victim = setup.browser()
+  victim.takeCookie(`own=${present(attacker.cookie('own'))}; Path=/`, setup.morning.url)
+  return victim
+}
+
+test.each([
+  ['the victim has opened the login page', '/login', () => {}],
+  [
+    'its SSO session is over',
+    '/',
+    () => {
+      for (const { sid } of setup.emulator.sessions()) setup.emulator.terminate(sid)
+      setup.emulator.clock.advance(400)
+    },
+  ],
+])('[L2, S1] a session of two browsers gives one no login of the other, after %s', async (_what, page, prepare) => {
+  const attacker = await visitor(setup)
+  setup.emulator.clock.advance(2)
+  prepare()
+  const victim = tossedInto(attacker)
+  await victim.visit(at(page)) // Identify puts the victim's SSO session into the attacker's session
+  setup.emulator.clock.advance(2)
+  await logInAtLast(victim, setup.evening, ada)
+  setup.emulator.clock.advance(400)
+  expect(view(await attacker.visit(at('/')))).toMatchObject({ status: 'anon' })
+})
+
+test('[L1, S1] a login of the attacker elsewhere does not log in a browser with its session ID', async () => {
+  const attacker = await visitor(setup)
+  setup.emulator.clock.advance(2)
+  const victim = tossedInto(attacker)
+  await logInAtLast(attacker, setup.evening, grace)
+  setup.emulator.clock.advance(400)
+  expect(view(await victim.visit(at('/')))).toMatchObject({ status: 'anon' })
 })

@@ -82,6 +82,11 @@ export class Browser {
     return this.cookies.find((cookie) => cookie.name === name)?.value
   }
 
+  /** Takes a `Set-Cookie` line in, as if the address had answered with it. */
+  takeCookie(line: string, url: string): void {
+    this.jar.take(line, new URL(url))
+  }
+
   /** Drops every cookie, or those that the predicate picks. */
   dropCookies(pick?: (cookie: Cookie) => boolean): void {
     this.jar.drop(pick)

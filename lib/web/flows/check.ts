@@ -7,6 +7,7 @@ import { TokenError, type TokenFault } from '../../errors'
 import type { SessionToken } from '../../protocol/session-token'
 import { accountName } from '../../storage/account-index'
 import { checkLockMs } from '../../storage/locks'
+import { shortHash } from '../../storage/site-store'
 import type { Context } from '../context'
 import { publish } from '../hooks'
 import { deviceOf } from '../http/request-facts'
@@ -136,4 +137,18 @@ export async function endSession(ctx: Context): Promise<void> {
   if (ctx.record?.sidHash !== record.sidHash) return // a newer session has begun in its place
   await site.records.empty(key, lifetimeOf(undefined, site.now(), site.config))
   session.entry = { state: 'empty' }
+}
+
+/**
+ * Drops an anonymous session that another browser began. A login would log in the other browser too, and its login would log in this one. So the
+ * visitor gets a new session. Threats L2, S1.
+ */
+export async function dropSessionOfOtherBrowser(ctx: Context): Promise<void> {
+  if (isOfOtherBrowser(ctx)) await endSession(ctx)
+  if (isOfOtherBrowser(ctx)) await ctx.session.leave('drop_cookie') // another one has begun in its place
+}
+
+function isOfOtherBrowser({ session, record, binding }: Context): boolean {
+  if (!session.isExternal || record?.status !== 'anon' || record.browser === undefined) return false
+  return binding === undefined || record.browser !== shortHash(binding)
 }

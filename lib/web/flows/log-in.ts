@@ -15,11 +15,11 @@ import { couldBeLoggedIn, isLoggedIn, type SsoRecord } from '../../decide/record
 import type { EpochMs } from '../../protocol/claims'
 import type { SessionToken } from '../../protocol/session-token'
 import { LOGIN_SECONDS } from '../../storage/locks'
-import { shortHash, unlessUnavailable } from '../../storage/site-store'
+import { unlessUnavailable } from '../../storage/site-store'
 import type { Context } from '../context'
 import { publish } from '../hooks'
 import { deviceOf } from '../http/request-facts'
-import { checkNext, endSession } from './check'
+import { checkNext, dropSessionOfOtherBrowser, endSession } from './check'
 import { exchangeTicket } from './exchange-ticket'
 import { visit } from './visit'
 
@@ -87,16 +87,6 @@ async function logInOnce(ctx: Context, input: Input): Promise<LoginResult> {
   if (!ctx.record) return loginFailed('session_ended') // logged out in the meantime
   ctx.dropLogoutMark()
   return result
-}
-
-/**
- * Drops an anonymous session that another browser began. A login would log in the other browser too, so the visitor gets a new session.
- * Threats L2, S1.
- */
-export async function dropSessionOfOtherBrowser(ctx: Context): Promise<void> {
-  const { record, binding, session } = ctx
-  if (!session.isExternal || record?.status !== 'anon' || record.browser === undefined) return
-  if (binding === undefined || record.browser !== shortHash(binding)) await endSession(ctx)
 }
 
 /** Logs in while no other submit of the session does. A stale record is checked first, which finds the login of a process that has died. */

@@ -9,7 +9,7 @@ import { unlessUnavailable } from '../../storage/site-store'
 import type { Context } from '../context'
 import { publish } from '../hooks'
 import { sendProblem } from '../pages/answers'
-import { checkStatus, endSession, showStale } from './check'
+import { checkStatus, dropSessionOfOtherBrowser, endSession, showStale } from './check'
 import { sendToIdentify } from './identify'
 import { logOut } from './log-out'
 
@@ -43,8 +43,10 @@ async function findIdentity(ctx: Context, options: VisitOptions): Promise<Identi
   if (ctx.logoutMark && !(await settleLogout(ctx, ctx.logoutMark)) && !(isLoginPage && !ctx.record))
     return show(undefined, 'logout_pending')
   if (ctx.record && isOver(ctx.record, site.now(), site.config)) await endSession(ctx)
-  if (ctx.record && (isFresh || isStale(ctx.record, site.now(), recheckSeconds)))
-    if ((await checkStatus(ctx, isFresh)) === 'no_answer') return showStale(ctx, 'sso_unavailable')
+  if (ctx.record && (isFresh || isStale(ctx.record, site.now(), recheckSeconds))) {
+    await dropSessionOfOtherBrowser(ctx)
+    if (ctx.record && (await checkStatus(ctx, isFresh)) === 'no_answer') return showStale(ctx, 'sso_unavailable')
+  }
   if (ctx.record || !mayIdentify(ctx, options)) return show(ctx.record)
   if (session.gone?.next && ctx.returns) return show(undefined) // a tab that will have the new cookie with its next request
   const reason = site.identifyHealth.mayRedirect ? ctx.block : 'sso_unavailable' // an outage is no loop
