@@ -25,6 +25,8 @@ interface LoginForm<Result> {
   /** Digest of the credentials. Submits with equal digests are the same form. */
   readonly digest: string
   readonly result?: Result
+  /** Is the result for submits that arrive later, too? */
+  readonly isFinal?: boolean
 }
 
 /** Outcome of {@link Locks.once}. `ended`: the session has ended. `busy`: another login of the session is in progress. */
@@ -72,6 +74,7 @@ export class Locks extends SiteStore {
     isFinal: (result: Result) => boolean,
   ): Promise<OnceOutcome<Result>> {
     const lock = `${this.prefix}login:{${key}}`
+    let hasWaited = false
     for (const end = performance.now() + LOGIN_MS + POLL_MS; performance.now() < end; ) {
       const taken = await this.kv.lock(lock, `${this.prefix}sso2:{${key}}`, this.sealed({ digest }), LOGIN_MS)
       if (taken === 'ended') return { outcome: 'ended' }
@@ -79,10 +82,12 @@ export class Locks extends SiteStore {
       const form = this.opened<LoginForm<Result>>(taken.value)
       const isSame = form?.digest === digest
       if (form?.result !== undefined) {
-        if (isSame) return { outcome: 'shared', result: form.result }
+        if (isSame && (form.isFinal || hasWaited)) return { outcome: 'shared', result: form.result }
         await this.kv.del(lock) // of another form, which is over
-      } else if (isSame) await sleep(POLL_MS)
-      else return { outcome: 'busy' }
+      } else if (isSame) {
+        hasWaited = true
+        await sleep(POLL_MS)
+      } else return { outcome: 'busy' }
     }
     return { outcome: 'busy' }
   }
@@ -96,10 +101,12 @@ export class Locks extends SiteStore {
     let shared: LoginForm<Result> | undefined
     try {
       const result = await run()
-      if (isFinal(result)) shared = { digest, result }
+      shared = { digest, result, isFinal: isFinal(result) }
       return { outcome: 'ran', result }
     } finally {
-      const written = shared ? this.kv.set(lock, this.sealed(shared), RESULT_SECONDS) : this.kv.del(lock)
+      const written = shared
+        ? this.kv.set(lock, this.sealed(shared), shared.isFinal ? RESULT_SECONDS : 1)
+        : this.kv.del(lock)
       await written.catch(() => {}) // without Redis the lock expires, and the login is valid all the same
     }
   }

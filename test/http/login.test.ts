@@ -189,3 +189,14 @@ describe('a login that is refused', () => {
     expect((await browser.visit(answer.json.loginUrl)).body).toContain('Your session has ended')
   })
 })
+
+test('[F5, F6] of two submits at once whose answer is lost, one is sent, and both share its result; a later one is sent', async () => {
+  setup.emulator.faults.add({ operation: 'authenticate', kind: 'hang', times: 1 })
+  setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' }) // so that nobody learns the result
+  const submit = () => browser.fetchJson(at('/login'), { json: ada })
+  const answers = await Promise.all([submit(), submit(), submit()])
+  expect(answers.map(({ status }) => status)).toEqual([503, 503, 503])
+  expect(setup.countCalls('authenticate')).toBe(1)
+  setup.emulator.faults.clear()
+  expect((await submit()).status).toBe(200)
+}, 30_000)
