@@ -95,7 +95,8 @@ async function removeSession({ session, site }: Context): Promise<void> {
 
 /** Returns the session to end: that of the request, or the one that has followed it a moment ago. */
 async function targetOf({ session, site, record }: Context): Promise<Target | undefined> {
-  if (record) return targetIn(site, session.key ?? '', record)
+  const known = record ?? session.destroyed
+  if (known) return targetIn(site, session.key ?? '', known)
   const { gone } = session
   if (!gone) return undefined
   const next = gone.next === '' ? undefined : await site.records.readEntry(gone.next)

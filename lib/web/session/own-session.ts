@@ -186,6 +186,7 @@ export class OwnSession extends RequestSession {
     if (this.gone) return
     if (isLoggedIn(this.record)) config.log.info('session:destroy', LOG_LINES.destroyIsNoLogout)
     await records.remove(key)
+    this.destroyed = this.record
     this.#forget()
   }
 

@@ -23,6 +23,8 @@ export abstract class RequestSession {
   key: string | undefined
   /** The record. `'unavailable'`: Redis did not answer, or the visitor has no session and Redis is known to be down. */
   entry: Entry | 'unavailable'
+  /** Record of the session that a handler has destroyed. A logout by the same handler ends its SSO session. */
+  destroyed: SsoRecord | undefined
   /** Did the browser send a session cookie, readable or not? */
   readonly hadCookie: boolean
 
