@@ -6,6 +6,7 @@ import type { Account } from '../platform'
 import { splitText } from '../split'
 import type { Stage } from '../stage'
 import { type Claims, decodeToken, encodeClaims, forge, otherSecret, respell } from '../tokens'
+import { loggedIn } from './logged-in'
 
 /** A browser before the landing page, after its user has logged in on another site. */
 export interface Arrival {
@@ -284,6 +285,9 @@ const parameters: Check = {
   run: async (stage) => {
     await needGenuine(stage)
     const problems: string[] = []
+    const { browser: user, account: own } = await loggedIn(stage)
+    await stage.openHere(user, new URL(`${stage.site.landing}?t=x`).href)
+    if (!(await stage.isKnown(user, own))) problems.push('with a wrong t: a logged-in user is logged out')
     const variants: readonly [string, (query: URLSearchParams) => void][] = [
       ['without t', (query) => query.delete('t')],
       ['without r', (query) => query.delete('r')],

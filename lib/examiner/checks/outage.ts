@@ -1,9 +1,9 @@
 /** Group `outage`, cells: each operation of the platform fails in each of the usual ways, and the site must keep working. */
 import type { EmulatedOperation } from '../../emulator/faults/rules'
-import type { Page } from '../browser'
+import type { Browser, Page } from '../browser'
 import { type Check, need, noneOf, problemsIn } from '../check'
 import { isAnyError, isServerError, outcomeOf } from '../outcome'
-import type { Fault } from '../platform'
+import type { Account, Fault } from '../platform'
 import { called, pause, type Stage } from '../stage'
 import { arrive } from './landing'
 import { loggedIn } from './logged-in'
@@ -157,7 +157,7 @@ const showPage: Act = async (stage, { fail, failed, end, maxPageMs }) => {
 }
 
 /** Tries to log in while Authenticate fails. The message must differ from the message for a wrong password. */
-const tryLogin: Act = async (stage, { fail, failed, isLate }) => {
+const tryLogin: Act = async (stage, { fail, failed, isLate, end }) => {
   const since = Date.now()
   const wrong = await submitPassword(stage, 'not-the-password')
   need(stage.platform.calls(since, { operation: 'authenticate' }).length > 0, 'the site did not call Authenticate')
@@ -171,13 +171,29 @@ const tryLogin: Act = async (stage, { fail, failed, isLate }) => {
   const isSame = page.words === wrong.words && page.status === wrong.status
   const isKnown = !isLate && (await stage.isKnown(browser, account))
   const isChecked = stage.platform.calls(sentAt, { operation: 'sessionstatus' }).length > 0
+  await end()
+  const isBack = await isLoggedInAgain(stage, browser, account)
   return [
     ...pageProblems(page, MAX_LOGIN_MS),
     ...problemsIn([
       [isKnown && !isChecked, 'the user is logged in by a response that is not valid'],
+      [!isBack, 'after the outage, the same user cannot log in with the same password in this browser'],
       [isSame, `the page says the same as for a wrong password: ${page.words.slice(0, 60)}`],
     ]),
   ]
+}
+
+/** Time in which a site has noticed that the platform is back. */
+const BACK_MS = 15_000
+
+/** Logs in after an outage. A site may pause its calls for a while. */
+async function isLoggedInAgain(stage: Stage, browser: Browser, account: Account): Promise<boolean> {
+  for (const end = Date.now() + BACK_MS; Date.now() < end; await pause(2000)) {
+    if (await stage.isKnown(browser, account)) return true
+    const { form } = await stage.loginForm(browser).catch(() => ({ form: undefined }))
+    if (form) await stage.submit(browser, form, account)
+  }
+  return stage.isKnown(browser, account)
 }
 
 async function submitPassword(stage: Stage, password: string): Promise<Page> {

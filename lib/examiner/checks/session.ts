@@ -209,7 +209,8 @@ async function valuesOf(stage: Stage, name: string): Promise<string[]> {
 }
 
 /** Estimates the bits in which texts differ, from the parts that they do not share at both ends. */
-function differingBits(values: readonly string[]): number {
+function differingBits(texts: readonly string[]): number {
+  const values = texts.map((text) => text.replaceAll('-', '')) // of a UUID
   const [first = ''] = values
   const shared = (at: (text: string, index: number) => string | undefined) => {
     let length = 0
