@@ -1,10 +1,11 @@
 /** Finds out who visits a page: the record, a status check, or a redirect to Identify. Every page goes this way. */
 
 import { type Identity, show } from '../../decide/identity'
-import { CONFIRMED_SECONDS, isVoidedBy, type LogoutMark } from '../../decide/logout-mark'
+import { isVoidedBy, type LogoutMark } from '../../decide/logout-mark'
 import { isForPage, isPrefetch } from '../../decide/navigation'
 import { isLoggedIn, isOver, isStale } from '../../decide/record'
 import { LOG_LINES } from '../../log/log-lines'
+import { RETRIED_SECONDS } from '../../storage/pending-logouts'
 import { unlessUnavailable } from '../../storage/site-store'
 import type { Context } from '../context'
 import { publish } from '../hooks'
@@ -67,7 +68,7 @@ async function settleLogout(ctx: Context, mark: LogoutMark): Promise<boolean> {
   if (record && isVoidedBy(mark, record)) return (await logOut(ctx, mark.scope, mark)) === 'confirmed'
   if (isLoggedIn(record) || mark.isConfirmed || mark.sidHash === '') return true
   if (await site.pendingLogouts.has(mark.sidHash)) return false
-  ctx.setLogoutMark({ ...mark, isConfirmed: true }, CONFIRMED_SECONDS)
+  ctx.setLogoutMark({ ...mark, isConfirmed: true }, RETRIED_SECONDS) // Redis may have lost the logout: then the next landing runs it
   return true
 }
 

@@ -1,0 +1,42 @@
+import express from 'express'
+import session from 'express-session'
+import { useRedis } from '../support/redis'
+import { ada, addPages, healthWithStore, logInAtLast, sessionSecret, useSetup, view } from '../support/setup'
+
+/* A site with its own express-session: Redis takes no writes at a logout, which the next page with Redis is to run. */
+
+const redis = useRedis()
+const own = session({ name: 'own', secret: sessionSecret, resave: false, saveUninitialized: false })
+const setup = useSetup({
+  site: () => ({ redis: redis.url() }),
+  build: (sso, gates) => addPages(express().use(own, sso.router, sso.middleware), sso, gates),
+})
+beforeAll(() => healthWithStore(setup.morning.sso))
+const at = (path: string) => `${setup.morning.url}${path}`
+
+test('a request of a script between the logout and the next page does not undo the logout', async () => {
+  const browser = setup.browser()
+  await logInAtLast(browser, setup.morning, ada)
+  setup.emulator.clock.advance(2)
+  await redis.refuseWrites()
+  expect((await browser.fetchJson(at('/logout'), { json: {} })).json.logout).toBe('pending')
+  await redis.takeWrites()
+  await healthWithStore(setup.morning.sso)
+  expect((await browser.fetchJson(at('/'))).json.status).toBe('none')
+  setup.emulator.clock.advance(61)
+  const page = await browser.visit(at('/'))
+  expect(view(page).status).not.toBe('loggedin')
+})
+
+test('nor does one after Redis has lost the logout that waits', async () => {
+  const browser = setup.browser()
+  await logInAtLast(browser, setup.morning, ada)
+  setup.emulator.clock.advance(2)
+  setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
+  expect((await browser.fetchJson(at('/logout'), { json: {} })).json.logout).toBe('pending')
+  await redis.commands().flushall()
+  setup.emulator.faults.clear()
+  expect((await browser.fetchJson(at('/'))).json.status).toBe('none')
+  setup.emulator.clock.advance(61)
+  expect(view(await browser.visit(at('/'))).status).not.toBe('loggedin')
+})
