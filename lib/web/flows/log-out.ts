@@ -94,9 +94,9 @@ async function removeSession({ session, site }: Context): Promise<void> {
 }
 
 /** Returns the session to end: that of the request, or the one that has followed it a moment ago. */
-async function targetOf({ session, site, record }: Context): Promise<Target | undefined> {
-  const known = record ?? session.destroyed
-  if (known) return targetIn(site, session.key ?? '', known)
+async function targetOf({ session, site }: Context): Promise<Target | undefined> {
+  const { lastRecord } = session
+  if (lastRecord) return targetIn(site, session.key ?? '', lastRecord)
   const { gone } = session
   if (!gone) return undefined
   const next = gone.next === '' ? undefined : await site.records.readEntry(gone.next)

@@ -148,14 +148,15 @@ export class OwnSession extends RequestSession {
   async load(id: string): Promise<session.SessionData | null> {
     if (!this.isAvailable) throw storeUnavailable()
     const { entry, data } = await this.#parts.records.read(sessionKey(id))
-    if (id === this.#id) this.#before = data
-    return storedSession(entry, data)
+    if (id !== this.#id) return storedSession(entry, data)
+    this.#before = data
+    return storedSession(entry, data, accountOf(this.lastRecord))
   }
 
   /** Saves the session of this request, and no other. */
   async save(id: string, sess: session.SessionData): Promise<void> {
     const { config, now } = this.#parts
-    const text = textOf(sess, accountOf(this.record))
+    const text = textOf(sess, accountOf(this.lastRecord))
     if (!this.#mayBegin && text !== null) config.log.warn('session:cross_site', LOG_LINES.crossSitePost)
     if (id !== this.#id || !this.#mayBegin || this.#cookie === 'keep_cookie' || this.gone) return
     if (text === null && !this.hasData) return
@@ -325,5 +326,5 @@ const isAlive = (entry: Entry | 'unavailable') =>
 const accountIn = (entry: Entry): string | undefined => (entry.state === 'live' ? accountOf(entry.record) : undefined)
 
 /** A session without data is alive by its record. */
-const storedSession = (entry: Entry, text: string | null) =>
-  text === null && !isAlive(entry) ? null : sessionIn(text, accountIn(entry))
+const storedSession = (entry: Entry, text: string | null, account = accountIn(entry)) =>
+  text === null && !isAlive(entry) ? null : sessionIn(text, account)

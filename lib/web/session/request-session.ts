@@ -41,6 +41,10 @@ export abstract class RequestSession {
   get record(): SsoRecord | undefined {
     return this.entry !== 'unavailable' && this.entry.state === 'live' ? this.entry.record : undefined
   }
+  /** The record, or that of the session which this request has destroyed: its handler still shows the user. */
+  get lastRecord(): SsoRecord | undefined {
+    return this.record ?? this.destroyed
+  }
   /** What the session has become, if it has moved or ended a moment ago. The browser's cookie is outdated then. */
   get gone(): Gone | undefined {
     return this.entry !== 'unavailable' && this.entry.state === 'gone' ? this.entry.gone : undefined
