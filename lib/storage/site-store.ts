@@ -28,6 +28,9 @@ export async function unlessUnavailable<T, const O = Unavailable>(
   }
 }
 
+/** Returns a new session ID: 256 random bits. */
+export const newSessionId = (): string => randomBytes(32).toString('base64url')
+
 /** Returns the name of a session in the store: a hash, so that a dump of Redis holds no session ID. */
 export function sessionKey(sessionId: string): string {
   return hash('sha256', sessionId, 'base64url')

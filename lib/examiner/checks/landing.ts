@@ -286,7 +286,7 @@ const parameters: Check = {
     await needGenuine(stage)
     const problems: string[] = []
     const { browser: user, account: own } = await loggedIn(stage)
-    await stage.openHere(user, new URL(`${stage.site.landing}?t=x`).href)
+    await stage.openHere(user, `${stage.site.landing}?t=x`)
     if (!(await stage.isKnown(user, own))) problems.push('with a wrong t: a logged-in user is logged out')
     const variants: readonly [string, (query: URLSearchParams) => void][] = [
       ['without t', (query) => query.delete('t')],

@@ -51,14 +51,14 @@ export async function checkStatus(ctx: Context, isFresh: boolean): Promise<'sett
       return 'no_answer'
     case 'keep':
       await keep(ctx, record)
-      return 'settled'
+      break
     case 'sign_in':
       await signInAfterCheck(ctx, record, decision.token, startedAt)
-      return 'settled'
+      break
     case 'over':
       await endSession(ctx)
-      return 'settled'
   }
+  return 'settled'
 }
 
 /** @returns the response, or the reason why it was refused. `undefined` without a response */

@@ -2,7 +2,6 @@
  * A session of `sso.session`. Its values are read with the request. express-session runs when a handler first touches `req.session`, and does
  * the rest: object, changes, cookie. A listener of ours writes the attributes of its cookie, which handlers cannot change.
  */
-import { randomBytes } from 'node:crypto'
 import { RedisStore } from 'connect-redis'
 import type { Request, RequestHandler, Response } from 'express'
 import session from 'express-session'
@@ -11,7 +10,7 @@ import { type Entry, isLoggedIn, lifetimeOf } from '../../decide/record'
 import { LOG_LINES } from '../../log/log-lines'
 import { accountOf } from '../../storage/account-index'
 import type { Records } from '../../storage/records'
-import { isStoreUnavailable, sessionKey, storeUnavailable } from '../../storage/site-store'
+import { isStoreUnavailable, newSessionId, sessionKey, storeUnavailable } from '../../storage/site-store'
 import { publish } from '../hooks'
 import { beforeHeaders, makePrivate } from '../http/response-headers'
 import { type NextSession, RequestSession } from './request-session'
@@ -126,7 +125,7 @@ export class OwnSession extends RequestSession {
   }
 
   #newId(): string {
-    const id = this.#nextId ?? randomBytes(32).toString('base64url')
+    const id = this.#nextId ?? newSessionId()
     this.#nextId = undefined
     this.#isNew = true
     this.#id = id
@@ -192,7 +191,7 @@ export class OwnSession extends RequestSession {
   }
 
   nextKey(): string {
-    this.#nextId ??= randomBytes(32).toString('base64url')
+    this.#nextId ??= newSessionId()
     return sessionKey(this.#nextId)
   }
 
