@@ -8,7 +8,6 @@ import type { ReturnPolicy } from '../decide/return-to'
 import type { MacKeys } from '../decide/signed-cookie'
 import { type ConfigProblem, Sso2ConfigError } from '../errors'
 import { Log } from '../log/log'
-import { graceText } from '../log/log-lines'
 import { withoutLastSlashes } from '../protocol/requests'
 import type { Agents } from './agents'
 import { textsIn } from './branding'
@@ -94,11 +93,7 @@ export function makeConfig(
     absoluteSeconds: session.absoluteSeconds,
     clock: options.clock ?? systemClock,
     agent: options.agent,
-    log: new Log(
-      options.logger ?? console,
-      [...clientSecret, ...sessionSecret, ...passwordIn(plain.redis)],
-      graceText(plain.recheckSeconds, plain.graceSeconds),
-    ),
+    log: new Log(options.logger ?? console, [...clientSecret, ...sessionSecret, ...passwordIn(plain.redis)]),
   })
 }
 

@@ -1,14 +1,10 @@
 /** Masks secrets in a text before it is printed. Pure. Threats O6, O8. */
 
 const MASK = '***'
-/** Random characters at the beginning of a secret that are masked too, because a text may be cut off. */
-const BEFORE_SECRET = 8
-/** Fewer characters than this are masked only if they contain random characters, or are the whole secret. */
-const LONG_PART = 24
-/** Share of a secret that is masked too, even if it consists of words. */
-const LONG_SHARE = 0.75
-/** Words and numbers at the beginning of a secret, for example a host name and its port. */
-const WORDS = /^(?:[A-Z]?[a-z]{2,}|[A-Z]{3,}|[^A-Za-z])*/
+/** A secret of fewer characters is masked only as a whole word. */
+const SHORT = 8
+/** A secret of so many characters is masked from its first half on, because a text may be cut off. */
+const LONG = 16
 
 /** Forms of secrets: tokens, and credentials in headers, forms, JSON and addresses. The first group stays. */
 const SHAPES: readonly RegExp[] = [
@@ -28,20 +24,11 @@ export function maskSecrets(text: string, secrets: readonly string[]): string {
   return SHAPES.reduce((rest, shape) => rest.replace(shape, `$1${MASK}`), known)
 }
 
-/** Masks a long secret from its beginning to the end of the word. A short secret is masked only as a whole word. */
+/** Masks a secret to the end of the word. */
 function withoutForm(text: string, form: string): string {
-  const whole = escaped(form)
-  const pattern =
-    form.length < BEFORE_SECRET
-      ? `(?<![\\w])${whole}(?![\\w])`
-      : `${whole}|${escaped(form.slice(0, revealingLength(form)))}[\\w.~+/=%-]*`
+  const begin = escaped(form.slice(0, form.length < LONG ? form.length : Math.ceil(form.length / 2)))
+  const pattern = form.length < SHORT ? `(?<!\\w)${begin}(?!\\w)` : `${escaped(form)}|${begin}[\\w.~+/=%-]*`
   return text.replace(new RegExp(pattern, 'gi'), MASK)
-}
-
-/** Returns the length of the shortest beginning that reveals a secret. Common words and the site's host name reveal nothing. */
-function revealingLength(form: string): number {
-  const words = WORDS.exec(form)?.[0].length ?? 0
-  return Math.min(words + BEFORE_SECRET, Math.max(LONG_PART, Math.ceil(form.length * LONG_SHARE)))
 }
 
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&')
@@ -53,7 +40,7 @@ function secretSpellings(secret: string): string[] {
   const encoded = encodeURIComponent(bytes.toString()) // without lone surrogates, which cannot be encoded
   const begun = [0, 1, 2].map((skipped) => bytes.subarray(skipped))
   const base64 = begun.flatMap((part) => [part.toString('base64'), part.toString('base64url')])
-  const long = [bytes.toString('hex'), ...base64].filter((form) => form.length >= BEFORE_SECRET)
+  const long = [bytes.toString('hex'), ...base64].filter((form) => form.length >= SHORT)
   return [secret, encoded, encoded.replaceAll('%20', '+'), JSON.stringify(secret).slice(1, -1), ...long]
 }
 

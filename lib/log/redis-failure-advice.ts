@@ -1,5 +1,5 @@
-/** Says why a command or connection of Redis failed. Pure. Quotes no message of Redis, because a message may hold a command. */
-import { LOG_LINES, type LogLine, RECOVERIES } from './log-lines'
+/** Names why a command or connection of Redis failed. docs/troubleshooting.md says what to do about each name. Pure. Quotes no message of Redis, because a message may hold a command. */
+import type { Heading } from './log-lines'
 
 /** A failure of Redis. */
 export interface RedisFailure {
@@ -12,21 +12,6 @@ export const NO_ANSWER = 'no answer in time'
 const READS: ReadonlySet<string> = new Set(['GET', 'MGET'])
 /** Commands with which ioredis sets up a connection. */
 const SET_UP: ReadonlySet<string> = new Set(['AUTH', 'SELECT', 'INFO', 'CLUSTER', 'HELLO', 'READONLY'])
-
-const CREDENTIALS = 'username and password in redis (REDIS_URL)'
-/** By the code of a refusal. The page that the line names explains all codes. */
-const CHECKS: Readonly<Record<string, string>> = {
-  NOAUTH: CREDENTIALS,
-  WRONGPASS: CREDENTIALS,
-  NOPERM: 'the permissions of the Redis user: "Permissions" in docs/deployment.md lists commands and keys',
-  ERR: 'that Redis, and a proxy in front of it, know the commands of "Permissions" in docs/deployment.md',
-  READONLY: 'redis (REDIS_URL): it names a replica, which accepts no writes',
-  OOM: 'the memory of Redis (maxmemory): it is full',
-  MISCONF: 'the disk of Redis: Redis accepts no writes while it cannot save',
-}
-const DATABASE = 'that the database number in redis (REDIS_URL) exists, and that the user may run SELECT'
-const CONNECTION =
-  'that Redis runs at redis (REDIS_URL), and that this machine reaches it. rediss:// is for a port with TLS. NODE_EXTRA_CA_CERTS names a certificate authority of your own'
 
 interface Fields {
   readonly name?: unknown
@@ -56,18 +41,13 @@ export function redisFailureReason({ error }: RedisFailure): string {
   return isRedisRefusal(error) ? refusal : (cause ?? 'no connection')
 }
 
-/** Describes a failure of Redis, with its effect on users and what to check. */
-export function redisFailureAdvice(failure: RedisFailure): LogLine {
-  const { error } = failure
-  const line = isRefusedWrite(error) ? LOG_LINES.redisRefusesWrites : LOG_LINES.redisRefusesReads
-  const happened = `${line.happened} (${redisFailureReason(failure)})`
-  const check = refusedKind(error) === 'SELECT' ? DATABASE : (CHECKS[causeOf(error) ?? ''] ?? CONNECTION)
-  return { ...line, happened, check }
-}
+/** Returns the heading of the log line of a failure. */
+export const redisFailureHeading = ({ error }: RedisFailure): Heading =>
+  isRefusedWrite(error) ? 'Redis refuses writes' : 'Redis does not respond'
 
 /** Returns the line that says that a failure has ended. */
 export const redisRecovery = ({ error }: RedisFailure): string =>
-  isRefusedWrite(error) ? RECOVERIES.redisWrites : RECOVERIES.redis
+  isRefusedWrite(error) ? 'Redis takes writes again.' : 'Redis responds again.'
 
 const isRefusedWrite = (error: unknown) => isRedisRefusal(error) && refusedKind(error) === 'writes'
 

@@ -5,7 +5,6 @@
 import type { Agents } from '../config/agents'
 import { Sso2ResponseError } from '../errors'
 import type { Log } from '../log/log'
-import { LOG_LINES, RECOVERIES } from '../log/log-lines'
 import { Breaker } from './breaker'
 import { sendCall } from './http'
 import type { Sso2Client } from './sso2'
@@ -56,7 +55,7 @@ export class IdentifyHealth {
   noteReturn(): void {
     this.#quietUntilMs = 0
     this.#breaker.noteSuccess()
-    this.#options.log.recovered('identify', RECOVERIES.identify)
+    this.#options.log.recovered('identify', 'Identify works again.')
   }
 
   /** Notes whether a returning browser brought cookies of the site. Some browsers never do. Logs a warning if no browser ever did. */
@@ -64,7 +63,7 @@ export class IdentifyHealth {
     if (hasCookies) this.#hasSeenCookies = true
     if (this.#hasSeenCookies) return
     const check = `that browsers reach the site at siteUrl (${this.#options.siteUrl}), with https if it says so`
-    this.#options.log.warn('trips:cookies', { ...LOG_LINES.cookiesBlocked, check })
+    this.#options.log.warn('trips:cookies', 'No browser returns the cookies', { check })
   }
 
   /** False while Identify or the other operations of the SSO system are known not to work. */
@@ -87,12 +86,12 @@ export class IdentifyHealth {
     await this.#client.probe() // the cheapest call, and its response shows which secret the SSO system uses
     try {
       await this.#identifyAsBrowser()
-      log.recovered('identify', RECOVERIES.identify)
+      log.recovered('identify', 'Identify works again.')
     } catch (error) {
       const status = error instanceof Sso2ResponseError ? error.httpStatus : undefined
       if (!REFUSALS.includes(status)) {
         if (error instanceof ElsewhereError)
-          log.warn('identify:landing', { ...LOG_LINES.landingElsewhere, happened: error.message })
+          log.warn('identify:landing', 'The landing page is another address', { detail: error.message })
         else log.failed('identify', { step: 'identify', error, isHookOfSite: false })
         return this.#breaker.noteFailure()
       }

@@ -6,7 +6,6 @@
  */
 import type { Config } from '../config'
 import { Sso2ConfigError } from '../errors'
-import { RECOVERIES } from '../log/log-lines'
 import { IdentifyHealth } from './identify-health'
 import { type PlatformApi, ServiceApi, scopes } from './platform-api'
 import { Sso2Client } from './sso2'
@@ -20,7 +19,7 @@ export function makeClient(config: Config): Sso2Client {
     clientSecret: config.clientSecrets(),
     watch: {
       failed: (step, error) => log.failed('sso', { step, error, isHookOfSite: false }),
-      succeeded: () => log.recovered('sso', RECOVERIES.sso),
+      succeeded: () => log.recovered('sso', 'The SSO system responds again.'),
     },
   })
 }

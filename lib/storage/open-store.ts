@@ -1,7 +1,7 @@
 /** Opens the store of a site, and logs its failures. */
 import type { Cluster, Redis } from 'ioredis'
 import type { Config } from '../config'
-import { redisFailureAdvice, redisFailureReason, redisRecovery, redisRefusalCode } from '../log/redis-failure-advice'
+import { redisFailureHeading, redisFailureReason, redisRecovery, redisRefusalCode } from '../log/redis-failure-advice'
 import type { Kv } from './kv'
 import { MemoryKv } from './memory-kv'
 import type { GuardListener } from './redis-guard'
@@ -50,7 +50,10 @@ export function openStore({ redis, prefix, clock, log }: Pick<Config, 'redis' | 
   if (redis === undefined) return { kv: new MemoryKv(() => clock.now()), client: undefined }
   const client = typeof redis === 'string' ? openRedis(redis) : redis
   const listener: GuardListener = {
-    failed: (failure) => log.warn(`store:${redisFailureReason(failure)}`, redisFailureAdvice(failure)),
+    failed(failure) {
+      const detail = redisFailureReason(failure)
+      log.warn(`store:${detail}`, redisFailureHeading(failure), { detail })
+    },
     recovered: (failure) => log.recovered('store', redisRecovery(failure)),
   }
   return { kv: new RedisKv(client, typeof redis === 'string', listener, prefix), client }

@@ -5,7 +5,6 @@ import createDebug from 'debug'
 import type { Request } from 'express'
 import { Sso2UnavailableError } from '../errors'
 import type { Log } from '../log/log'
-import { LOG_LINES } from '../log/log-lines'
 
 /** Time limit of ticket exchange and `loadUser` together, or of one view, in milliseconds. */
 export const HOOKS_MS = 8000
@@ -26,7 +25,7 @@ export async function callListener(name: 'onLogin' | 'onLogout', log: Log, run: 
   try {
     await runHook(name, AbortSignal.timeout(LISTENER_MS), async () => run())
   } catch (error) {
-    log.broken(`hook:${name}`, { ...LOG_LINES.hookFailed, happened: `${name} failed` }, error)
+    log.failed('hook', { step: name, error, isHookOfSite: true })
   }
 }
 

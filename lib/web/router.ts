@@ -8,7 +8,6 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { TextCode } from '../config/texts/en'
 import { show } from '../decide/identity'
 import { isSameOriginPost } from '../decide/navigation'
-import { LOG_LINES } from '../log/log-lines'
 import { contextOf } from './context'
 import { visit } from './flows/visit'
 import { BODY_CONSUMED, bodyReader, type ReadBody } from './http/read-body'
@@ -65,11 +64,11 @@ const pageHandler =
     const { log, returnPolicy } = site.config
     if (method === 'POST') {
       if (!isSameOriginPost(req, returnPolicy.origin)) {
-        if (headers.origin !== undefined) log.warn('form:origin', LOG_LINES.formOfOtherOrigin) // without Origin the sender is no browser
+        if (headers.origin !== undefined) log.warn('form:origin', 'A form of another origin was refused') // without Origin the sender is no browser
         return refuseRequest(site, req, res, 403, 'cross_origin')
       }
       const status = await readBody(req, res)
-      if (status === BODY_CONSUMED) log.warn('body:consumed', LOG_LINES.bodyConsumed)
+      if (status === BODY_CONSUMED) log.warn('body:consumed', 'A form could not be read')
       if (status !== undefined) return refuseRequest(site, req, res, status, 'bad_request')
     } else if (method !== 'GET' && method !== 'HEAD') {
       res.setHeader('allow', 'GET, HEAD, POST')

@@ -44,13 +44,9 @@ async function openDoor(door: (typeof doors)[number], at: RunningSite): Promise<
 
 /** Each line is in test/unit/failure-advice.test.ts. */
 const ticketFaults: [operation: 'token' | 'me', fault: object, line: RegExp][] = [
-  [
-    'token',
-    { kind: 'status', code: 401 },
-    /exchangeTicket failed: .*\(HTTP 401\).*clientSecret \(SSO2_CLIENT_SECRET\)/,
-  ],
-  ['token', { kind: 'down' }, /exchangeTicket failed: no answer.*tokenUrl/],
-  ['me', { kind: 'garbage' }, /loadUser failed: .*userPath/],
+  ['token', { kind: 'status', code: 401 }, /exchangeTicket: .*\(HTTP 401\).*clientSecret \(SSO2_CLIENT_SECRET\)/],
+  ['token', { kind: 'down' }, /exchangeTicket: no answer.*tokenUrl/],
+  ['me', { kind: 'garbage' }, /loaded: loadUser: .*userPath/],
 ]
 
 test.each(doors)('%s that fails at token endpoint or user path is one line, with what to look at', async (door) => {
@@ -90,7 +86,7 @@ describe('a landing that is lost', () => {
     const page = await at.browser().visit(`${at.url}/page`)
     expect([identifyRedirects(page), view(page).degraded]).toEqual([1, 'identify_loop'])
     expect(lines).toEqual([
-      expect.stringMatching(/Redirect loop stopped: .*redis \(REDIS_URL\) and sessionSecret.*session\.cookieName/),
+      expect.stringMatching(/Redirect loop\. .*redis \(REDIS_URL\) and sessionSecret.*session\.cookieName/),
     ])
   })
 })

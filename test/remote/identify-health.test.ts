@@ -103,7 +103,7 @@ test('visitors are redirected again 1.2 s after Identify works again, and the op
   emulator.faults.clear()
   expect(await clock.until(() => front.isAvailable, 5000)).toBeLessThanOrEqual(1200)
   expect(lines).toEqual([
-    expect.stringMatching(/identify failed: .*HTTP 503.*SSO system at ssoUrl/s),
+    expect.stringMatching(/SSO system failed: identify: .*HTTP 503.*ssoUrl/s),
     'express-sso2: Identify works again.',
   ])
 })
@@ -178,11 +178,15 @@ const to =
     res.writeHead(status, { location }).end()
 
 test.each<[name: string, line: RegExp, behave: Behaviour]>([
-  ['shows a page', /failed: Identify does not lead on \(HTTP 200\).*SSO2_URL/s, (res) => res.end('<p>Back soon.')],
+  [
+    'shows a page',
+    /failed: identify: Identify does not lead on \(HTTP 200\).*SSO2_URL/s,
+    (res) => res.end('<p>Back soon.'),
+  ],
   ['refuses the client', /HTTP 400.*SSO2_CLIENT_ID.*enabled for SSO2/s, (res) => res.writeHead(400).end()],
   ['leads to another site', isOther, to('https://status.example/?x=1')],
-  ['leads here with a bad token', /malformed/, to(`${landingUrl}?t=a.b.c`)],
-  ['never answers', /identify failed: no answer within 500 ms/, () => {}],
+  ['leads here with a bad token', /malformed.*"TokenError"/, to(`${landingUrl}?t=a.b.c`)],
+  ['never answers', /identify: no answer within 500 ms/, () => {}],
 ])('an Identify that %s is none, and the operator is told so once', async (name, line, behave) => {
   if (name === 'never answers') clock.expectSilence()
   const { url: ssoUrl, seen } = await server(behave)
@@ -200,7 +204,7 @@ test('that no browser has ever brought a cookie of ours is told, until one has',
   const { front } = channel()
   front.noteCookies(false)
   front.noteCookies(false)
-  expect(lines).toEqual([expect.stringMatching(/No browser has returned the cookies.*siteUrl \(http:\/\/morning/)])
+  expect(lines).toEqual([expect.stringMatching(/No browser returns the cookies.*siteUrl \(http:\/\/morning/)])
   const other = channel()
   other.front.noteCookies(true)
   other.front.noteCookies(false)

@@ -168,7 +168,7 @@ test('[S8] of more than 600 new visitors from one address in a minute 600 get a 
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([303]))
   expect(answers.filter(hasSession)).toHaveLength(599)
   expect(events.heard.filter((event) => event === 'landing unchanged too_many_landings')).toHaveLength(51)
-  expect(lines).toEqual([expect.stringMatching(/Too many new anonymous sessions from one IP address/)])
+  expect(lines).toEqual([expect.stringMatching(/Too many new visitors from one address/)])
 
   const { headers, setCookie } = await landFrom('203.0.113.7')
   expect(headers.location).toBe(`${visited.morning.url}/`)

@@ -74,7 +74,7 @@ test('a client of the site without a listener for errors prints nothing while Re
   const { kv, lines } = opened(client)
   await eventually(async () => lines.length > 0)
   await new Promise((resolve) => setTimeout(resolve, 300))
-  expect(lines).toEqual([expect.stringContaining('(ECONNREFUSED)')])
+  expect(lines).toEqual([expect.stringContaining('does not respond: ECONNREFUSED.')])
   expect(printed.mock.calls).toEqual([])
   printed.mockRestore()
   client.disconnect()

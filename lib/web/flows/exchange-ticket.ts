@@ -5,7 +5,6 @@
 
 import { isLoggedIn, type User } from '../../decide/record'
 import { Sso2ResponseError } from '../../errors'
-import { RECOVERIES } from '../../log/log-lines'
 import type { EpochMs } from '../../protocol/claims'
 import { isObject, parseForeignJson } from '../../protocol/json'
 import type { SessionToken } from '../../protocol/session-token'
@@ -38,8 +37,6 @@ export async function exchangeTicket(ctx: Context, token: SessionToken, startedA
   return { outcome: 'signed_in', user: loaded.user }
 }
 
-const HOOKS: readonly LoginHook[] = ['exchangeTicket', 'loadUser']
-
 /** @returns `undefined` if the exchange, the REST API or a hook of the site failed. A log line names the step and the cause */
 async function userOfTicket({ site }: Context, token: SessionToken): Promise<LoadedUser | undefined> {
   const { config } = site
@@ -56,7 +53,10 @@ async function userOfTicket({ site }: Context, token: SessionToken): Promise<Loa
     const api = new PlatformApi({ apiUrl: config.apiUrl, agent: config.agent, accessToken })
     const loadUserContext = { accessToken, api, sid }
     const user = readUser(await runHook('loadUser', signal, async () => site.loadUser(loadUserContext)))
-    if (site.exchangeHealth.noteSuccess()) for (const hook of HOOKS) config.log.recovered(hook, RECOVERIES[hook])
+    if (site.exchangeHealth.noteSuccess()) {
+      config.log.recovered('exchangeTicket', 'The token endpoint works again.')
+      config.log.recovered('loadUser', 'The user path works again.')
+    }
     return { user, secrets: { sid, accessToken }, accessUntil: grant.expiresAt }
   } catch (error) {
     site.exchangeHealth.noteFailure(error)

@@ -4,7 +4,6 @@ import { type Identity, show } from '../../decide/identity'
 import { isVoidedBy, type LogoutMark } from '../../decide/logout-mark'
 import { isForPage, isPrefetch } from '../../decide/navigation'
 import { isLoggedIn, isOver, isStale } from '../../decide/record'
-import { LOG_LINES } from '../../log/log-lines'
 import { RETRIED_SECONDS } from '../../storage/pending-logouts'
 import { unlessUnavailable } from '../../storage/site-store'
 import type { Context } from '../context'
@@ -51,7 +50,7 @@ async function findIdentity(ctx: Context, options: VisitOptions): Promise<Identi
   if (ctx.record || !mayIdentify(ctx, options)) return show(ctx.record)
   if (session.gone?.next && ctx.returns) return show(undefined) // a tab that will have the new cookie with its next request
   const reason = site.identifyHealth.mayRedirect ? ctx.block : 'sso_unavailable' // an outage is no loop
-  if (reason === 'identify_loop') log.warn(IDENTIFY_LOOP, LOG_LINES.redirectLoop)
+  if (reason === 'identify_loop') log.warn(IDENTIFY_LOOP, 'Redirect loop')
   if (reason) return show(undefined, reason)
   if (isPrefetch(req))
     await sendProblem(site, req, res, 503, 'prefetch') // or the anonymous page is shown after the click

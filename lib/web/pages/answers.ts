@@ -11,7 +11,6 @@ import type { TextCode } from '../../config/texts/en'
 import type { DegradedReason } from '../../decide/identity'
 import { acceptsHtml, readerOf } from '../../decide/navigation'
 import type { User } from '../../decide/record'
-import { LOG_LINES } from '../../log/log-lines'
 import { HOOKS_MS, runHook } from '../hooks'
 import { setNoStore, setTokenHeaders } from '../http/response-headers'
 import type { Site, ViewContexts } from '../site'
@@ -187,7 +186,7 @@ async function sendRefusal(site: Site, req: Request, res: Response, refusal: Ref
   try {
     await sendPage(site, res, status, 'problem', problem, framing)
   } catch (error) {
-    site.config.log.broken('views:problem', LOG_LINES.viewFailed, error)
+    site.config.log.failed('views', { step: 'views.problem', error, isHookOfSite: true })
     await sendBuiltIn(site, res, status, 'problem', problem, framing)
   }
 }

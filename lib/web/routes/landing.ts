@@ -11,7 +11,6 @@ import { isLoggedIn } from '../../decide/record'
 import { flowParameterOf, MAX_CARRIED_LENGTH, validateReturnTo, withoutFlowParameter } from '../../decide/return-to'
 import { TokenError } from '../../errors'
 import { tokenAdvice } from '../../log/failure-advice'
-import { LOG_LINES } from '../../log/log-lines'
 import type { EpochMs } from '../../protocol/claims'
 import type { SessionToken } from '../../protocol/session-token'
 import { tokenSignature } from '../../protocol/token'
@@ -121,7 +120,7 @@ async function landBound(
 ): Promise<Landed> {
   const { site, session, logoutMark: mark } = ctx
   if (token instanceof TokenError) return refuseToken(site, token)
-  if (token.err !== undefined || token.sid === undefined) return refuseToken(site, new TokenError('claims'))
+  if (token.err !== undefined || token.sid === undefined) return refuseToken(site, new TokenError('claims', token.err))
   const sidHash = shortHash(token.sid)
   const status = token.sts === 'loggedin' ? 'loggedin' : 'anon'
   if (mark && isTokenVoidedBy(mark, { status, sidHash, startedAt })) {
@@ -157,10 +156,12 @@ async function landLogin(ctx: Context, token: SessionToken, startedAt: EpochMs):
   return { outcome: 'sign_in' }
 }
 
-function refuseToken({ config: { log } }: Site, { reason, offsetSeconds }: TokenError): Landed {
-  const why = offsetSeconds === undefined ? reason : `${clockDifference(offsetSeconds)}, ${reason}`
-  const happened = `${LOG_LINES.landingRefused.happened} (${why})`
-  log.warn(`landing:${reason}`, { ...LOG_LINES.landingRefused, happened, check: tokenAdvice(reason) })
+function refuseToken({ config: { log } }: Site, { reason, detail, offsetSeconds }: TokenError): Landed {
+  const why = offsetSeconds === undefined ? (detail ?? '') : clockDifference(offsetSeconds)
+  log.warn(`landing:${reason}`, 'Landing tokens are refused', {
+    detail: why ? `${reason} (${why})` : reason,
+    check: tokenAdvice(reason),
+  })
   return unchanged(reason, 'token_refused')
 }
 
@@ -168,6 +169,6 @@ const clockDifference = (seconds: number) =>
   `this machine's clock is ${Math.abs(seconds)} s ${seconds < 0 ? 'behind' : 'ahead of'} the SSO system`
 
 function refuseVisitor({ config: { log } }: Site): Landed {
-  log.warn(IDENTIFY_LOOP, LOG_LINES.tooManyVisitors) // the page after the landing has the same topic, so its line is not printed too
+  log.warn(IDENTIFY_LOOP, 'Too many new visitors from one address') // the page after the landing has the same topic, so its line is not printed too
   return unchanged('too_many_landings', 'identify_loop')
 }

@@ -3,7 +3,6 @@ import type { Request } from 'express'
 import { type Entry, isLoggedIn } from '../../decide/record'
 import { Sso2SetupError } from '../../errors'
 import type { Log } from '../../log/log'
-import { LOG_LINES } from '../../log/log-lines'
 import { accountOf } from '../../storage/account-index'
 import type { Records } from '../../storage/records'
 import { sessionKey, shortHash, unlessUnavailable } from '../../storage/site-store'
@@ -94,7 +93,7 @@ export class ExternalSession extends RequestSession {
 
   /** Gives the request an empty session. A failure of the site's store is only logged, so the page is served and the logout stays valid. */
   async leave(): Promise<void> {
-    await this.#regenerate().catch(() => this.#log.warn('session:regenerate', LOG_LINES.externalSessionFailed))
+    await this.#regenerate().catch(() => this.#log.warn('session:regenerate', 'Your own session store failed'))
     this.key = undefined
     this.entry = { state: 'none' }
   }

@@ -7,7 +7,6 @@ import type { Request, RequestHandler, Response } from 'express'
 import session from 'express-session'
 import type { Config } from '../../config'
 import { type Entry, isLoggedIn, lifetimeOf } from '../../decide/record'
-import { LOG_LINES } from '../../log/log-lines'
 import { accountOf } from '../../storage/account-index'
 import type { Records } from '../../storage/records'
 import { isStoreUnavailable, newSessionId, sessionKey, storeUnavailable } from '../../storage/site-store'
@@ -156,7 +155,8 @@ export class OwnSession extends RequestSession {
   async save(id: string, sess: session.SessionData): Promise<void> {
     const { config, now } = this.#parts
     const text = textOf(sess, accountOf(this.lastRecord))
-    if (!this.#mayBegin && text !== null) config.log.warn('session:cross_site', LOG_LINES.crossSitePost)
+    if (!this.#mayBegin && text !== null)
+      config.log.warn('session:cross_site', 'A form of another site begins no session')
     if (id !== this.#id || !this.#mayBegin || this.#cookie === 'keep_cookie' || this.gone) return
     if (text === null && !this.hasData) return
     try {
@@ -184,7 +184,7 @@ export class OwnSession extends RequestSession {
     const key = sessionKey(id)
     if (key !== this.key) return records.remove(key)
     if (this.gone) return
-    if (isLoggedIn(this.record)) config.log.info('session:destroy', LOG_LINES.destroyIsNoLogout)
+    if (isLoggedIn(this.record)) config.log.warn('session:destroy', 'destroy() ended a login')
     await records.remove(key)
     this.destroyed = this.record
     this.#forget()
@@ -315,7 +315,7 @@ const call = (outcome: Promise<void> | Promise<session.SessionData | null>, done
 
 function reportNotSaved({ log }: Config): void {
   publish('degraded', { operation: 'save', outcome: 'not_saved', durationMs: 0, reason: 'store_unavailable' })
-  log.warn('store:save', LOG_LINES.sessionNotSaved)
+  log.warn('store:save', 'A session could not be saved')
 }
 
 const isAlive = (entry: Entry | 'unavailable') =>
