@@ -36,7 +36,7 @@ export type {
   Market,
   MarketplaceGroup,
 } from './remote/platform-types'
-export type { ClientWatch, Sso2ClientOptions } from './remote/sso2'
+export type { Sso2ClientOptions } from './remote/sso2'
 export { Sso2Client } from './remote/sso2'
 export type { AccessToken, ExchangeContext, ExchangeTicket, TicketExchange } from './remote/ticket'
 export { type ConnectHandler, type Sso2, sso2 } from './sso2'

@@ -12,10 +12,10 @@ import { isForPageOfPerson } from './decide/navigation'
 import { type MacKeys, SignedCookie } from './decide/signed-cookie'
 import { makeDoctorTarget } from './doctor-target'
 import { Sso2SetupError } from './errors'
-import { makeClient, makeIdentifyHealth, makeTokenEndpoint, serviceApi } from './remote/make-clients'
-import type { PlatformApi } from './remote/platform-api'
-import type { Sso2Client } from './remote/sso2'
-import { ExchangeHealth, formExchange, type TokenEndpoint } from './remote/ticket'
+import { IdentifyHealth } from './remote/identify-health'
+import { type PlatformApi, ServiceApi, scopes } from './remote/platform-api'
+import { Sso2Client } from './remote/sso2'
+import { ExchangeHealth, formExchange, serviceTokenSource, type TokenEndpoint } from './remote/ticket'
 import { AccountIndex } from './storage/account-index'
 import type { Kv } from './storage/kv'
 import { Locks } from './storage/locks'
@@ -101,9 +101,13 @@ export function sso2(options: Sso2Options = {}): Sso2 {
   if (typeof options !== 'object' || options === null || Array.isArray(options))
     throw new Sso2SetupError('The options of sso2() must be an object')
   const config = makeConfig(options, process.env, { now: () => Date.now() })
-  const client = makeClient(config)
-  const endpoint = makeTokenEndpoint(config, client, options.ticketExchange)
-  const api = serviceApi(config, endpoint)
+  const client = new Sso2Client({ ...config, clientSecret: config.clientSecrets() }, config.log)
+  const { apiUrl, tokenUrl = '', clientId, agent } = config
+  const clientSecret = () => config.clientSecrets()[client.secretInUse] ?? ''
+  const endpoint = { tokenUrl, clientId, clientSecret, ticketExchange: options.ticketExchange ?? {}, agent }
+  const now = () => Math.floor(config.clock.now() / 1000)
+  const accessToken = serviceTokenSource(endpoint, scopes.marketplaceGroups, now)
+  const api = new ServiceApi({ apiUrl, agent, accessToken })
   const { kv, client: storeClient } = openStore(config) // last, because an error above would leave the connection open
   const site = makeSite(config, options, endpoint, client, { kv, client: storeClient })
   const inOrder = { session: site.sessions.handler, router: router(site), middleware: middleware(site) }
@@ -123,7 +127,7 @@ export function sso2(options: Sso2Options = {}): Sso2 {
     closing ??= close(site, stopLogoutTimer, kv)
     return closing
   }
-  if (config.clientSecrets().length > 1) client.probeInBackground() // finds out which secret the SSO system uses, before the first visitor arrives
+  if (config.clientSecrets().length > 1) client.probe().catch(() => {}) // finds out which secret the SSO system uses, before the first visitor arrives
   const { exchangeTicket, ticketExchange = {}, loadUser } = options
   const examined = { config, exchangeTicket, ticketExchange, namesUsers: loadUser !== undefined, close: closed }
   return Object.assign(makeDoctorTarget(handler, examined), parts, {
@@ -168,7 +172,7 @@ function makeSite(
   const site: OwnSite = {
     config,
     client,
-    identifyHealth: makeIdentifyHealth(config, client),
+    identifyHealth: new IdentifyHealth(client, config),
     records,
     accounts: new AccountIndex(parts),
     locks: new Locks(parts),

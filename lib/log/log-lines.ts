@@ -11,7 +11,7 @@ export const LOG_LINES = {
     users:
       'Logged-in users stay logged in for graceSeconds. Logins get 503, and logouts are retried. If this lasts, new visitors get pages without login',
     check:
-      "that this machine reaches ssoUrl (SSO2_URL), then clientId (SSO2_CLIENT_ID), clientSecret (SSO2_CLIENT_SECRET), organisationId (SSO2_ORGANISATION_ID), this machine's clock, and that the API client is enabled for SSO2 in the admin portal: npx express-sso2 doctor",
+      "that this machine reaches ssoUrl (SSO2_URL), then clientId (SSO2_CLIENT_ID), clientSecret (SSO2_CLIENT_SECRET), organisationId (SSO2_ORGANISATION_ID), this machine's clock, and that the API client is enabled for SSO2 in the admin portal and has the landing page of this site: npx express-sso2 doctor",
   },
   'The ticket could not be exchanged': {
     users:
@@ -64,10 +64,6 @@ export const LOG_LINES = {
   'No browser returns the cookies': {
     users: 'Users get pages without login (degraded: cookies_blocked)',
     check: 'that browsers reach the site at siteUrl (SSO2_SITE_URL), with https if it says so',
-  },
-  'The landing page is another address': {
-    users: 'First visits end with 404 there, later pages are without login',
-    check: 'that siteUrl (SSO2_SITE_URL), routes.landing and the API client in the admin portal name one landing page',
   },
   'A form could not be read': {
     users: 'Users cannot log in',

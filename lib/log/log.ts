@@ -2,7 +2,8 @@
  * Writes the log lines of a site to the site's logger, without secrets. Each cause is logged at most once a minute, so a system that fails and
  * recovers all the time does not fill the log.
  */
-import { type FailedStep, failureAdvice } from './failure-advice'
+import { Sso2Error, TokenError, type TokenFault } from '../errors'
+import type { Operation } from '../protocol/claims'
 import { type Heading, LOG_LINES } from './log-lines'
 import { maskSecrets, onOneLine } from './masking'
 
@@ -14,6 +15,38 @@ export interface Logger {
   info(message: string): void
 }
 
+/** A step that can fail: a hook, its default, or an operation of the SSO system. */
+type Step = 'exchangeTicket' | 'loadUser' | 'onLogin' | 'onLogout' | 'views.problem' | Operation
+
+const HEADINGS: Partial<Record<Step, Heading>> = {
+  exchangeTicket: 'The ticket could not be exchanged',
+  loadUser: 'The user could not be loaded',
+  onLogin: 'onLogin or onLogout failed',
+  onLogout: 'onLogin or onLogout failed',
+  'views.problem': 'A view failed',
+}
+
+const CLOCK = "this machine's clock (use NTP), then the SSO system's"
+const TOKEN_CHECKS: Partial<Record<TokenFault, string>> = {
+  signature: 'that clientSecret (SSO2_CLIENT_SECRET) is the secret of this client in the admin portal',
+  issuer: 'that ssoIdentifier (SSO2_IDENTIFIER) is the identifier of the SSO system',
+  audience: 'that clientId (SSO2_CLIENT_ID) is the client ID of this secret',
+  expired: CLOCK,
+  not_yet_valid: CLOCK,
+}
+
+/** Says what to check if the site refuses tokens of the SSO system. */
+export const tokenAdvice = (reason: TokenFault): string =>
+  TOKEN_CHECKS[reason] ?? 'ssoUrl (SSO2_URL), and the reason under "TokenError"'
+
+/** A failed step. */
+export interface FailedStep {
+  readonly step: Step
+  readonly error: unknown
+  /** Default: false. */
+  readonly isHookOfSite?: boolean
+}
+
 /** Parts of a line that differ. */
 export interface LineParts {
   /** What happened exactly. */
@@ -22,7 +55,7 @@ export interface LineParts {
   readonly check?: string | undefined
   readonly frames?: readonly string[]
   /** Secrets that the line may contain besides the site's own: ticket, tokens, session ID. */
-  readonly secrets?: readonly (string | undefined)[]
+  readonly secrets?: readonly (string | undefined)[] | undefined
 }
 
 const EVERY_MS = 60_000
@@ -69,9 +102,19 @@ export class Log {
   }
 
   /** Logs a failed step. @param secrets as in {@link LineParts} */
-  failed(topic: string, failure: FailedStep, secrets: readonly (string | undefined)[] = []): void {
-    const { cause, heading, ...parts } = failureAdvice(failure)
-    this.warn(`${topic}:${cause}`, heading, { ...parts, secrets })
+  failed(topic: string, { step, error, isHookOfSite = false }: FailedStep, secrets?: LineParts['secrets']): void {
+    const isOurs = error instanceof Sso2Error && !isHookOfSite
+    const frames = isOurs ? [] : framesOf(error)
+    const text = isOurs ? error.message.replace(/^\w+: /, '') : errorText(error)
+    const tokenCheck = error instanceof TokenError ? tokenAdvice(error.reason) : undefined
+    const check = isHookOfSite ? `the hook ${step} of your site` : tokenCheck
+    const heading = HEADINGS[step] ?? 'A call to the SSO system failed'
+    this.warn(`${topic}:${step}:${isOurs ? text : frames[0]}`, heading, {
+      detail: `${step}: ${text}`,
+      check,
+      frames,
+      secrets,
+    })
   }
 
   /** Logs the recovery of a topic with an earlier log line. */
@@ -85,5 +128,45 @@ export class Log {
       const done: unknown = this.#logger[level](`express-sso2: ${text}`)
       if (done instanceof Promise) done.catch(() => {})
     } catch {}
+  }
+}
+
+interface ErrorLike {
+  readonly name?: unknown
+  readonly message: string
+  readonly code?: unknown
+  readonly cause?: unknown
+  readonly stack?: unknown
+}
+
+/** Not `instanceof`, because errors of another realm are errors too. */
+const isErrorLike = (error: unknown): error is ErrorLike =>
+  typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string'
+
+const MAX_CAUSES = 3
+const MAX_FRAMES = 8
+
+/** A hook may throw anything, and reading the value may throw again. */
+function errorText(error: unknown, causes = MAX_CAUSES): string {
+  try {
+    if (typeof error === 'string') return `the text "${error}"`
+    if (!isErrorLike(error)) return error === undefined ? 'nothing' : `what is no error (${typeof error})`
+    const { name, message, code, cause } = error
+    const codeText = typeof code === 'string' && !message.includes(code) ? ` (${code})` : ''
+    const text = `${name ?? 'Error'}: ${message}${codeText}`
+    return cause === undefined || causes === 0 ? text : `${text}; caused by ${errorText(cause, causes - 1)}`
+  } catch {
+    return 'an error that cannot be read'
+  }
+}
+
+/** Returns the stack without the message and without frames of Node.js itself. */
+function framesOf(error: unknown): string[] {
+  try {
+    if (!isErrorLike(error) || typeof error.stack !== 'string') return []
+    const lines = error.stack.replace(error.message, '').split('\n')
+    return lines.filter((line) => /^\s+at /.test(line) && !line.includes('node:internal')).slice(0, MAX_FRAMES)
+  } catch {
+    return []
   }
 }

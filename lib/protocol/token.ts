@@ -40,10 +40,6 @@ export interface Expected {
   readonly now: EpochSeconds
   /** Leeway on `nbf`, `iat` and `exp`, in seconds. */
   readonly toleranceSeconds: number
-  /** Called with the `iat` of a token whose signature, issuer and audience are right, before its times are checked. Shows the clock offset. */
-  readonly onIssued?: (iat: EpochSeconds) => void
-  /** Called with the index of the key that signed the token. Not called for a token that nobody signed. */
-  readonly onSigned?: (key: number) => void
 }
 
 /** Claims of a verified token. Their names come from the sender, so read own properties only. */
@@ -54,17 +50,17 @@ export type VerifiedClaims = Readonly<Record<string, unknown>> & {
 
 /**
  * Verifies shape and algorithm, then signature, audience and issuer, then times, in the given order.
+ * @returns the claims, and the index of the key that signed
  * @throws {TokenError} for the first failed check
  */
-export function verifyToken(token: unknown, keys: Keys, expected: Expected): VerifiedClaims {
+export function verifyToken(token: unknown, keys: Keys, expected: Expected): { claims: VerifiedClaims; key: number } {
   const [header, payload] = splitToken(token)
   checkHeader(header)
   const key = verifySignature(String(token), keys, expected)
   const claims = readJsonObject(payload) ?? refuseToken('malformed', 'payload')
-  expected.onSigned?.(key.index)
   if (key.fault) refuseToken(key.fault)
   if (typeof ownValue(claims, 'aud') !== 'string') refuseToken('audience') // jsonwebtoken takes a list
-  return checkTimes(claims, expected)
+  return { claims: checkTimes(claims, expected), key: key.index }
 }
 
 /** Returns the bytes that identify a used token: its decoded signature, in any encoding. */
@@ -144,7 +140,6 @@ function checkTimes(claims: Readonly<Record<string, unknown>>, expected: Expecte
   const nbf = readTime(claims, 'nbf')
   const iat = readTime(claims, 'iat')
   const exp = readTime(claims, 'exp')
-  expected.onIssued?.(iat)
   if (exp <= iat || exp - iat > TOKEN_LIFETIME_SECONDS + toleranceSeconds) refuseToken('claims', 'exp')
   if (nbf > now + toleranceSeconds) refuseToken('not_yet_valid', 'nbf', now - iat)
   if (iat > now + toleranceSeconds) refuseToken('not_yet_valid', 'iat', now - iat)

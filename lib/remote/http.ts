@@ -97,10 +97,8 @@ function request({ url, method, headers, body, agent = own }: Call, signal: Abor
 function reasonToRefuse({ takesRedirect }: Call, { statusCode: status = 0, headers }: IncomingMessage) {
   if (status >= 300 && status < 400 && !takesRedirect) return 'a redirect is not followed'
   if (headers[EMULATOR_HEADER] !== undefined && process.env['NODE_ENV'] === 'production') return EMULATOR_IN_PRODUCTION
-  const { 'content-encoding': encoding = 'identity' } = headers
-  return encoding.toLowerCase() === 'identity'
-    ? undefined
-    : `the body is compressed, which the request did not ask for (content-encoding ${JSON.stringify(encoding.slice(0, 40))})`
+  const isCompressed = (headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity'
+  return isCompressed ? 'the body has a content-encoding, which the request did not ask for' : undefined
 }
 
 /** Makes an error without its cause, because the cause may contain address and body of the request. */

@@ -60,12 +60,11 @@ const callOptions = z.object({
 })
 
 interface RestRequest {
-  readonly operation: string
-  readonly method: 'GET' | 'POST'
+  readonly operation: keyof typeof scopes | 'get'
   /** Below `apiUrl`, with the query. */
   readonly path: string
+  /** Makes the request a POST. */
   readonly body?: object
-  readonly scope?: string
 }
 
 /**
@@ -109,8 +108,7 @@ export class PlatformApi {
    */
   marketplaceGroups(options?: CallOptions): Promise<MarketplaceGroup[]> {
     const path = '/external/api/v2/marketing/marketplace/groups'
-    const request = { operation: 'marketplaceGroups', method: 'GET', path, scope: scopes.marketplaceGroups } as const
-    return this.#items(request, marketplaceGroup, options)
+    return this.#items({ operation: 'marketplaceGroups', path }, marketplaceGroup, options)
   }
 
   /**
@@ -125,8 +123,7 @@ export class PlatformApi {
     const operation = 'validateGiftReceiver'
     const body = checkArgument(operation, giftReceiver, receiver)
     const path = '/external/api/v1/me/order/validate_gift_receiver'
-    const request = { operation, method: 'POST', path, body, scope: scopes.validateGiftReceiver } as const
-    return check(operation, await this.#send(request, options), eligibility).item.receiver_eligible
+    return check(operation, await this.#send({ operation, path, body }, options), eligibility).item.receiver_eligible
   }
 
   /**
@@ -139,7 +136,7 @@ export class PlatformApi {
     const operation = 'administrators'
     const { group } = checkArgument(operation, administratorFilter, filter)
     const path = `/external/api/v1/admin${group === undefined ? '' : `?group=${encodeURIComponent(group)}`}`
-    return this.#items({ operation, method: 'GET', path, scope: scopes.administrators }, administrator, options)
+    return this.#items({ operation, path }, administrator, options)
   }
 
   /**
@@ -160,7 +157,7 @@ export class PlatformApi {
   async get(path: string, options?: CallOptions): Promise<Readonly<Record<string, unknown>>> {
     if (typeof path !== 'string' || !/^\/[\x21-\x7e]*$/.test(path))
       throw new TypeError('get: path must begin with / and be printable')
-    const answer = await this.#send({ operation: 'get', method: 'GET', path }, options)
+    const answer = await this.#send({ operation: 'get', path }, options)
     return check('get', answer, z.record(z.string(), z.unknown()))
   }
 
@@ -171,7 +168,8 @@ export class PlatformApi {
 
   /** @returns a response with a status of 200 to 299 */
   async #send(request: RestRequest, options: CallOptions = {}): Promise<Answer> {
-    const { operation, scope } = request
+    const { operation } = request
+    const scope = operation === 'get' ? undefined : scopes[operation]
     const bounds = checkArgument(operation, callOptions, options)
     let token = await this.#accessToken()
     if (token === undefined) throw new AccessTokenExpiredError(operation, undefined, scope)
@@ -187,12 +185,12 @@ export class PlatformApi {
     throw new PlatformApiError(operation, answer.status, parseBody(answer, token), scope)
   }
 
-  #sendOnce({ operation, method, path, body }: RestRequest, token: string, bounds: z.infer<typeof callOptions>) {
+  #sendOnce({ operation, path, body }: RestRequest, token: string, bounds: z.infer<typeof callOptions>) {
     const authorization = `Bearer ${token}`
     return sendCall({
       operation,
       url: this.#apiUrl + path,
-      method,
+      method: body ? 'POST' : 'GET',
       headers: body ? { authorization, 'content-type': 'application/json' } : { authorization },
       ...(body ? { body: JSON.stringify(body) } : {}),
       ...bounds,

@@ -1,26 +1,16 @@
 /** Types and schemas of the resources of the REST API. Interface: "Resources and their fields". Unknown fields pass through. */
 import { z } from 'zod'
 
-/** Interface: "Market". */
-const market = z.looseObject({ name: z.string(), key: z.string() })
-/** Interface: "Marketplace group". */
-export const marketplaceGroup = z.looseObject({
-  name: z.string(),
-  key: z.string(),
-  image_url: z.string(),
-  image_link: z.string(),
-  rgb: z.string(),
-  header: z.string(),
-  description: z.string(),
-  markets: z.array(market),
-})
-/** Interface: "Administrator entry". `created` has no zone: `YYYY-MM-DDThh:mm:ss`. */
+const text = z.string()
+const market = z.looseObject({ name: text, key: text })
+const texts = { name: text, key: text, image_url: text, image_link: text, rgb: text, header: text, description: text }
+export const marketplaceGroup = z.looseObject({ ...texts, markets: z.array(market) })
 export const administrator = z.looseObject({
-  group: z.string(),
-  created: z.string(),
-  account_id: z.string(),
-  contact_email: z.string(),
-  name: z.string(),
+  group: text,
+  created: text,
+  account_id: text,
+  contact_email: text,
+  name: text,
 })
 /** Interface: "GET {base_url}/external/api/v1/admin", query. */
 export const administratorFilter = z.strictObject({
@@ -32,18 +22,10 @@ export const administratorFilter = z.strictObject({
 })
 /** Interface: "Gift receiver eligibility". */
 export const eligibility = z.looseObject({ item: z.looseObject({ receiver_eligible: z.boolean() }) })
-/** Interface: "validate_gift_receiver", request. All address fields are optional, because the interface does not say which fields are required. */
+const addressField = z.enum(['first_name', 'last_name', 'street', 'street_number', 'zip_code', 'city', 'country_code'])
 export const giftReceiver = z.strictObject({
-  campaign_code: z.string().min(1),
-  delivery_address: z.strictObject({
-    first_name: z.string().optional(),
-    last_name: z.string().optional(),
-    street: z.string().optional(),
-    street_number: z.string().optional(),
-    zip_code: z.string().optional(),
-    city: z.string().optional(),
-    country_code: z.string().optional(),
-  }),
+  campaign_code: text.min(1),
+  delivery_address: z.partialRecord(addressField, text.optional()),
 })
 
 /** A market of a marketplace group. Interface: "Market". Unknown fields pass through. */
@@ -110,16 +92,8 @@ export interface GiftReceiver {
   }
 }
 
-/** An administrator with all groups. Interface: "Administrator entry". */
-export interface AdministratorAccount {
-  /** Account ID. */
-  readonly account_id: string
-  /** The administrator's name. */
-  readonly name: string
-  /** E-mail address. */
-  readonly contact_email: string
-  /** `created` of the first entry: `YYYY-MM-DDThh:mm:ss`, in the platform's own time, without a zone. */
-  readonly created: string
+/** An administrator with all groups. The other fields are those of the first entry. Interface: "Administrator entry". */
+export interface AdministratorAccount extends Pick<Administrator, 'account_id' | 'name' | 'contact_email' | 'created'> {
   /** Names of the groups, in the platform's order. */
   readonly groups: string[]
 }

@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { Agents } from '../config/agents'
 import { address, nameProblems } from '../config/validators'
-import { Sso2Error, Sso2ResponseError, Sso2UnavailableError } from '../errors'
+import { Sso2Error, Sso2ResponseError, Sso2UnavailableError, TokenError } from '../errors'
+import type { Log } from '../log/log'
 import {
   type AuthenticateClaims,
   DEFAULT_SSO_IDENTIFIER,
@@ -19,14 +20,6 @@ import { readSessionToken, type SentRequest, type SessionToken } from '../protoc
 import { type Keys, makeKeys, ownValue, signToken, verifyToken } from '../protocol/token'
 import { Breaker } from './breaker'
 import { sendCall } from './http'
-
-/** Gets notified of failures and recoveries of the SSO system. */
-export interface ClientWatch {
-  /** Called if a call got no usable response, or a response that refuses the site's tokens (`invalid_token`). */
-  failed(operation: Operation, error: unknown): void
-  /** Called for each usable response of Session Status. */
-  succeeded(): void
-}
 
 /** Options of `Sso2Client`. */
 export interface Sso2ClientOptions {
@@ -51,8 +44,6 @@ export interface Sso2ClientOptions {
   readonly clock?: { now(): number } | undefined
   /** Agent of the calls, for an outgoing proxy, an own CA or a client certificate: one, or `{ http, https }`. Default: Node's own. */
   readonly agent?: Agents | undefined
-  /** Gets notified of every failed call, in the background too, and of recoveries. Must not throw. */
-  readonly watch?: ClientWatch | undefined
 }
 
 const fields = z.object({
@@ -83,12 +74,6 @@ type CalledOperation = Exclude<Operation, 'identify'>
 /** An operation's own claims. The response must be about their session or account. */
 type OwnClaims = Omit<SentRequest, 'operation'>
 
-/** A verified token, and the index of the secret that signed it. */
-interface ReadToken {
-  readonly answer: SessionToken
-  readonly signedBy: number
-}
-
 /** Limits of calls in milliseconds. That of Session Status is an option. */
 const LIMITS = { authenticate: 8000, logout: 3000, logoutall: 3000 }
 
@@ -110,15 +95,21 @@ export class Sso2Client {
   /** The site's clock minus the SSO system's in seconds, from the last signed back-channel response. */
   #clockOffset: number | undefined
 
-  /** @throws {TypeError} that names every wrong option */
-  constructor(options: Sso2ClientOptions) {
+  readonly #log: Log | undefined
+
+  /**
+   * @param log log of the site, for failed calls in the background too, and for recoveries
+   * @throws {TypeError} that names every wrong option
+   */
+  constructor(options: Sso2ClientOptions, log?: Log) {
+    this.#log = log
     this.#options = checkClientOptions(options)
     this.#keys = makeKeys(options.clientSecret)
   }
 
   /** Returns the address of Identify for a browser redirect, valid for ten seconds. Interface: "Identify: browser redirect". @param returnTo address of the page to return to (`r`) */
   identifyUrl(returnTo: string): string {
-    if (this.#keys.length > 1) this.probeInBackground() // only the browser sees a response of Identify, so a probe finds the secret
+    if (this.#keys.length > 1) this.#breaker.startProbing() // only the browser sees a response of Identify, so a probe finds the secret
     return identifyUrl(this.#options.ssoUrl, this.#sign({}), returnTo)
   }
 
@@ -150,12 +141,7 @@ export class Sso2Client {
     return this.#read(token, { operation: 'identify' }).answer
   }
 
-  /** Probes in the background whether the SSO system works, and which secret it uses. At most once a second. @param inMs milliseconds to wait */
-  probeInBackground(inMs?: number): void {
-    this.#breaker.startProbing(inMs)
-  }
-
-  /** Asks Session Status about a session that does not exist. @throws unless the SSO system responds with a signed token */
+  /** Asks Session Status about a session that does not exist: whether the SSO system works, and which secret it uses. @throws unless the SSO system responds with a signed token */
   async probe(): Promise<void> {
     const claims = { sid: randomUUID(), ipa: '127.0.0.1', uas: 'express-sso2', lks: 'anon' } as const
     await this.#call('sessionstatus', claims)
@@ -187,10 +173,19 @@ export class Sso2Client {
     return this.#call(operation, claims)
   }
 
-  /** Makes a call, and notes its outcome: for the circuit breaker, and for the watch. */
+  /**
+   * Makes a call, and notes its outcome: for the circuit breaker, and for the log. Repeats it if the SSO system uses another secret of the
+   * site: it refuses the token in a response signed with that secret. So the platform may change the secret at any moment. The SSO system
+   * did nothing with the token that it refused.
+   */
   async #call(operation: CalledOperation, claims: OwnClaims): Promise<SessionToken> {
+    const ours = this.#keyInUse
     try {
-      const answer = await this.#exchange(operation, claims)
+      let { answer, key } = await this.#send(operation, claims)
+      if (answer.err === 'invalid_token' && key !== ours) {
+        this.#keyInUse = key
+        answer = (await this.#send(operation, claims)).answer
+      }
       if (answer.err === 'invalid_token')
         this.#noteFailure(operation, new Sso2ResponseError(operation, undefined, 'invalid_token'))
       else this.#noteSuccess(operation)
@@ -205,28 +200,16 @@ export class Sso2Client {
   #noteSuccess(operation: CalledOperation): void {
     if (operation !== 'sessionstatus') return
     this.#breaker.noteSuccess()
-    this.#options.watch?.succeeded()
+    this.#log?.recovered('sso', 'The SSO system responds again.')
   }
   #noteFailure(operation: CalledOperation, error: Sso2Error): void {
-    this.#options.watch?.failed(operation, error)
+    this.#log?.failed('sso', { step: operation, error })
     if (operation === 'sessionstatus') this.#breaker.noteFailure()
     else this.#breaker.startProbing()
   }
 
-  /**
-   * Repeats a call if the SSO system uses another secret of the site: it refuses the token in a response signed with that secret. So
-   * the platform may change the secret at any moment. The SSO system did nothing with the token that it refused.
-   */
-  async #exchange(operation: CalledOperation, claims: OwnClaims): Promise<SessionToken> {
-    const ours = this.#keyInUse
-    const { answer, signedBy } = await this.#send(operation, claims)
-    if (answer.err !== 'invalid_token' || signedBy === ours) return answer
-    this.#keyInUse = signedBy
-    return (await this.#send(operation, claims)).answer
-  }
-
   /** Posts a new token for each try, because a token is valid for ten seconds only. */
-  async #send(operation: CalledOperation, claims: OwnClaims): Promise<ReadToken> {
+  async #send(operation: CalledOperation, claims: OwnClaims) {
     const { ssoUrl, timeoutMs, agent } = this.#options
     const answer = await sendCall({
       operation,
@@ -242,28 +225,28 @@ export class Sso2Client {
     const token = json && ownValue(json, 't')
     if (token === undefined)
       throw new Sso2ResponseError(operation, answer.status, 'the body is not a JSON object with one token')
-    return this.#read(token, { ...claims, operation })
+    try {
+      const read = this.#read(token, { ...claims, operation })
+      this.#clockOffset = this.#now() - read.answer.iat
+      return read
+    } catch (error) {
+      if (error instanceof TokenError) this.#clockOffset = error.offsetSeconds ?? this.#clockOffset
+      throw error
+    }
   }
 
   #sign(claims: object): string {
     return signToken(requestClaims(this.#options, claims, this.#now()), this.#keys, this.#keyInUse)
   }
 
-  #read(token: unknown, request: SentRequest): ReadToken {
-    const now = this.#now()
-    let signedBy = 0
-    const claims = verifyToken(token, this.#keys, {
+  /** @returns the token as read, and the index of the secret that signed it */
+  #read(token: unknown, request: SentRequest) {
+    const { claims, key } = verifyToken(token, this.#keys, {
       issuer: this.#options.ssoIdentifier,
       audience: this.#options.clientId,
-      now,
+      now: this.#now(),
       toleranceSeconds: this.#options.clockToleranceSeconds,
-      onIssued: (iat) => {
-        if (request.operation !== 'identify') this.#clockOffset = now - iat
-      },
-      onSigned: (key) => {
-        signedBy = key
-      },
     })
-    return { answer: readSessionToken(claims, request), signedBy }
+    return { answer: readSessionToken(claims, request), key }
   }
 }

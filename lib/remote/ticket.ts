@@ -1,6 +1,6 @@
 /** Exchanges tickets for access tokens at the authorization server. Interface: "SSO2", point 3. */
 import type { Agents } from '../config/agents'
-import { PlatformApiError, Sso2ResponseError, Sso2UnavailableError } from '../errors'
+import { PlatformApiError, Sso2ConfigError, Sso2ResponseError, Sso2UnavailableError } from '../errors'
 import { isObject, readJsonObject } from '../protocol/json'
 import { ownValue } from '../protocol/token'
 import { type Call, readJson, sendCall } from './http'
@@ -48,6 +48,7 @@ export interface TicketExchange {
 
 /** The token endpoint of the authorization server, and the site's client there. */
 export interface TokenEndpoint {
+  /** Empty if the site has none. */
   readonly tokenUrl: string
   readonly clientId: string
   readonly clientSecret: () => string
@@ -85,14 +86,11 @@ export function formExchange(endpoint: TokenEndpoint): ExchangeTicket {
   return (ticket, { signal }) => fetchToken({ ...ticketCall(endpoint, ticket), signal })
 }
 
-/** RFC 6749, 5.2: the token endpoint refuses the client itself, and so would refuse every ticket. */
-const CLIENT_REFUSED = /refused: (?:invalid_client|unauthorized_client|unsupported_grant_type) \(/
-
-/** Does this error concern every user? A refused ticket or an unknown user concerns one user only. */
+/** Does this error concern every user? A refused ticket (HTTP 400, RFC 6749) or an unknown user concerns one user only. */
 function concernsEveryUser(error: unknown): boolean {
   if (error instanceof PlatformApiError) return error.httpStatus === 429 || error.httpStatus >= 500
-  if (!(error instanceof Sso2ResponseError)) return error instanceof Sso2UnavailableError
-  return CLIENT_REFUSED.test(error.message) || ![400, 401, 403].includes(error.httpStatus ?? 500)
+  if (error instanceof Sso2ResponseError) return error.httpStatus !== 400
+  return error instanceof Sso2UnavailableError
 }
 
 /** So many failures in a row mean that no user can log in. */
@@ -131,19 +129,12 @@ export function serviceToken(endpoint: TokenEndpoint, scope: string): Promise<Ac
 }
 
 /** RFC 6749, 5.2. Errors quote no other text of a response, because a response may repeat the ticket or the secret. */
-const REASONS: ReadonlySet<unknown> = new Set([
-  'invalid_request',
-  'invalid_client',
-  'invalid_grant',
-  'unauthorized_client',
-  'unsupported_grant_type',
-  'invalid_scope',
-])
+const REASONS = /^(?:invalid_(?:request|client|grant|scope)|unauthorized_client|unsupported_grant_type)$/
 
 function reasonIn(text: string): string {
   const answer = readJsonObject(Buffer.from(text))
   const reason = answer && ownValue(answer, 'error')
-  return REASONS.has(reason) ? `: ${reason}` : ''
+  return typeof reason === 'string' && REASONS.test(reason) ? `: ${reason}` : ''
 }
 
 /** Returns the HTTP call that exchanges a ticket. */
@@ -176,25 +167,31 @@ async function fetchToken(call: Call): Promise<AccessToken> {
   return readJson('token', answer) as AccessToken // read by readGrant, which checks it
 }
 
+/** A site with its own `exchangeTicket` may omit `tokenUrl`, but the hook gets no tokens without a ticket. */
+const NO_TOKEN_URL = {
+  option: 'tokenUrl',
+  variable: 'SSO2_TOKEN_URL',
+  message:
+    'is required for sso.api, which gets its tokens there. The hook exchangeTicket only exchanges tickets of users',
+}
 const MARGIN_SECONDS = 30
 const DEFAULT_LIFE_SECONDS = 300
 
 /**
  * Returns a source of service tokens. The source keeps a token until 30 seconds before its expiry.
- * @param fetchGrant gets a token from the authorization server
  * @param now returns seconds since 1970
  */
-export function serviceTokenSource(fetchGrant: () => Promise<Grant>, now: () => number): AccessTokenSource {
-  let newest: Promise<Grant> | undefined
+export function serviceTokenSource(endpoint: TokenEndpoint, scope: string, now: () => number): AccessTokenSource {
+  let newest: Promise<{ token: string; expiresAt: number }> | undefined
   const fetchNext = async () => {
-    const { token, expiresAt = now() + DEFAULT_LIFE_SECONDS } = await fetchGrant()
+    if (endpoint.tokenUrl === '') throw new Sso2ConfigError([NO_TOKEN_URL])
+    const { token, expiresAt = now() + DEFAULT_LIFE_SECONDS } = readGrant(await serviceToken(endpoint, scope), now())
     return { token, expiresAt }
   }
   return async (refused) => {
     const known = newest
     const grant = await known?.catch(() => undefined)
-    const isUsable = grant?.expiresAt !== undefined && now() < grant.expiresAt - MARGIN_SECONDS
-    if (isUsable && grant.token !== refused) return grant.token
+    if (grant && now() < grant.expiresAt - MARGIN_SECONDS && grant.token !== refused) return grant.token
     if (newest === known) newest = fetchNext() // or another call has begun to fetch one since
     return (await newest)?.token
   }

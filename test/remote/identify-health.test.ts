@@ -11,6 +11,7 @@ import { openInTest } from './sso-scene'
 
 const siteUrl = 'http://morning.localhost:1'
 const landingUrl = `${siteUrl}/sso2/landing`
+const routes = { login: '/login', logout: '/logout', logoutAll: '/logout-all' } as const
 const [clientId, clientSecret] = ['morning', 'client-secret-of-the-morning-paper-0123456789']
 const organisationId = 'the-publisher'
 
@@ -33,8 +34,9 @@ function channel(ssoUrl = `${emulator.url}/sso`, timeoutMs = 500, isElsewhere = 
   const log = new Log(loggerTo(lines))
   const front = new IdentifyHealth(client, {
     siteUrl,
-    landingUrl: isElsewhere ? undefined : landingUrl,
+    routes: { ...routes, landing: isElsewhere ? false : '/sso2/landing' },
     timeoutMs,
+    agent: undefined,
     log,
   })
   open.push(front, client)
@@ -204,7 +206,7 @@ test('that no browser has ever brought a cookie of ours is told, until one has',
   const { front } = channel()
   front.noteCookies(false)
   front.noteCookies(false)
-  expect(lines).toEqual([expect.stringMatching(/No browser returns the cookies.*siteUrl \(http:\/\/morning/)])
+  expect(lines).toEqual([expect.stringMatching(/No browser returns the cookies.*siteUrl \(SSO2_SITE_URL/)])
   const other = channel()
   other.front.noteCookies(true)
   other.front.noteCookies(false)

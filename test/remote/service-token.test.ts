@@ -1,9 +1,7 @@
 import { inspect } from 'node:util'
-import { NotLoggedInError, Sso2ResponseError, Sso2UnavailableError } from '../../lib'
-import { makeConfig } from '../../lib/config'
+import { NotLoggedInError, Sso2ResponseError, Sso2UnavailableError, sso2 } from '../../lib'
 import { demoOptions } from '../../lib/emulator'
-import { makeClient, makeTokenEndpoint, serviceApi } from '../../lib/remote/make-clients'
-import { readGrant, serviceToken, serviceTokenSource } from '../../lib/remote/ticket'
+import { serviceTokenSource } from '../../lib/remote/ticket'
 import { sharedEmulator } from '../emulator/shared'
 import { failure, json, useFaultyServer } from '../support/faulty-server'
 import { loggerTo } from '../support/log-lines'
@@ -25,11 +23,9 @@ const open = openInTest()
 function clientsOf(options: object = {}) {
   const lines: string[] = []
   const site = { ...emulator.siteOptions('morning'), siteUrl, sessionSecret, logger: loggerTo(lines), ...options }
-  const config = makeConfig(site, {}, emulator.clock)
-  const client = makeClient(config)
-  open.push(client)
-  const endpoint = makeTokenEndpoint(config, client)
-  return { client, endpoint, lines, api: serviceApi(config, endpoint) }
+  const sso = sso2({ ...site, clock: emulator.clock })
+  open.push(sso)
+  return { lines, api: sso.api }
 }
 let api: ReturnType<typeof clientsOf>['api']
 beforeEach(() => {
@@ -99,7 +95,7 @@ describe('a token endpoint that answers as a test says', () => {
     server.become((res, _seen, times) => json(res, 200, { access_token: `token-${times}` }))
     const endpoint = { tokenUrl: server.url, clientId: 'c', clientSecret: () => 's', ticketExchange: {} }
     const now = () => 1_700_000_000
-    const source = serviceTokenSource(async () => readGrant(await serviceToken(endpoint, '/x/r'), now()), now)
+    const source = serviceTokenSource(endpoint, '/x/r', now)
     expect(await source()).toBe('token-1')
     const next = await Promise.all(Array.from({ length: 50 }, () => source('token-1')))
     expect(new Set(next)).toEqual(new Set(['token-2']))

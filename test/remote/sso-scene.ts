@@ -1,3 +1,4 @@
+import type { Log } from '../../lib/log/log'
 import { Sso2Client, type Sso2ClientOptions } from '../../lib/remote/sso2'
 import { type Behaviour, faultyServer, json } from '../support/faulty-server'
 import { readJwt, signJwt } from '../support/oracle'
@@ -30,13 +31,13 @@ export const onlyOf =
     (claimsOf(seen.body)['sid'] === sid ? behave : isWell)(res, seen, count)
 
 /** A client of an SSO system at this address. */
-const clientOf = (ssoUrl: string, options: Partial<Sso2ClientOptions> = {}) =>
-  new Sso2Client({ ssoUrl, ...names, clientSecret: secret, timeoutMs: 500, ...options })
+const clientOf = (ssoUrl: string, options: Partial<Sso2ClientOptions> = {}, log?: Log) =>
+  new Sso2Client({ ssoUrl, ...names, clientSecret: secret, timeoutMs: 500, ...options }, log)
 
-async function scene(behave: Behaviour, options: Partial<Sso2ClientOptions>) {
+async function scene(behave: Behaviour, options: Partial<Sso2ClientOptions>, log?: Log) {
   const server = await faultyServer()
   server.become(behave)
-  const client = clientOf(server.url, options)
+  const client = clientOf(server.url, options, log)
   const ask = () => client.sessionStatus({ sid: 's1', lks: 'anon', ...device }).catch((error: unknown) => error)
   const logIn = () =>
     client.authenticate({ sid: 's1', usr: 'ada', pwd: 'x', ...device }).catch((error: unknown) => error)
@@ -64,8 +65,8 @@ export function openInTest() {
 /** What makes the scenes of a suite, each of which ends with its test. @param usual options of all */
 export function useScenes(usual: Partial<Sso2ClientOptions> = {}) {
   const open = openInTest()
-  return async (behave: Behaviour, options: Partial<Sso2ClientOptions> = {}) => {
-    const made = await scene(behave, { ...usual, ...options })
+  return async (behave: Behaviour, options: Partial<Sso2ClientOptions> = {}, log?: Log) => {
+    const made = await scene(behave, { ...usual, ...options }, log)
     open.push(made)
     return made
   }

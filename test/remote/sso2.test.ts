@@ -1,6 +1,8 @@
 import { TokenError } from '../../lib/errors'
+import { Log } from '../../lib/log/log'
 import { Sso2Client, type Sso2ClientOptions } from '../../lib/remote/sso2'
 import { type Behaviour, failure, json, outcomeOf } from '../support/faulty-server'
+import { loggerTo } from '../support/log-lines'
 import { isSignedWith, readJwt } from '../support/oracle'
 import { fakeClock } from './fake-clock'
 import { claimsOf, device, isWell, says, secret, tokenWith, useScenes } from './sso-scene'
@@ -67,24 +69,22 @@ test.each(rows)('$operation is given up after $deadlineMs ms', async ({ operatio
   expect(outcome()).toMatchObject({ operation, message: `${operation}: no answer within ${deadlineMs} ms` })
 })
 
-test('a watch is told of each call that fails, of a refusal of our tokens, and of each status', async () => {
+test('the log is told of each call that fails, of a refusal of our tokens, and of the recovery', async () => {
   fakeClock() // or a probe in the background fails meanwhile on a busy machine, and is told too
-  const told: unknown[] = []
-  const watch = {
-    failed: (operation: string, error: unknown) => void told.push([operation, String(error)]),
-    succeeded: () => void told.push('succeeded'),
-  }
-  const { server, client, ask, logIn } = await setup(isWell, { watch })
+  const told: string[] = []
+  const { server, client, ask, logIn } = await setup(isWell, {}, new Log(loggerTo(told)))
   await ask()
-  expect(told).toEqual(['succeeded'])
-  told.length = 0
+  expect(told).toEqual([])
   server.become(says({ err: 'invalid_token', sts: null }))
   await ask()
   server.become((res) => res.end())
   await logIn()
+  server.become(isWell)
+  await ask()
   expect(told).toEqual([
-    ['sessionstatus', expect.stringContaining('sessionstatus: invalid_token')],
-    ['authenticate', expect.stringContaining('authenticate: the body is not a JSON object')],
+    expect.stringContaining('sessionstatus: invalid_token'),
+    expect.stringContaining('authenticate: the body is not a JSON object'),
+    'express-sso2: The SSO system responds again.',
   ])
   client.close()
 })
