@@ -44,7 +44,7 @@ export async function addressFinding(name: string, url: URL, agent?: Agents): Pr
 async function throughAgent(name: string, { href, origin }: URL, agent: Agents): Promise<Finding> {
   const { ok, wrong } = about(name)
   try {
-    await sendCall({ operation: name, url: href, method: 'GET', timeoutMs: CONNECT_MS, takesRedirect: true, agent })
+    await sendCall({ operation: name, url: href, method: 'GET', timeoutMs: CONNECT_MS, agent })
   } catch (error) {
     if (!(error instanceof Sso2UnavailableError)) return ok(`${origin} answers through the option agent`)
     const code = error.detail ?? 'no answer in time'

@@ -23,7 +23,6 @@ export async function identifyFinding(config: Config, client: Sso2Client): Promi
       headers,
       timeoutMs: ANSWER_MS,
       agent: config.agent,
-      takesRedirect: true,
     } as const
     return identifyResponseFinding(config, client, url, await sendCall(call))
   } catch (error) {

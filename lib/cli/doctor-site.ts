@@ -34,7 +34,6 @@ export async function* siteFindings(
       method: 'GET',
       headers,
       timeoutMs: ANSWER_MS,
-      takesRedirect: true,
     })
     const report = reportOf(answer)
     if (!report) return yield landingResponseFinding(config, url, answer)

@@ -36,8 +36,7 @@ const ADDRESS =
 
 function ask({ config: { agent } }: DoctorTarget, url: string, token: string): Promise<Answer> {
   const headers = { authorization: `Bearer ${token}` }
-  const maxBytes = 1024 * 1024
-  return sendCall({ operation: 'user', url, method: 'GET', headers, timeoutMs: ANSWER_MS, maxBytes, agent })
+  return sendCall({ operation: 'user', url, method: 'GET', headers, timeoutMs: ANSWER_MS, agent })
 }
 
 async function userResponseFinding(

@@ -6,6 +6,9 @@ interface LogTexts {
   readonly check: string
 }
 
+const USER_UNKNOWN =
+  'Login forms get 503. Other users are not logged in yet (degraded: user_unknown). The package tries again after 30 s'
+
 export const LOG_LINES = {
   'A call to the SSO system failed': {
     users:
@@ -14,16 +17,14 @@ export const LOG_LINES = {
       "that this machine reaches ssoUrl (SSO2_URL), then clientId (SSO2_CLIENT_ID), clientSecret (SSO2_CLIENT_SECRET), organisationId (SSO2_ORGANISATION_ID), this machine's clock, and that the API client is enabled for SSO2 in the admin portal and has the landing page of this site: npx express-sso2 doctor",
   },
   'The ticket could not be exchanged': {
-    users:
-      'Login forms get 503. Other users are not logged in yet (degraded: user_unknown). The package tries again after 30 s',
+    users: USER_UNKNOWN,
     check:
-      'that this machine reaches tokenUrl (SSO2_TOKEN_URL), and that it accepts clientId (SSO2_CLIENT_ID), clientSecret (SSO2_CLIENT_SECRET) and ticketExchange',
+      'that this machine reaches tokenUrl (SSO2_TOKEN_URL), and that it accepts clientId (SSO2_CLIENT_ID), clientSecret (SSO2_CLIENT_SECRET) and ticketExchange. With your own exchangeTicket: the stack below',
   },
   'The user could not be loaded': {
-    users:
-      'Login forms get 503. Other users are not logged in yet (degraded: user_unknown). The package tries again after 30 s',
+    users: USER_UNKNOWN,
     check:
-      'that this machine reaches apiUrl (SSO2_API_URL), that userPath (SSO2_USER_PATH) below it returns the user of an access token of tokenUrl, and the scopes of the API client',
+      'that this machine reaches apiUrl (SSO2_API_URL), that userPath (SSO2_USER_PATH) below it returns the user of an access token of tokenUrl, and the scopes of the API client. With your own loadUser: the stack below',
   },
   'onLogin or onLogout failed': {
     users: 'Users are not affected',
@@ -59,7 +60,8 @@ export const LOG_LINES = {
   },
   'Landing tokens are refused': {
     users: 'Users get pages without login (degraded: token_refused)',
-    check: 'the reason',
+    check:
+      'by the reason. signature: clientSecret (SSO2_CLIENT_SECRET). audience: clientId (SSO2_CLIENT_ID). issuer: ssoIdentifier (SSO2_IDENTIFIER). expired, not_yet_valid: the clock of this machine (use NTP). Any other: ssoUrl (SSO2_URL)',
   },
   'No browser returns the cookies': {
     users: 'Users get pages without login (degraded: cookies_blocked)',

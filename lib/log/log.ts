@@ -2,7 +2,7 @@
  * Writes the log lines of a site to the site's logger, without secrets. Each cause is logged at most once a minute, so a system that fails and
  * recovers all the time does not fill the log.
  */
-import { Sso2Error, TokenError, type TokenFault } from '../errors'
+import { Sso2Error } from '../errors'
 import type { Operation } from '../protocol/claims'
 import { type Heading, LOG_LINES } from './log-lines'
 import { maskSecrets, onOneLine } from './masking'
@@ -26,19 +26,6 @@ const HEADINGS: Partial<Record<Step, Heading>> = {
   'views.problem': 'A view failed',
 }
 
-const CLOCK = "this machine's clock (use NTP), then the SSO system's"
-const TOKEN_CHECKS: Partial<Record<TokenFault, string>> = {
-  signature: 'that clientSecret (SSO2_CLIENT_SECRET) is the secret of this client in the admin portal',
-  issuer: 'that ssoIdentifier (SSO2_IDENTIFIER) is the identifier of the SSO system',
-  audience: 'that clientId (SSO2_CLIENT_ID) is the client ID of this secret',
-  expired: CLOCK,
-  not_yet_valid: CLOCK,
-}
-
-/** Says what to check if the site refuses tokens of the SSO system. */
-export const tokenAdvice = (reason: TokenFault): string =>
-  TOKEN_CHECKS[reason] ?? 'ssoUrl (SSO2_URL), and the reason under "TokenError"'
-
 /** A failed step. */
 export interface FailedStep {
   readonly step: Step
@@ -51,8 +38,6 @@ export interface FailedStep {
 export interface LineParts {
   /** What happened exactly. */
   readonly detail?: string
-  /** Completes "Check …", in place of the text of the heading. */
-  readonly check?: string | undefined
   readonly frames?: readonly string[]
   /** Secrets that the line may contain besides the site's own: ticket, tokens, session ID. */
   readonly secrets?: readonly (string | undefined)[] | undefined
@@ -62,18 +47,13 @@ const EVERY_MS = 60_000
 /** A longer detail is cut off, after its secrets are masked. */
 const MAX_DETAIL = 1000
 
-interface LoggedCause {
-  readonly at: number
-  /** Number of occurrences since `at` without a log line. */
-  suppressed: number
-}
-
 /** The log of a site. */
 export class Log {
   readonly #logger: Logger
   /** Secrets of the site. No line may contain any of them. */
   readonly #secrets: readonly string[]
-  readonly #logged = new Map<string, LoggedCause>()
+  /** By cause: the time of the last line, and the number of occurrences since. */
+  readonly #logged = new Map<string, { readonly at: number; suppressed: number }>()
   /** Topics with a log line since their last recovery. */
   readonly #open = new Set<string>()
 
@@ -83,7 +63,7 @@ export class Log {
   }
 
   /** Logs a problem. @param cause key of the problem. The part before the first colon is the topic */
-  warn(cause: string, heading: Heading, { detail, check, frames = [], secrets = [] }: LineParts = {}): void {
+  warn(cause: string, heading: Heading, { detail, frames = [], secrets = [] }: LineParts = {}): void {
     const now = performance.now()
     const last = this.#logged.get(cause)
     if (last && now - last.at < EVERY_MS) {
@@ -95,8 +75,8 @@ export class Log {
     const known = [...this.#secrets, ...secrets.filter((secret) => secret !== undefined)]
     const masked = (text: string) => maskSecrets(onOneLine(text), known)
     const happened = detail === undefined ? heading : `${heading}: ${masked(detail).slice(0, MAX_DETAIL)}`
-    const { users, check: usual } = LOG_LINES[heading]
-    const text = `${happened.replace(/\.$/, '')}. ${users}. Check ${check ?? usual}. See docs/troubleshooting.md.`
+    const { users, check } = LOG_LINES[heading]
+    const text = `${happened.replace(/\.$/, '')}. ${users}. Check ${check}. See docs/troubleshooting.md.`
     const more = last && last.suppressed > 0 ? ` (${last.suppressed} more like it since the last line)` : ''
     this.#say('warn', [text, ...frames.map((frame) => `    ${masked(frame).trim()}`)].join('\n') + more)
   }
@@ -104,14 +84,10 @@ export class Log {
   /** Logs a failed step. @param secrets as in {@link LineParts} */
   failed(topic: string, { step, error, isHookOfSite = false }: FailedStep, secrets?: LineParts['secrets']): void {
     const isOurs = error instanceof Sso2Error && !isHookOfSite
-    const frames = isOurs ? [] : framesOf(error)
-    const text = isOurs ? error.message.replace(/^\w+: /, '') : errorText(error)
-    const tokenCheck = error instanceof TokenError ? tokenAdvice(error.reason) : undefined
-    const check = isHookOfSite ? `the hook ${step} of your site` : tokenCheck
+    const { text, frames } = isOurs ? { text: error.message.replace(/^\w+: /, ''), frames: [] } : describeError(error)
     const heading = HEADINGS[step] ?? 'A call to the SSO system failed'
     this.warn(`${topic}:${step}:${isOurs ? text : frames[0]}`, heading, {
       detail: `${step}: ${text}`,
-      check,
       frames,
       secrets,
     })
@@ -131,42 +107,33 @@ export class Log {
   }
 }
 
-interface ErrorLike {
-  readonly name?: unknown
-  readonly message: string
-  readonly code?: unknown
-  readonly cause?: unknown
-  readonly stack?: unknown
-}
-
-/** Not `instanceof`, because errors of another realm are errors too. */
-const isErrorLike = (error: unknown): error is ErrorLike =>
-  typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string'
-
 const MAX_CAUSES = 3
 const MAX_FRAMES = 8
 
-/** A hook may throw anything, and reading the value may throw again. */
-function errorText(error: unknown, causes = MAX_CAUSES): string {
+/** Describes what a hook has thrown: its text, and its stack, innermost first. Reading the value may throw again. */
+function describeError(error: unknown): { text: string; frames: readonly string[] } {
   try {
-    if (typeof error === 'string') return `the text "${error}"`
-    if (!isErrorLike(error)) return error === undefined ? 'nothing' : `what is no error (${typeof error})`
-    const { name, message, code, cause } = error
-    const codeText = typeof code === 'string' && !message.includes(code) ? ` (${code})` : ''
-    const text = `${name ?? 'Error'}: ${message}${codeText}`
-    return cause === undefined || causes === 0 ? text : `${text}; caused by ${errorText(cause, causes - 1)}`
+    return { text: errorText(error, MAX_CAUSES), frames: isErrorLike(error) ? framesOf(error) : [] }
   } catch {
-    return 'an error that cannot be read'
+    return { text: 'an error that cannot be read', frames: [] }
   }
 }
 
+/** Not `instanceof`, because errors of another realm are errors too. */
+const isErrorLike = (error: unknown): error is Error & { readonly code?: unknown } =>
+  typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string'
+
+function errorText(error: unknown, causes: number): string {
+  if (typeof error === 'string') return `the text "${error}"`
+  if (!isErrorLike(error)) return error === undefined ? 'nothing' : `what is no error (${typeof error})`
+  const { name, message, code, cause } = error
+  const codeText = typeof code === 'string' && !message.includes(code) ? ` (${code})` : ''
+  const text = `${name || 'Error'}: ${message}${codeText}`
+  return cause === undefined || causes === 0 ? text : `${text}; caused by ${errorText(cause, causes - 1)}`
+}
+
 /** Returns the stack without the message and without frames of Node.js itself. */
-function framesOf(error: unknown): string[] {
-  try {
-    if (!isErrorLike(error) || typeof error.stack !== 'string') return []
-    const lines = error.stack.replace(error.message, '').split('\n')
-    return lines.filter((line) => /^\s+at /.test(line) && !line.includes('node:internal')).slice(0, MAX_FRAMES)
-  } catch {
-    return []
-  }
+function framesOf({ stack = '', message }: Error): string[] {
+  const lines = String(stack).replace(message, '').split('\n')
+  return lines.filter((line) => /^\s+at /.test(line) && !line.includes('node:internal')).slice(0, MAX_FRAMES)
 }

@@ -1,5 +1,4 @@
 /** Names why a command or connection of Redis failed. docs/troubleshooting.md says what to do about each name. Pure. Quotes no message of Redis, because a message may hold a command. */
-import type { Heading } from './log-lines'
 
 /** A failure of Redis. */
 export interface RedisFailure {
@@ -13,13 +12,10 @@ const READS: ReadonlySet<string> = new Set(['GET', 'MGET'])
 /** Commands with which ioredis sets up a connection. */
 const SET_UP: ReadonlySet<string> = new Set(['AUTH', 'SELECT', 'INFO', 'CLUSTER', 'HELLO', 'READONLY'])
 
-interface Fields {
-  readonly name?: unknown
-  readonly message?: unknown
+/** Fields of the errors of Node.js and ioredis. A Cluster in which no node answers has `lastNodeError`, a refusal has `command`. */
+interface Fields extends Partial<Error> {
   readonly code?: unknown
-  /** Of a refusal. */
   readonly command?: { readonly name?: unknown } | undefined
-  /** The error of a Cluster in which no node answers. */
   readonly lastNodeError?: unknown
 }
 
@@ -37,19 +33,13 @@ export const hasCause = ({ error }: RedisFailure): boolean => causeOf(error) !==
  */
 export function redisFailureReason({ error }: RedisFailure): string {
   const cause = causeOf(error)
-  const refusal = [`${refusedKind(error)} refused`, ...(cause === undefined ? [] : [cause])].join(': ')
-  return isRedisRefusal(error) ? refusal : (cause ?? 'no connection')
+  if (!isRedisRefusal(error)) return cause ?? 'no connection'
+  return `${refusedKind(error)} refused${cause === undefined ? '' : `: ${cause}`}`
 }
 
-/** Returns the heading of the log line of a failure. */
-export const redisFailureHeading = ({ error }: RedisFailure): Heading =>
-  isRefusedWrite(error) ? 'Redis refuses writes' : 'Redis does not respond'
-
-/** Returns the line that says that a failure has ended. */
-export const redisRecovery = ({ error }: RedisFailure): string =>
-  isRefusedWrite(error) ? 'Redis takes writes again.' : 'Redis responds again.'
-
-const isRefusedWrite = (error: unknown) => isRedisRefusal(error) && refusedKind(error) === 'writes'
+/** Does Redis answer, and refuse writes? */
+export const isRefusedWrite = ({ error }: RedisFailure): boolean =>
+  isRedisRefusal(error) && refusedKind(error) === 'writes'
 
 function refusedKind(error: unknown): string {
   const sent = fieldsOf(error).command?.name

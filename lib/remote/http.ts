@@ -5,7 +5,7 @@ import https from 'node:https'
 import { type Agents, isAgent } from '../config/agents'
 import { onTimeout } from '../deadline'
 import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
-import { isObject, parseForeignJson } from '../protocol/json'
+import { isObject } from '../protocol/json'
 
 /** An HTTP call. */
 export interface Call {
@@ -17,12 +17,8 @@ export interface Call {
   readonly body?: string
   /** Limit of the whole call in milliseconds, connection included. */
   readonly timeoutMs: number
-  /** Limit of the body in bytes. A larger body is refused. Default: 64 KiB. */
-  readonly maxBytes?: number
   readonly signal?: AbortSignal | undefined
   readonly agent?: Agents | undefined
-  /** Is a redirect a valid response? A redirect is not followed in either case. */
-  readonly takesRedirect?: boolean
 }
 
 /** A response with its body. */
@@ -40,8 +36,8 @@ const { proxyEnv } = Reflect.get(http.globalAgent, 'options') as { readonly prox
 const options = { keepAlive: true, timeout: IDLE_MS, ...(proxyEnv ? { proxyEnv } : {}) }
 const own = { http: new http.Agent(options), https: new https.Agent(options) }
 
-/** Limit of a response with a token. */
-const MAX_BODY_BYTES = 65_536
+/** A larger body is refused. */
+const MAX_KIB = 512
 
 /** Every response of the emulator has this header. In production such a response is refused. Threat O10. */
 const EMULATOR_HEADER = 'x-sso2-emulator'
@@ -55,7 +51,7 @@ const NOT_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREAC
 /**
  * Makes an HTTP call.
  * @throws {Sso2UnavailableError} if there is no response in time. `retryable` if nothing was sent
- * @throws {Sso2ResponseError} for a redirect, an oversized body, or the emulator in production
+ * @throws {Sso2ResponseError} for an oversized or compressed body, or the emulator in production
  */
 export async function sendCall(call: Call): Promise<Answer> {
   const timeout = new AbortController()
@@ -64,7 +60,7 @@ export async function sendCall(call: Call): Promise<Answer> {
   try {
     const response = await request(call, signal)
     const { statusCode: status = 0, headers } = response
-    const refusal = reasonToRefuse(call, response)
+    const refusal = reasonToRefuse(response)
     if (refusal !== undefined) {
       response.destroy()
       throw new Sso2ResponseError(call.operation, status, refusal)
@@ -94,8 +90,7 @@ function request({ url, method, headers, body, agent = own }: Call, signal: Abor
   })
 }
 
-function reasonToRefuse({ takesRedirect }: Call, { statusCode: status = 0, headers }: IncomingMessage) {
-  if (status >= 300 && status < 400 && !takesRedirect) return 'a redirect is not followed'
+function reasonToRefuse({ headers }: IncomingMessage) {
   if (headers[EMULATOR_HEADER] !== undefined && process.env['NODE_ENV'] === 'production') return EMULATOR_IN_PRODUCTION
   const isCompressed = (headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity'
   return isCompressed ? 'the body has a content-encoding, which the request did not ask for' : undefined
@@ -108,23 +103,14 @@ function callUnavailable({ operation, timeoutMs }: Call, error: unknown, isTimeo
   return new Sso2UnavailableError(operation, NOT_SENT.has(code), `no answer (${code})`, false, code)
 }
 
-async function readCapped({ operation, maxBytes = MAX_BODY_BYTES }: Call, response: IncomingMessage) {
+async function readCapped({ operation }: Call, response: IncomingMessage) {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of response as AsyncIterable<Buffer>) {
     size += chunk.byteLength
-    if (size > maxBytes)
-      throw new Sso2ResponseError(operation, response.statusCode, `the body is larger than ${maxBytes / 1024} KiB`)
+    if (size > MAX_KIB * 1024)
+      throw new Sso2ResponseError(operation, response.statusCode, `the body is larger than ${MAX_KIB} KiB`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
-}
-
-/** Parses the body as JSON. @throws {Sso2ResponseError} if the body is not JSON */
-export function readJson(operation: string, answer: Answer): unknown {
-  try {
-    return parseForeignJson(answer.text)
-  } catch {
-    throw new Sso2ResponseError(operation, answer.status, 'the body is not JSON')
-  }
 }

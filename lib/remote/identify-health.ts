@@ -12,8 +12,6 @@ import type { Sso2Client } from './sso2'
 const QUIET_MS = 30_000
 /** While the breaker is open, a browser may pass so often, because Identify may refuse the probe and serve browsers. */
 const TRIAL_EVERY_MS = 5000
-/** Answers of a firewall that refuses this machine, and lets browsers pass. */
-const REFUSALS: readonly unknown[] = [401, 403, 429]
 
 type Options = Pick<Config, 'siteUrl' | 'routes' | 'timeoutMs' | 'agent' | 'log'>
 
@@ -77,11 +75,12 @@ export class IdentifyHealth {
       await this.#identifyAsBrowser()
       this.#noteSuccess()
     } catch (error) {
-      if (!(error instanceof Sso2ResponseError && REFUSALS.includes(error.httpStatus))) {
+      const status = error instanceof Sso2ResponseError ? error.httpStatus : undefined
+      if (status !== 401 && status !== 403 && status !== 429) {
         this.#options.log.failed('identify', { step: 'identify', error })
         return this.#breaker.noteFailure()
       }
-      this.#breaker.noteSuccess()
+      this.#breaker.noteSuccess() // a firewall may refuse this machine, and let browsers pass
     }
     this.#quietUntilMs = performance.now() + QUIET_MS
   }
@@ -91,7 +90,7 @@ export class IdentifyHealth {
     const { siteUrl, routes, timeoutMs, agent } = this.#options
     const url = this.#client.identifyUrl(`${siteUrl}/`)
     const headers = { accept: 'text/html' }
-    const call = { operation: 'identify', url, method: 'GET', headers, timeoutMs, agent, takesRedirect: true } as const
+    const call = { operation: 'identify', url, method: 'GET', headers, timeoutMs, agent } as const
     const { status, headers: answered } = await sendCall(call)
     const location = answered.get('location')
     if (status < 300 || status > 399 || location === undefined || !URL.canParse(location, url))

@@ -4,7 +4,7 @@ import type { Agents } from '../config/agents'
 import { AccessTokenExpiredError, NotLoggedInError, PlatformApiError, Sso2ResponseError } from '../errors'
 import { parseForeignJson } from '../protocol/json'
 import { withoutLastSlashes } from '../protocol/requests'
-import { type Answer, readJson, sendCall } from './http'
+import { type Answer, sendCall } from './http'
 import {
   type Administrator,
   type AdministratorAccount,
@@ -52,8 +52,6 @@ export const scopes = Object.freeze({
 
 const DEFAULT_MS = 3000
 const MAX_MS = 600_000
-/** Limit of the body. Lists are longer than tokens. */
-const MAX_BYTES = 524_288
 const callOptions = z.object({
   signal: z.instanceof(AbortSignal).optional(),
   timeoutMs: z.int().min(1).max(MAX_MS).default(DEFAULT_MS),
@@ -194,7 +192,6 @@ export class PlatformApi {
       headers: body ? { authorization, 'content-type': 'application/json' } : { authorization },
       ...(body ? { body: JSON.stringify(body) } : {}),
       ...bounds,
-      maxBytes: MAX_BYTES,
       agent: this.#agent,
     })
   }
@@ -228,10 +225,13 @@ function parseBody({ text }: Answer, token: string): unknown {
 }
 
 function check<T>(operation: string, answer: Answer, schema: z.ZodType<T>): T {
-  const result = schema.safeParse(readJson(operation, answer))
-  if (result.success) return result.data
-  const [issue] = result.error.issues
-  throw new Sso2ResponseError(operation, answer.status, `${issue?.path.join('.') || 'body'}: ${issue?.message}`)
+  try {
+    return schema.parse(parseForeignJson(answer.text))
+  } catch (error) {
+    const issue = error instanceof z.ZodError ? error.issues[0] : undefined
+    const why = issue ? `${issue.path.join('.') || 'body'}: ${issue.message}` : 'the body is not JSON'
+    throw new Sso2ResponseError(operation, answer.status, why)
+  }
 }
 
 function checkArgument<T>(operation: string, schema: z.ZodType<T>, value: unknown): T {

@@ -14,10 +14,9 @@ export const administrator = z.looseObject({
 })
 /** Interface: "GET {base_url}/external/api/v1/admin", query. */
 export const administratorFilter = z.strictObject({
-  group: z
-    .string()
+  group: text
     .min(1)
-    .refine((text) => !/\p{Surrogate}/u.test(text), 'must be well-formed Unicode')
+    .refine((name) => !/\p{Surrogate}/u.test(name), 'must be well-formed Unicode')
     .optional(),
 })
 /** Interface: "Gift receiver eligibility". */

@@ -88,14 +88,13 @@ const LIMITS = { authenticate: 8000, logout: 3000, logoutall: 3000 }
  */
 export class Sso2Client {
   readonly #options: ClientOptions
+  readonly #log: Log | undefined
   readonly #keys: Keys
   /** Index of the key that signs. All keys verify. */
   #keyInUse = 0
   readonly #breaker = new Breaker(() => this.probe())
   /** The site's clock minus the SSO system's in seconds, from the last signed back-channel response. */
   #clockOffset: number | undefined
-
-  readonly #log: Log | undefined
 
   /**
    * @param log log of the site, for failed calls in the background too, and for recoveries
@@ -186,26 +185,28 @@ export class Sso2Client {
         this.#keyInUse = key
         answer = (await this.#send(operation, claims)).answer
       }
-      if (answer.err === 'invalid_token')
-        this.#noteFailure(operation, new Sso2ResponseError(operation, undefined, 'invalid_token'))
-      else this.#noteSuccess(operation)
+      this.#clockOffset = this.#now() - answer.iat
+      const isRefused = answer.err === 'invalid_token'
+      this.#note(operation, isRefused ? new Sso2ResponseError(operation, undefined, 'invalid_token') : undefined)
       return answer
     } catch (error) {
-      if (error instanceof Sso2Error) this.#noteFailure(operation, error)
+      if (error instanceof TokenError) this.#clockOffset = error.offsetSeconds ?? this.#clockOffset
+      if (error instanceof Sso2Error) this.#note(operation, error)
       throw error
     }
   }
 
   /** Only Session Status opens and closes the breaker: other calls may fail for their user alone, and have other time limits. */
-  #noteSuccess(operation: CalledOperation): void {
-    if (operation !== 'sessionstatus') return
-    this.#breaker.noteSuccess()
-    this.#log?.recovered('sso', 'The SSO system responds again.')
-  }
-  #noteFailure(operation: CalledOperation, error: Sso2Error): void {
-    this.#log?.failed('sso', { step: operation, error })
-    if (operation === 'sessionstatus') this.#breaker.noteFailure()
-    else this.#breaker.startProbing()
+  #note(operation: CalledOperation, error: Sso2Error | undefined): void {
+    const isStatus = operation === 'sessionstatus'
+    if (error) {
+      this.#log?.failed('sso', { step: operation, error })
+      if (isStatus) this.#breaker.noteFailure()
+      else this.#breaker.startProbing()
+    } else if (isStatus) {
+      this.#breaker.noteSuccess()
+      this.#log?.recovered('sso', 'The SSO system responds again.')
+    }
   }
 
   /** Posts a new token for each try, because a token is valid for ten seconds only. */
@@ -225,14 +226,7 @@ export class Sso2Client {
     const token = json && ownValue(json, 't')
     if (token === undefined)
       throw new Sso2ResponseError(operation, answer.status, 'the body is not a JSON object with one token')
-    try {
-      const read = this.#read(token, { ...claims, operation })
-      this.#clockOffset = this.#now() - read.answer.iat
-      return read
-    } catch (error) {
-      if (error instanceof TokenError) this.#clockOffset = error.offsetSeconds ?? this.#clockOffset
-      throw error
-    }
+    return this.#read(token, { ...claims, operation })
   }
 
   #sign(claims: object): string {

@@ -1,9 +1,9 @@
 /** Exchanges tickets for access tokens at the authorization server. Interface: "SSO2", point 3. */
 import type { Agents } from '../config/agents'
 import { PlatformApiError, Sso2ConfigError, Sso2ResponseError, Sso2UnavailableError } from '../errors'
-import { isObject, readJsonObject } from '../protocol/json'
+import { isNonNegativeInteger, isObject, readJsonObject } from '../protocol/json'
 import { ownValue } from '../protocol/token'
-import { type Call, readJson, sendCall } from './http'
+import { type Call, sendCall } from './http'
 import type { AccessTokenSource } from './platform-api'
 
 /**
@@ -14,13 +14,6 @@ export type AccessToken =
   | string
   | { readonly access_token: string; readonly expires_in?: number; readonly scope?: string }
   | { readonly accessToken: string; readonly expiresAt?: number; readonly scope?: string }
-
-/** An access token, as read. */
-export interface Grant {
-  readonly token: string
-  /** Time of expiry in whole seconds since 1970, if the server sent a valid time. */
-  readonly expiresAt: number | undefined
-}
 
 /** Context of a ticket exchange. */
 export interface ExchangeContext {
@@ -57,15 +50,14 @@ export interface TokenEndpoint {
 }
 
 const TOKEN_MS = 3000
-/** Later times of expiry are not plausible. In seconds. */
-const MAX_SECONDS = 2 ** 40
 
 /**
  * Reads the result of an exchange.
  * @param now seconds since 1970
+ * @returns the token, and its time of expiry in whole seconds since 1970 if the server sent a valid time
  * @throws {Sso2ResponseError} if the result has no access token
  */
-export function readGrant(value: unknown, now: number): Grant {
+export function readGrant(value: unknown, now: number): { token: string; expiresAt: number | undefined } {
   const answer = typeof value === 'string' ? { accessToken: value } : isObject(value) ? value : {}
   const token = ownValue(answer, 'access_token') ?? ownValue(answer, 'accessToken')
   if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token))
@@ -78,7 +70,7 @@ export function readGrant(value: unknown, now: number): Grant {
 /** Returns a number of seconds for a login record. Another value counts as absent, because the token itself may be valid. */
 function wholeSeconds(value: unknown): number | undefined {
   const seconds = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
-  return typeof seconds === 'number' && seconds >= 0 && seconds < MAX_SECONDS ? Math.floor(seconds) : undefined
+  return typeof seconds === 'number' && isNonNegativeInteger(Math.floor(seconds)) ? Math.floor(seconds) : undefined
 }
 
 /** Returns the default exchange: a form POST to the token endpoint, never repeated. */
@@ -88,7 +80,7 @@ export function formExchange(endpoint: TokenEndpoint): ExchangeTicket {
 
 /** Does this error concern every user? A refused ticket (HTTP 400, RFC 6749) or an unknown user concerns one user only. */
 function concernsEveryUser(error: unknown): boolean {
-  if (error instanceof PlatformApiError) return error.httpStatus === 429 || error.httpStatus >= 500
+  if (error instanceof PlatformApiError) return error.httpStatus === 429 || Math.floor(error.httpStatus / 100) !== 4
   if (error instanceof Sso2ResponseError) return error.httpStatus !== 400
   return error instanceof Sso2UnavailableError
 }
@@ -128,15 +120,6 @@ export function serviceToken(endpoint: TokenEndpoint, scope: string): Promise<Ac
   return fetchToken(formCall(endpoint, { grant_type: 'client_credentials', scope }))
 }
 
-/** RFC 6749, 5.2. Errors quote no other text of a response, because a response may repeat the ticket or the secret. */
-const REASONS = /^(?:invalid_(?:request|client|grant|scope)|unauthorized_client|unsupported_grant_type)$/
-
-function reasonIn(text: string): string {
-  const answer = readJsonObject(Buffer.from(text))
-  const reason = answer && ownValue(answer, 'error')
-  return typeof reason === 'string' && REASONS.test(reason) ? `: ${reason}` : ''
-}
-
 /** Returns the HTTP call that exchanges a ticket. */
 export function ticketCall(endpoint: TokenEndpoint, ticket: string): Call {
   const { grantType = 'authorization_code', ticketParameter = 'code' } = endpoint.ticketExchange
@@ -157,14 +140,25 @@ function formCall(endpoint: TokenEndpoint, form: Readonly<Record<string, string>
   return { operation: 'token', url: tokenUrl, method: 'POST', headers, body: String(body), timeoutMs: TOKEN_MS, agent }
 }
 
+/** RFC 6749, 5.2. Errors quote no other text of a response, because a response may repeat the ticket or the secret. */
+const REASONS = /^(?:invalid_(?:request|client|grant|scope)|unauthorized_client|unsupported_grant_type)$/
+
+/** @returns the body, which readGrant checks */
 async function fetchToken(call: Call): Promise<AccessToken> {
-  const answer = await sendCall(call)
-  const http = `HTTP ${answer.status}`
-  if (answer.status >= 500)
-    throw new Sso2UnavailableError('token', false, `the token endpoint answered ${http}`, false, http)
-  if (answer.status !== 200)
-    throw new Sso2ResponseError('token', answer.status, `the token endpoint refused${reasonIn(answer.text)}`)
-  return readJson('token', answer) as AccessToken // read by readGrant, which checks it
+  const { status, text } = await sendCall(call)
+  if (status >= 500)
+    throw new Sso2UnavailableError(
+      'token',
+      false,
+      `the token endpoint answered HTTP ${status}`,
+      false,
+      `HTTP ${status}`,
+    )
+  const body = readJsonObject(Buffer.from(text)) ?? {}
+  if (status === 200) return body as unknown as AccessToken
+  const reason = String(ownValue(body, 'error'))
+  const why = `the token endpoint refused${REASONS.test(reason) ? `: ${reason}` : ''}`
+  throw new Sso2ResponseError('token', status, why)
 }
 
 /** A site with its own `exchangeTicket` may omit `tokenUrl`, but the hook gets no tokens without a ticket. */

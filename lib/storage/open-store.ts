@@ -1,7 +1,7 @@
 /** Opens the store of a site, and logs its failures. */
 import type { Cluster, Redis } from 'ioredis'
 import type { Config } from '../config'
-import { redisFailureHeading, redisFailureReason, redisRecovery, redisRefusalCode } from '../log/redis-failure-advice'
+import { isRefusedWrite, redisFailureReason, redisRefusalCode } from '../log/redis-failure-advice'
 import type { Kv } from './kv'
 import { MemoryKv } from './memory-kv'
 import type { GuardListener } from './redis-guard'
@@ -52,9 +52,12 @@ export function openStore({ redis, prefix, clock, log }: Pick<Config, 'redis' | 
   const listener: GuardListener = {
     failed(failure) {
       const detail = redisFailureReason(failure)
-      log.warn(`store:${detail}`, redisFailureHeading(failure), { detail })
+      log.warn(`store:${detail}`, isRefusedWrite(failure) ? 'Redis refuses writes' : 'Redis does not respond', {
+        detail,
+      })
     },
-    recovered: (failure) => log.recovered('store', redisRecovery(failure)),
+    recovered: (failure) =>
+      log.recovered('store', isRefusedWrite(failure) ? 'Redis takes writes again.' : 'Redis responds again.'),
   }
   return { kv: new RedisKv(client, typeof redis === 'string', listener, prefix), client }
 }

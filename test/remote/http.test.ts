@@ -1,5 +1,4 @@
 import http from 'node:http'
-import { Sso2ResponseError } from '../../lib/errors'
 import { type Call, sendCall } from '../../lib/remote/http'
 import { failure, useFaultyServer } from '../support/faulty-server'
 
@@ -11,13 +10,6 @@ afterEach(() => {
 
 const call = (options: Partial<Call> = {}) =>
   sendCall({ operation: 'asking', url: `${server.url}/x`, method: 'GET', timeoutMs: 5000, ...options })
-
-test('a redirect is an answer only where it was asked for', async () => {
-  server.become((res) => res.writeHead(302, { location: '/elsewhere' }).end())
-  expect(await failure(call())).toBeInstanceOf(Sso2ResponseError)
-  const answer = await call({ takesRedirect: true })
-  expect([answer.status, answer.headers.get('location'), server.seen.length]).toEqual([302, '/elsewhere', 2])
-})
 
 test('an emulator is refused in production alone', async () => {
   const status = 200

@@ -187,7 +187,7 @@ test.each<[name: string, line: RegExp, behave: Behaviour]>([
   ],
   ['refuses the client', /HTTP 400.*SSO2_CLIENT_ID.*enabled for SSO2/s, (res) => res.writeHead(400).end()],
   ['leads to another site', isOther, to('https://status.example/?x=1')],
-  ['leads here with a bad token', /malformed.*"TokenError"/, to(`${landingUrl}?t=a.b.c`)],
+  ['leads here with a bad token', /malformed.*SSO2_URL/, to(`${landingUrl}?t=a.b.c`)],
   ['never answers', /identify: no answer within 500 ms/, () => {}],
 ])('an Identify that %s is none, and the operator is told so once', async (name, line, behave) => {
   if (name === 'never answers') clock.expectSilence()

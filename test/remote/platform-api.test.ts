@@ -55,9 +55,9 @@ test('each call asks what the interface says, and the gift as JSON', async () =>
   ])
 })
 
-test('HTTP 503 is not asked again', async () => {
-  server.become((res) => json(res, 503, {}))
-  expect(await failure(api.marketplaceGroups())).toMatchObject({ httpStatus: 503 })
+test.each([302, 503])('HTTP %i is a refusal, and not asked again', async (status) => {
+  server.become((res) => res.writeHead(status, { location: '/elsewhere' }).end())
+  expect(await failure(api.marketplaceGroups())).toMatchObject({ name: 'PlatformApiError', httpStatus: status })
   expect(server.seen).toHaveLength(1)
 })
 
@@ -66,7 +66,6 @@ test.each<[what: string, behave: Behaviour]>([
   ['nothing', (res) => res.writeHead(204).end()],
   ['JSON of another shape', (res) => json(res, 200, [])],
   ['too much', (res) => res.end(`{"items":[],"x":"${'x'.repeat(600_000)}"}`)],
-  ['a redirect', (res) => res.writeHead(302, { location: '/elsewhere' }).end()],
 ])('an answer with %s is refused and not asked again', async (_what, behave) => {
   server.become(behave)
   expect(await failure(api.marketplaceGroups())).toMatchObject({ name: 'Sso2ResponseError' })

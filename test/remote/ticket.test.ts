@@ -5,7 +5,7 @@ import { type Behaviour, failure, json, useFaultyServer } from '../support/fault
 const server = useFaultyServer()
 const exchange = async (ticketExchange: object, ticket = 'T') => {
   const options = { tokenUrl: server.url, clientId: 'site', clientSecret: () => 'pass', ticketExchange }
-  return formExchange(options as never)(ticket, { sid: 's' })
+  return readGrant(await formExchange(options as never)(ticket, { sid: 's' }), 1000)
 }
 
 test.each([

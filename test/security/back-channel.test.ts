@@ -133,7 +133,7 @@ test.each<[what: string, first: string, again?: string]>([
 )
 
 test.each([
-  ['a body without end', undefined, /larger than (64|512) KiB/],
+  ['a body without end', undefined, /larger than 512 KiB/],
   ['a gzip bomb', 'gzip', /content-encoding/],
 ])('[O4, T14] %s is cut off, and its connection is freed', async (_what, encoding, said) => {
   let sent = 0

@@ -1,12 +1,6 @@
-import {
-  PlatformApiError,
-  Sso2ResponseError,
-  Sso2UnavailableError,
-  TokenError,
-  type TokenFault,
-} from '../../lib/errors'
-import { type FailedStep, Log, tokenAdvice } from '../../lib/log/log'
-import { hasCause, redisFailureHeading, redisFailureReason } from '../../lib/log/redis-failure-advice'
+import { PlatformApiError, Sso2ResponseError, Sso2UnavailableError } from '../../lib/errors'
+import { type FailedStep, Log } from '../../lib/log/log'
+import { hasCause, isRefusedWrite, redisFailureReason } from '../../lib/log/redis-failure-advice'
 import { loggerTo } from '../support/log-lines'
 
 type Step = FailedStep['step']
@@ -38,19 +32,6 @@ test.each(looks)('%s that fails with %p says what happened, and what to look at'
   expect(line).not.toMatch(/of the body|\n/) // a stack would be ours
 })
 
-test.each<[TokenFault, RegExp]>([
-  ['signature', /clientSecret/],
-  ['issuer', /SSO2_IDENTIFIER/],
-  ['audience', /SSO2_CLIENT_ID/],
-  ['expired', /clock/],
-  ['not_yet_valid', /clock/],
-  ['malformed', /SSO2_URL.*TokenError/],
-  ['session_mismatch', /TokenError/],
-])('a token that is refused for %s leads to its cause', (reason, look) => {
-  expect(tokenAdvice(reason)).toMatch(look)
-  expect(lineOf('sessionstatus', new TokenError(reason))).toMatch(look)
-})
-
 const reply = (message: string, command?: string) =>
   Object.assign(new Error(message), { name: 'ReplyError', ...(command && { command: { name: command } }) })
 const withCode = (code: string, more: object = {}) => Object.assign(new Error('x'), { code, ...more })
@@ -74,7 +55,6 @@ test.each<[error: unknown, reason: string]>([
   [reply('oops'), 'commands refused'],
 ])('a Redis that fails with %p: the line says %s', (error, reason) => {
   expect(redisFailureReason({ error })).toBe(reason)
-  const isWrite = reason.startsWith('writes')
-  expect(redisFailureHeading({ error })).toBe(isWrite ? 'Redis refuses writes' : 'Redis does not respond')
+  expect(isRefusedWrite({ error })).toBe(reason.startsWith('writes'))
   expect(hasCause({ error })).toBe(reason !== 'no connection' && reason !== 'commands refused')
 })

@@ -10,7 +10,6 @@ import { isPrefetch } from '../../decide/navigation'
 import { isLoggedIn } from '../../decide/record'
 import { flowParameterOf, MAX_CARRIED_LENGTH, validateReturnTo, withoutFlowParameter } from '../../decide/return-to'
 import { TokenError } from '../../errors'
-import { tokenAdvice } from '../../log/log'
 import type { EpochMs } from '../../protocol/claims'
 import type { SessionToken } from '../../protocol/session-token'
 import { tokenSignature } from '../../protocol/token'
@@ -158,10 +157,7 @@ async function landLogin(ctx: Context, token: SessionToken, startedAt: EpochMs):
 
 function refuseToken({ config: { log } }: Site, { reason, detail, offsetSeconds }: TokenError): Landed {
   const why = offsetSeconds === undefined ? (detail ?? '') : clockDifference(offsetSeconds)
-  log.warn(`landing:${reason}`, 'Landing tokens are refused', {
-    detail: why ? `${reason} (${why})` : reason,
-    check: tokenAdvice(reason),
-  })
+  log.warn(`landing:${reason}`, 'Landing tokens are refused', { detail: why ? `${reason} (${why})` : reason })
   return unchanged(reason, 'token_refused')
 }
 
