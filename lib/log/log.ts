@@ -86,11 +86,9 @@ export class Log {
     const isOurs = error instanceof Sso2Error && !isHookOfSite
     const { text, frames } = isOurs ? { text: error.message.replace(/^\w+: /, ''), frames: [] } : describeError(error)
     const heading = HEADINGS[step] ?? 'A call to the SSO system failed'
-    this.warn(`${topic}:${step}:${isOurs ? text : frames[0]}`, heading, {
-      detail: `${step}: ${text}`,
-      frames,
-      secrets,
-    })
+    const status = isOurs && 'httpStatus' in error ? error.httpStatus : undefined // a text of another system may differ each time
+    const kind = status ?? (isOurs ? text : frames[0])
+    this.warn(`${topic}:${step}:${kind}`, heading, { detail: `${step}: ${text}`, frames, secrets })
   }
 
   /** Logs the recovery of a topic with an earlier log line. */

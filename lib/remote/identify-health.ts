@@ -99,7 +99,7 @@ export class IdentifyHealth {
     const expected = new URL(`${siteUrl}${routes.landing || pathname}`) // without a route, the site handles the callback itself
     if (routes.landing && (host !== expected.host || pathname !== expected.pathname)) {
       const why = `Identify redirects to ${origin}${pathname}, but the landing page of this site is ${expected.href}`
-      throw new Sso2ResponseError('identify', undefined, why)
+      throw new Sso2ResponseError('identify', status, why)
     }
     this.#client.readLanding(searchParams.get('t'))
   }

@@ -10,7 +10,6 @@ import {
   type AdministratorAccount,
   administrator,
   administratorFilter,
-  byAccount,
   eligibility,
   type GiftReceiver,
   giftReceiver,
@@ -143,7 +142,13 @@ export class PlatformApi {
    * @param options signal and time limit of this call
    */
   async administratorsByAccount(options?: CallOptions): Promise<AdministratorAccount[]> {
-    return byAccount(await this.administrators({}, options))
+    const accounts = new Map<string, AdministratorAccount>()
+    for (const { account_id, name, contact_email, created, group } of await this.administrators({}, options)) {
+      const known = accounts.get(account_id)
+      if (known) known.groups.push(group)
+      else accounts.set(account_id, { account_id, name, contact_email, created, groups: [group] })
+    }
+    return [...accounts.values()]
   }
 
   /**

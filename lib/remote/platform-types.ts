@@ -96,14 +96,3 @@ export interface AdministratorAccount extends Pick<Administrator, 'account_id' |
   /** Names of the groups, in the platform's order. */
   readonly groups: string[]
 }
-
-/** Merges the entries of each account. The fields of the first entry count. */
-export function byAccount(entries: readonly Administrator[]): AdministratorAccount[] {
-  const accounts = new Map<string, AdministratorAccount>()
-  for (const { account_id, name, contact_email, created, group } of entries) {
-    const known = accounts.get(account_id)
-    if (known) known.groups.push(group)
-    else accounts.set(account_id, { account_id, name, contact_email, created, groups: [group] })
-  }
-  return [...accounts.values()]
-}

@@ -32,6 +32,14 @@ test.each(looks)('%s that fails with %p says what happened, and what to look at'
   expect(line).not.toMatch(/of the body|\n/) // a stack would be ours
 })
 
+test('refusals with one status, whose texts differ, are one cause', () => {
+  const lines: string[] = []
+  const log = new Log(loggerTo(lines))
+  for (const code of ['request-1', 'request-2'])
+    log.failed('topic', { step: 'loadUser', error: new PlatformApiError('get', 500, { error: { code } }, undefined) })
+  expect(lines).toEqual([expect.stringContaining('(request-1)')])
+})
+
 const reply = (message: string, command?: string) =>
   Object.assign(new Error(message), { name: 'ReplyError', ...(command && { command: { name: command } }) })
 const withCode = (code: string, more: object = {}) => Object.assign(new Error('x'), { code, ...more })
