@@ -105,13 +105,10 @@ export class Log {
   }
 }
 
-const MAX_CAUSES = 3
-const MAX_FRAMES = 8
-
 /** Describes what a hook has thrown: its text, and its stack, innermost first. Reading the value may throw again. */
 function describeError(error: unknown): { text: string; frames: readonly string[] } {
   try {
-    return { text: errorText(error, MAX_CAUSES), frames: isErrorLike(error) ? framesOf(error) : [] }
+    return { text: errorText(error, 3), frames: isErrorLike(error) ? framesOf(error) : [] }
   } catch {
     return { text: 'an error that cannot be read', frames: [] }
   }
@@ -133,5 +130,5 @@ function errorText(error: unknown, causes: number): string {
 /** Returns the stack without the message and without frames of Node.js itself. */
 function framesOf({ stack = '', message }: Error): string[] {
   const lines = String(stack).replace(message, '').split('\n')
-  return lines.filter((line) => /^\s+at /.test(line) && !line.includes('node:internal')).slice(0, MAX_FRAMES)
+  return lines.filter((line) => /^\s+at /.test(line) && !line.includes('node:internal')).slice(0, 8)
 }

@@ -8,7 +8,6 @@ export interface RedisFailure {
 /** Message of the error of a command that Redis did not answer in time. */
 export const NO_ANSWER = 'no answer in time'
 
-const READS: ReadonlySet<string> = new Set(['GET', 'MGET'])
 /** Commands with which ioredis sets up a connection. */
 const SET_UP: ReadonlySet<string> = new Set(['AUTH', 'SELECT', 'INFO', 'CLUSTER', 'HELLO', 'READONLY'])
 
@@ -46,7 +45,7 @@ function refusedKind(error: unknown): string {
   if (typeof sent !== 'string') return 'commands'
   const command = sent.toUpperCase()
   if (SET_UP.has(command)) return command
-  return READS.has(command) ? 'reads' : 'writes'
+  return command === 'GET' || command === 'MGET' ? 'reads' : 'writes'
 }
 
 /** Returns the code of a refusal, for example `'OOM'`. Redis 7.0 and older say `ERR` if a script of the Redis user may not run a command. */

@@ -7,7 +7,6 @@ const OPENING_FAILURES = 3
 /** Time from a failure to a probe, and between the starts of two probes. A hanging probe does not delay the next probe. */
 const PROBE_EVERY_MS = 1000
 
-/** A circuit breaker. */
 export class Breaker {
   readonly #probe: () => Promise<unknown>
   #failures = 0

@@ -49,11 +49,9 @@ export const scopes = Object.freeze({
   administratorsByAccount: '/external/admin/r',
 })
 
-const DEFAULT_MS = 3000
-const MAX_MS = 600_000
 const callOptions = z.object({
   signal: z.instanceof(AbortSignal).optional(),
-  timeoutMs: z.int().min(1).max(MAX_MS).default(DEFAULT_MS),
+  timeoutMs: z.int().min(1).max(600_000).default(3000),
 })
 
 interface RestRequest {

@@ -2,9 +2,8 @@
 import { z } from 'zod'
 
 const text = z.string()
-const market = z.looseObject({ name: text, key: text })
 const texts = { name: text, key: text, image_url: text, image_link: text, rgb: text, header: text, description: text }
-export const marketplaceGroup = z.looseObject({ ...texts, markets: z.array(market) })
+export const marketplaceGroup = z.looseObject({ ...texts, markets: z.array(z.looseObject({ name: text, key: text })) })
 export const administrator = z.looseObject({
   group: text,
   created: text,
