@@ -7,7 +7,7 @@ import { isLoggedIn, type SsoRecord, type User } from './record'
  * `store_unavailable`: Redis does not answer.
  * `user_unknown`: logged in, but the ticket or the user could not be fetched.
  * `logout_pending`: a logout on this site is not confirmed yet.
- * `identify_loop`: too many Identify redirects, or too many new sessions of one address.
+ * `identify_loop`: too many Identify redirects.
  * `cookies_blocked`: the browser keeps no cookies.
  * `token_refused`: landing tokens fail a check, which the log names.
  */

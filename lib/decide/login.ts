@@ -58,11 +58,9 @@ export type FailedLogin = Extract<LoginResult, { ok: false }>
 
 /**
  * How the platform judged an attempt. `refused`: for another reason than the password. `wrong_password`: the platform refused the password,
- * or may have. `left` is the number that the platform reported.
+ * or may have.
  */
-export type AttemptResult =
-  | { readonly outcome: 'success' | 'not_judged' | 'refused' }
-  | { readonly outcome: 'wrong_password'; readonly left: number | undefined }
+export type Attempt = 'success' | 'not_judged' | 'refused' | 'wrong_password'
 
 /** What the site will let pass of a browser. */
 export interface AttemptsLeft {
@@ -104,7 +102,7 @@ export const loginFailed = (error: LoginError): FailedLogin => ({ ok: false, err
 /** What an answer of the SSO system means: a token with a ticket, or a failure. */
 export interface LoginOutcome {
   readonly result: { readonly ok: true; readonly token: SessionToken } | FailedLogin
-  readonly attempt: AttemptResult
+  readonly attempt: Attempt
 }
 
 /** Errors of a wrong password or one-time password. */
@@ -115,18 +113,18 @@ export function decideLogin(answer: SessionToken): LoginOutcome {
   const { err, raa, frf } = answer
   switch (err) {
     case undefined:
-      return { result: { ok: true, token: answer }, attempt: { outcome: 'success' } }
+      return { result: { ok: true, token: answer }, attempt: 'success' }
     case 'session_terminated':
     case 'session_not_found':
-      return { result: loginFailed('session_ended'), attempt: { outcome: 'not_judged' } }
+      return { result: loginFailed('session_ended'), attempt: 'not_judged' }
     case 'invalid_token':
-      return { result: loginFailed('unavailable'), attempt: { outcome: 'not_judged' } }
+      return { result: loginFailed('unavailable'), attempt: 'not_judged' }
     case 'unknown_error': // may mean a wrong password
-      return { result: loginFailed('unavailable'), attempt: { outcome: 'wrong_password', left: raa } }
+      return { result: loginFailed('unavailable'), attempt: 'wrong_password' }
     default:
       return {
         result: { ok: false, error: err, remainingAttempts: raa, frozenForSeconds: frf },
-        attempt: WRONG.has(err) ? { outcome: 'wrong_password', left: raa } : { outcome: 'refused' },
+        attempt: WRONG.has(err) ? 'wrong_password' : 'refused',
       }
   }
 }
@@ -138,9 +136,7 @@ export function decideLogin(answer: SessionToken): LoginOutcome {
 export function decideSilentLogin(error: unknown): LoginOutcome {
   const wasSent = !(error instanceof Sso2UnavailableError && error.retryable)
   const isTurnedAway = error instanceof Sso2ResponseError && (error.httpStatus === 503 || error.httpStatus === 429)
-  const attempt: AttemptResult =
-    wasSent && !isTurnedAway ? { outcome: 'wrong_password', left: undefined } : { outcome: 'not_judged' }
-  return { result: loginFailed('unavailable'), attempt }
+  return { result: loginFailed('unavailable'), attempt: wasSent && !isTurnedAway ? 'wrong_password' : 'not_judged' }
 }
 
 /**
@@ -150,7 +146,7 @@ export function decideSilentLogin(error: unknown): LoginOutcome {
 export function decideLostLogin(silent: LoginOutcome, found: SessionToken): LoginOutcome {
   if (found.err === 'session_not_found') return { ...silent, result: loginFailed('session_ended') }
   const isIn = found.err === undefined && found.sts === 'loggedin' && found.at !== undefined
-  return isIn ? { result: { ok: true, token: found }, attempt: { outcome: 'not_judged' } } : silent
+  return isIn ? { result: { ok: true, token: found }, attempt: 'not_judged' } : silent
 }
 
 /** Returns the failure with the attempts that the site will let pass, if they are fewer than those of the platform. */

@@ -1,15 +1,13 @@
 /**
- * Limits of one site, counted by rate-limiter-flexible: login attempts by address and username, and new anonymous sessions by address.
- * The guard keeps attackers from using up the attempts that the platform grants a username. Table: docs/login-pages.md.
- * Without Redis each process counts alone, but the guard lets nobody pass. Threats F3, F4, F13, F16 to F19, S8.
+ * Limits of login attempts by address and username, counted by rate-limiter-flexible. The guard keeps attackers from using up the attempts
+ * that the platform grants a username. Table: docs/internals/decision-tables.md, "Login". Threats F3, F4, F13, F16 to F19.
  */
 import { createHash } from 'node:crypto'
-import { BlockList, isIPv6 } from 'node:net'
 import type { Request, Response } from 'express'
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible'
 import type { Config } from '../config'
 import { issuedAtOf, isYoung, makeStamp } from '../decide/binding'
-import type { AttemptResult, AttemptsLeft } from '../decide/login'
+import type { Attempt, AttemptsLeft } from '../decide/login'
 import type { MacKeys } from '../decide/signed-cookie'
 import type { EpochSeconds } from '../protocol/claims'
 import type { GuardedRedis } from '../storage/kv'
@@ -27,23 +25,17 @@ export interface Refusal {
 export interface Admission {
   /**
    * Ends the attempt. A success, or an attempt that the platform did not judge, costs nothing.
+   * @param left number of attempts that the platform reported
    * @returns what a wrong password leaves to this browser. `undefined` otherwise, and without limits
    */
-  settle(result: AttemptResult): Promise<AttemptsLeft | undefined>
-}
-
-interface Rate {
-  readonly points: number
-  /** Seconds. */
-  readonly duration: number
+  settle(attempt: Attempt, left?: number): Promise<AttemptsLeft | undefined>
 }
 
 /** Factor of `loginLimit` for an address with all usernames. */
 const PER_ADDRESS = 5
-/** New visitors of an address: ten a second, more than a university or a mobile network behind a single address needs. */
-const LANDINGS: Rate = { points: 600, duration: 60 }
-/** Attempts at a username. The fourth is for browsers that have logged in under the username before. */
-const GUARD: Rate = { points: 4, duration: 900 }
+/** Attempts at a username in 15 minutes. The fourth is for browsers that have logged in under the username before. */
+const GUARD_POINTS = 4
+const GUARD_SECONDS = 900
 const FOR_UNRECOGNISED = 3
 /** Platforms freeze an account at the fifth wrong password or later. */
 const FREEZES_AT = 5
@@ -68,30 +60,23 @@ interface Counted extends Count {
 export class Limits {
   readonly #config: Config
   readonly #now: () => number
-  readonly #landings: RateLimiterAbstract
   readonly #addressAndName: RateLimiterAbstract
   readonly #address: RateLimiterAbstract
   readonly #guard: RateLimiterAbstract
 
   /** @param redis `undefined`: all is counted in memory @param now seconds since 1970 */
   constructor(config: Config, redis: GuardedRedis | undefined, now: () => number) {
-    const { prefix, loginLimit } = config
-    const { attempts: points, perSeconds: duration } = loginLimit || { attempts: 0, perSeconds: 0 }
-    const limiter = (name: string, rate: Rate, withoutRedis?: 'error') =>
-      makeLimiter({ ...rate, keyPrefix: `${prefix}limit:${name}` }, redis, withoutRedis)
+    const { attempts, perSeconds } = config.loginLimit || { attempts: 0, perSeconds: 0 }
+    const limiter = (name: string, points: number, duration: number) => {
+      const options = { points, duration, keyPrefix: `${config.prefix}limit:${name}` }
+      if (redis === undefined) return new RateLimiterMemory(options)
+      return new RateLimiterRedis({ ...options, storeClient: storeClientOf(redis) })
+    }
     this.#config = config
     this.#now = now
-    this.#landings = limiter('landing', LANDINGS)
-    this.#addressAndName = limiter('name', { points, duration })
-    this.#address = limiter('address', { points: points * PER_ADDRESS, duration })
-    this.#guard = limiter('guard', GUARD, 'error')
-  }
-
-  /** Counts a new anonymous session. @returns true if its address has begun too many sessions */
-  async isLandingRefused(address: string): Promise<boolean> {
-    if (isLocalAddress(address)) return false
-    const { consumedPoints } = await this.#landings.penalty(hashOf(networkOf(address)))
-    return consumedPoints > LANDINGS.points
+    this.#addressAndName = limiter('name', attempts, perSeconds)
+    this.#address = limiter('address', attempts * PER_ADDRESS, perSeconds)
+    this.#guard = limiter('guard', GUARD_POINTS, GUARD_SECONDS)
   }
 
   /**
@@ -105,7 +90,7 @@ export class Limits {
     // a guard without free points is not touched: an attack would keep a recognised browser from the last one
     const full = counted.find(isExceeded) ?? (seen.used >= seen.most ? seen : undefined)
     const guarded = full ?? (await take(guard, 1))
-    if (!full && !isExceeded(guarded)) return { settle: (result) => settle(guarded, counted, result) }
+    if (!full && !isExceeded(guarded)) return { settle: (attempt, left) => settle(guarded, counted, attempt, left) }
     await giveBack(full ? counted : [guarded, ...counted])
     return { reason: guarded.reason, seconds: secondsUntil(guarded) }
   }
@@ -115,7 +100,7 @@ export class Limits {
     const { rememberDevices, macKeys, cookies } = this.#config
     const isOwn = rememberDevices && isRecognised(macKeys(), readCookie(req, cookies.device), username, this.#now())
     const [name, network] = [normalisedUsername(username), networkOf(deviceOf(req).ipa)]
-    const most = isOwn || !rememberDevices ? GUARD.points : FOR_UNRECOGNISED
+    const most = isOwn || !rememberDevices ? GUARD_POINTS : FOR_UNRECOGNISED
     const count = (reason: Refusal['reason'], limiter: RateLimiterAbstract, ...key: string[]): Count => {
       return { reason, limiter, key: hashOf(...key), most: limiter.points }
     }
@@ -133,18 +118,6 @@ export class Limits {
     const value = withDevice(macKeys(), readCookie(req, cookies.device), username, this.#now())
     setCookie(res, this.#config, cookies.device, value, DEVICE_SECONDS)
   }
-}
-
-/** @param withoutRedis does a call fail while Redis does not answer? By default the process then counts in its memory */
-function makeLimiter(
-  options: Rate & { readonly keyPrefix: string },
-  redis: GuardedRedis | undefined,
-  withoutRedis?: 'error',
-): RateLimiterAbstract {
-  const memory = new RateLimiterMemory(options)
-  if (redis === undefined) return memory
-  const insured = withoutRedis === 'error' ? {} : { insuranceLimiter: memory }
-  return new RateLimiterRedis({ ...options, ...insured, storeClient: storeClientOf(redis) })
 }
 
 /**
@@ -177,47 +150,25 @@ async function giveBack(taken: readonly Counted[]): Promise<void> {
   await Promise.all(current.map(({ limiter, key }) => unlessUnavailable(() => limiter.reward(key))))
 }
 
-/** Raises a count to so many points. Other attempts may have raised it meanwhile. */
-async function raise(count: Count, points: number): Promise<void> {
-  const { used } = await take(count, 0)
-  if (used < points) await take(count, points - used)
-}
-
+/** Ends an attempt. The platform may know of attempts at other sites, so its number counts too. */
 async function settle(
   guard: Counted,
   counted: readonly Counted[],
-  result: AttemptResult,
+  attempt: Attempt,
+  left: number = FREEZES_AT,
 ): Promise<AttemptsLeft | undefined> {
-  if (result.outcome !== 'wrong_password') {
-    await giveBack(result.outcome === 'refused' ? [guard] : [guard, ...counted])
+  if (attempt !== 'wrong_password') {
+    await giveBack(attempt === 'refused' ? [guard] : [guard, ...counted])
     return undefined
   }
-  const used = Math.max(guard.used, Math.min(GUARD.points, FREEZES_AT - (result.left ?? FREEZES_AT)))
-  if (used > guard.used) await unlessUnavailable(() => raise(guard, used))
+  const used = Math.max(guard.used, Math.min(GUARD_POINTS, FREEZES_AT - left))
+  if (used > guard.used) await unlessUnavailable(() => take(guard, used - guard.used))
   const all = [{ ...guard, used }, ...counted]
   const spent = all.filter((count) => count.used >= count.most)
   return {
     attempts: Math.max(0, Math.min(...all.map((count) => count.most - count.used))),
     seconds: Math.max(0, ...spent.map(secondsUntil)),
   }
-}
-
-/** Networks without addresses of visitors from the Internet. */
-const LOCAL = new BlockList()
-const LOCAL_IPV4 = '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.168.0.0/16'
-for (const network of `${LOCAL_IPV4} ::/127 fc00::/7 fe80::/10`.split(' ')) {
-  const [first = '', bits] = network.split('/')
-  LOCAL.addSubnet(first, Number(bits), kindOf(first))
-}
-
-/** Returns true for a local address. A proxy may pass a local address for all visitors, so local addresses are never limited. */
-export function isLocalAddress(address: string): boolean {
-  const plain = address.replace(/%.*$/, '') // an address with a zone is local
-  return LOCAL.check(plain, kindOf(plain))
-}
-
-function kindOf(address: string): 'ipv4' | 'ipv6' {
-  return isIPv6(address) ? 'ipv6' : 'ipv4'
 }
 
 /** Lifetime of a device cookie, in seconds. */

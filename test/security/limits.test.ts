@@ -1,11 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import { cookieHeader } from '../support/addresses'
 import type { Browser, ScriptAnswer } from '../support/agent'
 import { browserCalls } from '../support/calls'
-import { type HttpAnswer, send } from '../support/http'
-import { beginFlow, document, type Flow, hearEvents, land, landingToken } from '../support/landing'
-import { loggerTo } from '../support/log-lines'
-import { parseSetCookie } from '../support/raw'
 import { ada, behindProxy, grace, logIn, logInAtLast, useSetup, view, visitor } from '../support/setup'
 
 /* What the browsers of an attacker may try at the login form, and at the landing page. How logins are counted: test/http/limits.test.ts. */
@@ -136,48 +131,4 @@ test.each([
   await post(browser, { username, password: 'wrong' }, forwarded)
   const calls = setup.emulator.calls({ operation: 'authenticate' }).filter(({ claims }) => claims['usr'] === username)
   expect(calls.map(({ claims }) => claims['ipa'])).toEqual([address])
-})
-
-/* New visitors of one address. */
-
-let flow: Flow
-const events = hearEvents()
-const lines: string[] = []
-const visited = useSetup({
-  build: behindProxy,
-  site: { exchangeTicket: () => 'a-token', loadUser: () => ({ accountId: 'account-ada' }), logger: loggerTo(lines) },
-})
-beforeAll(async () => {
-  flow = await beginFlow(visited)
-})
-afterAll(events.stop)
-
-/** A new browser lands from an address. */
-function landFrom(address: string, claims: object = {}): Promise<HttpAnswer> {
-  const token = landingToken(visited, { sid: randomUUID(), jti: randomUUID(), ...claims })
-  return land(visited, flow, token, [], { 'x-forwarded-for': address })
-}
-const hasSession = ({ setCookie }: HttpAnswer) => setCookie.join().includes('sso2.sid=')
-
-test('[S8] of more than 600 new visitors from one address in a minute 600 get a session, the others their page; replays of a landing do not count', async () => {
-  const atOnce = (send: () => Promise<HttpAnswer>) => Promise.all(Array.from({ length: 50 }, send))
-  const token = landingToken(visited, { sid: randomUUID() })
-  await atOnce(() => land(visited, flow, token, [], { 'x-forwarded-for': '203.0.113.7' }))
-  const answers: HttpAnswer[] = []
-  while (answers.length < 649) answers.push(...(await atOnce(() => landFrom('203.0.113.7'))))
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([303]))
-  expect(answers.filter(hasSession)).toHaveLength(599)
-  expect(events.heard.filter((event) => event === 'landing unchanged too_many_landings')).toHaveLength(51)
-  expect(lines).toEqual([expect.stringMatching(/Too many new visitors from one address/)])
-
-  const { headers, setCookie } = await landFrom('203.0.113.7')
-  expect(headers.location).toBe(`${visited.morning.url}/`)
-  const cookies = setCookie.map(parseSetCookie).map(({ name, value }) => `${name}=${value}`)
-  const cookie = [flow.cookie, ...cookies].join('; ')
-  const page = await send({ method: 'GET', url: new URL(visited.morning.url), headers: { ...document, cookie } })
-  expect([page.status, JSON.parse(page.body)]).toEqual([200, { status: 'none', degraded: 'identify_loop', url: '/' }])
-
-  expect(hasSession(await landFrom('203.0.113.8'))).toBe(true)
-  expect(hasSession(await landFrom('10.0.0.1'))).toBe(true)
-  expect(hasSession(await landFrom('203.0.113.7', { sts: 'loggedin', at: 'a-ticket' }))).toBe(true)
 })

@@ -104,14 +104,17 @@ async function runLogin(ctx: Context, credentials: Credentials): Promise<LoginRe
   }
   const startedAt = site.config.clock.now()
   if (!(await expectLogin(ctx, record))) {
-    await admission.settle({ outcome: 'not_judged' })
+    await admission.settle('not_judged')
     return loginFailed('session_ended')
   }
   const { result: answer, attempt } = await authenticate(ctx, sid, credentials, couldBeLoggedIn(record))
   const finished = answer.ok ? finish(ctx, answer.token, startedAt) : noteFailure(ctx, answer, record)
-  const [result, left] = await Promise.all([finished, admission.settle(attempt)])
+  const [result, left] = await Promise.all([
+    finished,
+    admission.settle(attempt, answer.ok ? undefined : answer.remainingAttempts),
+  ])
   if (!result.ok) return withinLimits(result, left)
-  if (attempt.outcome === 'success') site.limits.rememberDevice(req, res, username)
+  if (attempt === 'success') site.limits.rememberDevice(req, res, username)
   return result
 }
 
@@ -140,7 +143,7 @@ async function authenticate(
     return decideLogin(await client.authenticate({ sid, usr, pwd, ...device }))
   } catch (error) {
     const silent = decideSilentLogin(error)
-    const mayTell = silent.attempt.outcome !== 'not_judged' && !couldBeIn
+    const mayTell = silent.attempt !== 'not_judged' && !couldBeIn
     const found = mayTell && (await client.sessionStatus({ sid, lks: 'anon', ...device }).catch(() => undefined))
     return found ? decideLostLogin(silent, found) : silent
   }

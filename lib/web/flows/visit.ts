@@ -32,9 +32,6 @@ export async function visit(ctx: Context, options: VisitOptions): Promise<Identi
   return identity
 }
 
-/** Log topic of a page that is served without a session after too many Identify redirects. */
-export const IDENTIFY_LOOP = 'visit:identify_loop'
-
 async function findIdentity(ctx: Context, options: VisitOptions): Promise<Identity | 'answered'> {
   const { site, session, req, res } = ctx
   const { recheckSeconds, log } = site.config
@@ -50,7 +47,7 @@ async function findIdentity(ctx: Context, options: VisitOptions): Promise<Identi
   if (ctx.record || !mayIdentify(ctx, options)) return show(ctx.record)
   if (session.gone?.next && ctx.returns) return show(undefined) // a tab that will have the new cookie with its next request
   const reason = site.identifyHealth.mayRedirect ? ctx.block : 'sso_unavailable' // an outage is no loop
-  if (reason === 'identify_loop') log.warn(IDENTIFY_LOOP, 'Redirect loop')
+  if (reason === 'identify_loop') log.warn('visit:identify_loop', 'Redirect loop')
   if (reason) return show(undefined, reason)
   if (isPrefetch(req))
     await sendProblem(site, req, res, 503, 'prefetch') // or the anonymous page is shown after the click

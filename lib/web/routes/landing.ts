@@ -19,9 +19,8 @@ import { exchangeTicket } from '../flows/exchange-ticket'
 import { redirectWithMarker } from '../flows/identify'
 import { logOutLanding } from '../flows/log-out'
 import { beginAnonymous } from '../flows/sign-in'
-import { IDENTIFY_LOOP } from '../flows/visit'
 import { publish } from '../hooks'
-import { deviceOf, queryParameters } from '../http/request-facts'
+import { queryParameters } from '../http/request-facts'
 import { redirect, setTokenHeaders } from '../http/response-headers'
 import { sendProblem } from '../pages/answers'
 import type { Site } from '../site'
@@ -128,8 +127,6 @@ async function landBound(
   }
   if (!session.isAvailable) throw storeUnavailable()
   if (!(await site.locks.useToken(tokenSignature(t)))) return unchanged('replayed')
-  const isNewVisitor = status === 'anon' && ctx.record === undefined
-  if (isNewVisitor && (await site.limits.isLandingRefused(deviceOf(ctx.req).ipa))) return refuseVisitor(site)
   if (session.gone?.next) return unchanged('session_moved') // the browser's cookie is outdated
   return status === 'anon' ? landAnonymous(ctx, token, startedAt) : landLogin(ctx, token, startedAt)
 }
@@ -163,8 +160,3 @@ function refuseToken({ config: { log } }: Site, { reason, detail, offsetSeconds 
 
 const clockDifference = (seconds: number) =>
   `this machine's clock is ${Math.abs(seconds)} s ${seconds < 0 ? 'behind' : 'ahead of'} the SSO system`
-
-function refuseVisitor({ config: { log } }: Site): Landed {
-  log.warn(IDENTIFY_LOOP, 'Too many new visitors from one address') // the page after the landing has the same topic, so its line is not printed too
-  return unchanged('too_many_landings', 'identify_loop')
-}
