@@ -19,7 +19,9 @@ const SHAPES: readonly RegExp[] = [
 
 /** Returns the text without the secrets, in all usual encodings, and without anything in the form of a secret. */
 export function maskSecrets(text: string, secrets: readonly string[]): string {
-  const forms = [...new Set(secrets.flatMap(secretSpellings))].sort((one, other) => other.length - one.length)
+  const forms = [...new Set(secrets.filter(Boolean).flatMap(secretSpellings))].sort(
+    (one, other) => other.length - one.length,
+  )
   const known = forms.reduce(withoutForm, text)
   return SHAPES.reduce((rest, shape) => rest.replace(shape, `$1${MASK}`), known)
 }
@@ -35,7 +37,6 @@ const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&')
 
 /** Returns a secret in the encodings of URLs, JSON, hex and base64, in base64 also from inside a longer text. */
 function secretSpellings(secret: string): string[] {
-  if (secret === '') return []
   const bytes = Buffer.from(secret)
   const encoded = encodeURIComponent(bytes.toString()) // without lone surrogates, which cannot be encoded
   const begun = [0, 1, 2].map((skipped) => bytes.subarray(skipped))

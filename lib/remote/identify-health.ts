@@ -89,14 +89,8 @@ export class IdentifyHealth {
   async #identifyAsBrowser(): Promise<void> {
     const { siteUrl, routes, timeoutMs, agent } = this.#options
     const url = this.#client.identifyUrl(`${siteUrl}/`)
-    const call = {
-      operation: 'identify',
-      url,
-      method: 'GET',
-      headers: { accept: 'text/html' },
-      timeoutMs,
-      agent,
-    } as const
+    const headers = { accept: 'text/html' }
+    const call = { operation: 'identify', url, method: 'GET', headers, timeoutMs, agent } as const
     const { status, headers: answered } = await sendCall(call)
     const location = answered.get('location')
     if (status < 300 || status > 399 || location === undefined || !URL.canParse(location, url))
