@@ -47,15 +47,11 @@ export type { Sso2Event } from './web/hooks'
 export type {
   ConfirmLogoutContext,
   CustomViews,
-  LoadUser,
-  LoadUserContext,
   LoginContext,
-  OnLogin,
-  OnLogout,
   PageContext,
   ProblemContext,
   ViewContexts,
-  Views,
-} from './web/site'
+} from './web/pages/views'
+export type { LoadUser, LoadUserContext, OnLogin, OnLogout } from './web/site'
 export type { Sso2Options } from './web/sso2-options'
 export type { Sso2Request } from './web/sso2-request'

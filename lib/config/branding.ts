@@ -1,6 +1,5 @@
 /** Options for the look and language of the built-in pages, and the Content-Security-Policy of custom views. */
 import { z } from 'zod'
-import { isColor } from '../decide/contrast'
 import { isTextCode, LANGUAGES, type Language, TEXTS } from './texts'
 import { EMAIL_TEXTS } from './texts/email'
 import type { AllTexts, TextCode } from './texts/en'
@@ -100,11 +99,15 @@ const texts = z
   .default({})
   .describe('Single texts of the built-in pages by code. They replace those of `language` (docs/login-pages.md).')
 
-const color = z.string({ error: COLOUR }).refine(isColor, COLOUR).optional().meta({
-  description:
-    '`#rrggbb` or `#rgb`: colour of the button. Links and edges are derived from it. Text keeps a contrast of at least 4.5 with every colour.',
-  defaultText: 'a blue',
-})
+const color = z
+  .string({ error: COLOUR })
+  .regex(/^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i, COLOUR)
+  .optional()
+  .meta({
+    description:
+      '`#rrggbb` or `#rgb`: colour of the button. Links and edges are derived from it. Text keeps a contrast of at least 4.5 with every colour.',
+    defaultText: 'a blue',
+  })
 
 const loginName = z
   .enum(LOGIN_NAMES, { error: "must be 'username' or 'email'" })

@@ -30,7 +30,7 @@ function destinationOf(request: Sent): 'document' | 'frame' | undefined {
 }
 
 /** Does `Accept` list HTML by name, and no JSON before it? `*` is what programs send. */
-export function acceptsHtml({ headers: { accept = '' } }: Sent): boolean {
+function acceptsHtml({ headers: { accept = '' } }: Sent): boolean {
   const html = String(accept).search(/(?:^|,)\s*text\/html\s*(?:[;,]|$)/i)
   const json = String(accept).search(/[/+]json\s*(?:[;,]|$)/i)
   return html >= 0 && (json < 0 || html < json)
@@ -49,15 +49,14 @@ export const isPageLoad = (request: Sent): boolean => readerOf(request) === 'pag
 
 /**
  * Who reads the answer to a request that is refused. `page`: a page load. `form`: a person has sent a form. `frame`: a page of the site in a
- * frame. `htmx`, `turbo_frame`: a library puts the answer into the page. `script`: everything else.
+ * frame. `script`: everything else, as htmx and Turbo, which put an answer into the page.
  */
-export type Reader = 'page' | 'form' | 'frame' | 'htmx' | 'turbo_frame' | 'script'
+export type Reader = 'page' | 'form' | 'frame' | 'script'
 
 /** Says who reads the answer. A form that Turbo sends is shown as a page. */
 export function readerOf(request: Sent): Reader {
   const { method, headers } = request
-  if (headers['hx-request'] === 'true') return 'htmx'
-  if (headers['turbo-frame'] !== undefined) return 'turbo_frame'
+  if (headers['hx-request'] === 'true' || headers['turbo-frame'] !== undefined) return 'script'
   const destination = destinationOf(request)
   if (destination === 'frame') return /^same-/.test(String(headers['sec-fetch-site'])) ? 'frame' : 'script'
   if (method === 'GET') return destination === 'document' && !isPrefetch(request) ? 'page' : 'script'

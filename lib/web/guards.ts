@@ -3,7 +3,7 @@ import { IncomingMessage } from 'node:http'
 import type { NextFunction, Request, Response } from 'express'
 import type { Config } from '../config'
 import { ANONYMOUS, isVerified, userOf } from '../decide/identity'
-import { isForPage, isPageLoad } from '../decide/navigation'
+import { isForPage, isPageLoad, readerOf } from '../decide/navigation'
 import type { User } from '../decide/record'
 import { validateReferer } from '../decide/return-to'
 import { Sso2SetupError } from '../errors'
@@ -13,7 +13,8 @@ import { type VisitOptions, visit } from './flows/visit'
 import { HOOKS_MS, runHook } from './hooks'
 import { isLoginPage, loginUrl } from './http/request-facts'
 import { forbidSharedCaches, forwardError, redirect } from './http/response-headers'
-import { reasonCode, sendLoginRequired, sendNotAllowed, sendProblem } from './pages/answers'
+import { reasonCode, sendProblem } from './pages/answers'
+import { logoutUrl } from './pages/views'
 import type { Site } from './site'
 import { Sso2Request } from './sso2-request'
 
@@ -60,8 +61,10 @@ export function requireLogin(site: Site, options: RequireLoginOptions = {}): Gua
       if (!(await visitAgain(ctx, { identify: 'always', isFresh: isLoginElsewhere(site.config) }))) return
     const user = userOf(ctx.identity)
     if (!user) return isPageLoad(req) ? redirectToLogin(ctx, deny) : deny('login_required', () => refuse(ctx))
-    if (allow && !(await isAllowed(allow, user, req)))
-      return deny('not_allowed', () => sendNotAllowed(site, req, res, user, returnPage(ctx)))
+    if (allow && !(await isAllowed(allow, user, req))) {
+      const otherAccountUrl = logoutUrl(site.config, returnPage(ctx))
+      return deny('not_allowed', () => sendProblem(site, req, res, 403, 'not_allowed', { otherAccountUrl }))
+    }
     next()
   })
 }
@@ -94,15 +97,19 @@ async function isAllowed(allow: NonNullable<RequireLoginOptions['allow']>, user:
 }
 
 /**
- * Refuses a request that is no page load. After the login, the user returns to the page that sent the request: the API's own answer would be
- * no page. A link that htmx follows in place of the browser leads to its own page.
+ * Refuses a request that is no page load, and tells htmx and Turbo the login page. After the login, the user returns to the page that sent the
+ * request: the API's own answer would be no page. A link that htmx follows in place of the browser leads to its own page.
  */
 function refuse(ctx: Context): Promise<void> {
   const { req, res, site } = ctx
   const { loginPage, returnPolicy, siteUrl } = site.config
   const isLink = req.method === 'GET' && req.headers['hx-boosted'] === 'true'
   const page = isLink ? returnPage(ctx) : (validateReferer(req.headers.referer, returnPolicy) ?? `${siteUrl}/`)
-  return sendLoginRequired(site, req, res, loginPage && loginUrl(loginPage, page))
+  const address = loginPage && loginUrl(loginPage, page)
+  if (address !== undefined && req.headers['hx-request'] === 'true') res.setHeader('hx-redirect', address)
+  if (address !== undefined && req.headers['turbo-frame'] !== undefined) res.setHeader('turbo-location', address)
+  const text = readerOf(req) === 'form' ? 'login_required_form' : 'login_required'
+  return sendProblem(site, req, res, 401, 'login_required', { text, loginUrl: address })
 }
 
 const returnPage = ({ page, site }: Context) => page ?? `${site.config.siteUrl}/`
@@ -125,7 +132,7 @@ function redirectToLogin(ctx: Context, deny: Deny): Promise<void> | void {
   const reason = identity.degraded ?? (isElsewhere ? ctx.block : undefined)
   if (reason && (isElsewhere || (loginPage === undefined && !isVerified(identity))))
     return deny('unverified', () => sendProblem(site, req, res, 503, reasonCode(reason, 'page_unavailable')))
-  if (loginPage === undefined) return deny('login_required', () => sendLoginRequired(site, req, res))
+  if (loginPage === undefined) return deny('login_required', () => sendProblem(site, req, res, 401, 'login_required'))
   if (isLoginPage(site.config, page))
     throw new Sso2SetupError(
       'A requireLogin() guards the login page (routes.login), so users could not reach that page',

@@ -2,7 +2,8 @@
 import type { Request } from 'express'
 import type { ConfigOptions } from '../config/config-options'
 import type { ExchangeTicket, TicketExchange } from '../remote/ticket'
-import type { CustomViews, LoadUser, OnLogin, OnLogout } from './site'
+import type { CustomViews } from './pages/views'
+import type { LoadUser, OnLogin, OnLogout } from './site'
 
 /** Options of `sso2()`. A missing option is read from the environment. An explicit option wins. */
 export interface Sso2Options extends ConfigOptions {

@@ -87,9 +87,9 @@ beforeAll(async () => {
 })
 afterAll(() => sites.close())
 
-/** As a script, which is not redirected to Identify. */
+/** Forms as a script, which is not redirected to Identify. A problem as a browser, because a script gets JSON. */
 const get = (name: string, path = '/login') =>
-  new Browser().fetchJson(sites.at(name, path), { headers: { accept: 'text/html' } })
+  path === '/sso2/landing' ? new Browser().visit(sites.at(name, path)) : new Browser().fetchJson(sites.at(name, path))
 const policyOf = async (name: string, path?: string) => (await get(name, path)).headers['content-security-policy']
 const directives = (policy: string | string[] | undefined) =>
   Object.fromEntries(
@@ -174,10 +174,9 @@ describe('a problem page says what helps:', () => {
     return user
   }
 
-  test('who has no access learns the account, and the way to another one', async () => {
+  test('who has no access learns the way to another account', async () => {
     const { status, body } = await (await loggedIn()).visit(sites.at('guarded', '/admin'))
     expect([status, body]).toEqual([403, expect.stringContaining('<h1>No access</h1>')])
-    expect(body).toContain('You are logged in as <strong>Ada Lindqvist</strong>')
     expect(body).toContain(
       `href="${sites.at('guarded', '/logout?return_to=')}${encodeURIComponent(sites.at('guarded', '/admin'))}"`,
     )

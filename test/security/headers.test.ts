@@ -74,7 +74,7 @@ const rows: Row[] = [
   ['a landing that is good', 303, 'redirect', 'l sid', () => land()],
   ['a landing with a bad token', 303, 'redirect', 'l', () => land('bad')],
   ['a landing without a token', 400, 'page', '', () => page('/sso2/landing')],
-  ['a landing by prefetch', 503, 'page', '', () => land(undefined, { 'sec-purpose': 'prefetch' })],
+  ['a landing by prefetch', 503, 'json', '', () => land(undefined, { 'sec-purpose': 'prefetch' })],
   ['the login form', 200, 'page', '', async () => page('/login?return_to=/a', await anonymous())],
   ['a login', 303, 'redirect', 'd sid', async () => post('/login', form, await anonymous())],
   ['a login as JSON', 200, 'json', 'd sid', async () => json('/login', ada, await anonymous())],

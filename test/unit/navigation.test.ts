@@ -86,8 +86,8 @@ test.each<[what: string, shape: RequestShape, reader: Reader]>([
   ['a frame of the site', frame, 'frame'],
   ['a form within a frame', { ...frame, method: 'POST' }, 'frame'],
   ['a frame of another site', { ...frame, secFetchSite: 'cross-site' }, 'script'],
-  ['htmx', { ...modern, secFetchMode: 'cors', htmx: 'true' }, 'htmx'],
-  ['a frame of Turbo', { ...modern, secFetchMode: 'cors', turboFrame: 'a' }, 'turbo_frame'],
+  ['htmx', { ...modern, secFetchMode: 'cors', htmx: 'true' }, 'script'],
+  ['a frame of Turbo', { ...modern, secFetchMode: 'cors', turboFrame: 'a' }, 'script'],
 ])('%s: who reads the answer', (_what, shape, reader) => {
   expect(readerOf(sent(shape))).toBe(reader)
 })

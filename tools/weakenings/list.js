@@ -121,7 +121,7 @@ const files = {
   'web/pages/answers.ts': [
     ['the login form may be framed', 'setPageHeaders', { drop: 'x-frame-options' }, 'security/headers', 'R13'],
   ],
-  'web/pages/html.ts': [
+  'web/pages/views.ts': [
     ['values in pages are not escaped', 'renderValue', { returns: "String(value ?? '')" }, 'http/pages'],
   ],
   'web/routes/landing.ts': [

@@ -27,7 +27,6 @@ export const DA: AllTexts = {
   no_access_title: 'Ingen adgang',
   try_again_title: 'Prøv igen om lidt',
   try_again: 'Prøv igen',
-  logged_in_as: 'Du er logget ind som',
   other_account: 'Brug en anden konto',
   invalid_credentials: 'Forkert brugernavn eller adgangskode.',
   invalid_credentials_attempts: 'Forkert brugernavn eller adgangskode. Du har {attempts} forsøg tilbage.',

@@ -27,7 +27,6 @@ export const DE: AllTexts = {
   no_access_title: 'Kein Zugriff',
   try_again_title: 'Bitte erneut versuchen',
   try_again: 'Erneut versuchen',
-  logged_in_as: 'Sie sind angemeldet als',
   other_account: 'Anderes Konto verwenden',
   invalid_credentials: 'Der Benutzername oder das Passwort ist falsch.',
   invalid_credentials_attempts: 'Der Benutzername oder das Passwort ist falsch. Sie haben noch {attempts} Versuche.',

@@ -26,7 +26,6 @@ export const EN = {
   no_access_title: 'No access',
   try_again_title: 'Please try again',
   try_again: 'Try again',
-  logged_in_as: 'You are logged in as',
   other_account: 'Use another account',
   invalid_credentials: 'The username or password is wrong.',
   invalid_credentials_attempts: 'The username or password is wrong. You have {attempts} attempts left.',

@@ -27,7 +27,6 @@ export const FI: AllTexts = {
   no_access_title: 'Ei käyttöoikeutta',
   try_again_title: 'Yritä hetken kuluttua uudelleen',
   try_again: 'Yritä uudelleen',
-  logged_in_as: 'Olet kirjautunut tilille',
   other_account: 'Käytä toista tiliä',
   invalid_credentials: 'Väärä käyttäjätunnus tai salasana.',
   invalid_credentials_attempts: 'Väärä käyttäjätunnus tai salasana. Voit yrittää vielä {attempts} kertaa.',

@@ -27,7 +27,6 @@ export const NB: AllTexts = {
   no_access_title: 'Ingen tilgang',
   try_again_title: 'Prøv igjen om litt',
   try_again: 'Prøv igjen',
-  logged_in_as: 'Du er logget inn som',
   other_account: 'Bruk en annen konto',
   invalid_credentials: 'Feil brukernavn eller passord.',
   invalid_credentials_attempts: 'Feil brukernavn eller passord. Du har {attempts} forsøk igjen.',

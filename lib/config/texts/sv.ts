@@ -27,7 +27,6 @@ export const SV: AllTexts = {
   no_access_title: 'Ingen åtkomst',
   try_again_title: 'Försök igen om en stund',
   try_again: 'Försök igen',
-  logged_in_as: 'Du är inloggad som',
   other_account: 'Använd ett annat konto',
   invalid_credentials: 'Fel användarnamn eller lösenord.',
   invalid_credentials_attempts: 'Fel användarnamn eller lösenord. Du har {attempts} försök kvar.',

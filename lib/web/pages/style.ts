@@ -1,6 +1,7 @@
 /** The style sheet of the built-in pages: inline, and named by its hash in their Content-Security-Policy. */
 import { createHash } from 'node:crypto'
-import { accentOf, contrast, TEXT_CONTRAST } from '../../decide/contrast'
+import type { Config } from '../../config'
+import { contrast, EDGE_CONTRAST, readableColor, TEXT_CONTRAST } from '../../decide/contrast'
 
 /** Default of `brand.color`. */
 export const DEFAULT_COLOR = '#17477a'
@@ -39,30 +40,21 @@ const LINK_CONTRAST = { light: TEXT_CONTRAST, dark: 6.5 } as const
 /** Contrast with the card below which a button in the dark scheme cannot be seen. */
 const SEEN_CONTRAST = 1.35
 
-/** Returns all colours of a scheme, by the names of their CSS custom properties. */
+/** Returns all colours of a scheme, by the names of their CSS custom properties. @param color `#rgb` or `#rrggbb` */
 export function colorsOf(scheme: keyof typeof SCHEMES, color: string): Readonly<Record<string, string>> {
   const colors = SCHEMES[scheme]
-  const shown = scheme === 'dark' && contrast(color, colors.card) < SEEN_CONTRAST ? colors.ink : color
-  const { brand, onBrand, brandEdge, link } = accentOf(shown, [colors.paper, colors.card], LINK_CONTRAST[scheme])
-  const errors = isRed(brand) ? { bad: colors.warn, 'bad-paper': colors['warn-paper'] } : {}
-  return { ...colors, ...errors, brand, 'on-brand': onBrand, 'brand-edge': brandEdge, hover: hoverShade(brand), link }
-}
-
-/** Is the colour one that an error in red would be mistaken for? Then errors are amber. @param color `#rrggbb` */
-function isRed(color: string): boolean {
-  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16))
-  return red > 2 * Math.max(green, blue)
-}
-
-/** Contrast with black or white from which the button can take a shade of it: the text on it stays readable. */
-const SHADE_CONTRAST = 7
-
-/** Returns what lies over the button under the pointer: it darkens, unless it is almost black or its black text would suffer. */
-function hoverShade(brand: string): string {
-  const isAlmostBlack = contrast(brand, '#000000') < 1.5
-  const isLight = contrast(brand, '#ffffff') < TEXT_CONTRAST
-  const darkens = isLight ? contrast(brand, '#000000') >= SHADE_CONTRAST : !isAlmostBlack
-  return darkens ? '#00000026' : '#ffffff33'
+  const isSeen = scheme === 'light' || contrast(color, colors.card) >= SEEN_CONTRAST
+  const brand = isSeen ? color : colors.ink
+  const hasWhiteText = contrast(brand, '#ffffff') >= TEXT_CONTRAST
+  const grounds = [colors.paper, colors.card]
+  return {
+    ...colors,
+    brand,
+    'on-brand': hasWhiteText ? '#ffffff' : '#000000',
+    'brand-edge': readableColor(brand, grounds, EDGE_CONTRAST),
+    hover: hasWhiteText ? '#00000026' : '#ffffff33', // lies over the button under the pointer, and makes its text no harder to read
+    link: readableColor(brand, grounds, LINK_CONTRAST[scheme]),
+  }
 }
 
 const RULES = `
@@ -112,9 +104,6 @@ main{padding:0;border:0;border-radius:0;background:none;box-shadow:none}
 .brand img{width:16rem;max-height:4rem}
 footer a{padding:.625rem 0}
 }
-@media (forced-colors:active){
-button,.button:not(.quiet){forced-color-adjust:none;border-color:ButtonText;background:ButtonText;color:ButtonFace}
-}
 `
 
 const declared = (scheme: keyof typeof SCHEMES, color: string) =>
@@ -129,36 +118,25 @@ export function styleIn(color: string): string {
 @media (prefers-color-scheme:dark){:root{${declared('dark', color)}}}${RULES}`
 }
 
-/** Resources that the built-in pages load, and targets of their forms. */
-export interface Sources {
-  readonly logoUrl: string | undefined
-  readonly logoDarkUrl: string | undefined
-  readonly stylesheetUrl: string | undefined
-  /** Origins that a form may redirect to, besides the origin of the page. */
-  readonly formTargets: readonly string[]
-}
-
-/** Returns the origin of an address as a source of the policy. A path has the origin of the page. */
-const cspSource = (address: string) => (address.startsWith('/') ? "'self'" : new URL(address).origin)
-
-/** Returns the policy of the built-in pages. The policy allows the style sheet by its hash, the resources of the brand, and no others. */
-export function contentSecurityPolicy(style: string, sources: Sources): string {
-  const { logoUrl, logoDarkUrl, stylesheetUrl, formTargets } = sources
+/** Returns the policy of the built-in pages. It allows the style sheet by its hash, the resources of the brand, and no others. */
+export function contentSecurityPolicy(style: string, { brand, ssoUrl, returnPolicy }: Config): string {
   const hash = createHash('sha256').update(style).digest('base64')
-  const originsOf = (...urls: (string | undefined)[]) =>
-    urls.flatMap((url) => (url === undefined ? [] : [cspSource(url)]))
-  const sheet = originsOf(stylesheetUrl)
-  const rows: [directive: string, allowed: readonly string[]][] = [
-    ['default-src', ["'none'"]],
-    ['style-src', [`'sha256-${hash}'`, ...sheet]],
-    ['img-src', [...originsOf(logoUrl, logoDarkUrl), ...sheet]],
-    ['font-src', sheet],
-    ['form-action', ["'self'", ...formTargets]],
-    ['base-uri', ["'none'"]],
-    ['frame-ancestors', ["'none'"]],
+  const sheet = sourcesOf(brand.stylesheetUrl)
+  const rows = [
+    ['default-src', "'none'"],
+    ['style-src', `'sha256-${hash}'`, ...sheet],
+    ['img-src', ...sourcesOf(brand.logoUrl, brand.logoDarkUrl, brand.stylesheetUrl)],
+    ['font-src', ...sheet],
+    ['form-action', "'self'", new URL(ssoUrl).origin, returnPolicy.origin, ...returnPolicy.trustedOrigins],
+    ['base-uri', "'none'"],
+    ['frame-ancestors', "'none'"],
   ]
-  return rows
-    .filter(([, allowed]) => allowed.length > 0)
-    .map(([directive, allowed]) => [directive, ...new Set(allowed)].join(' '))
-    .join('; ')
+  const filled = rows.filter((row) => row.length > 1)
+  return filled.map((row) => [...new Set(row)].join(' ')).join('; ')
 }
+
+/** Returns the origins of addresses as sources of a policy. A path has the origin of the page. */
+const sourcesOf = (...addresses: (string | undefined)[]) =>
+  addresses
+    .filter((address) => address !== undefined)
+    .map((address) => (address.startsWith('/') ? "'self'" : new URL(address).origin))

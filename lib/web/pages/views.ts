@@ -1,26 +1,139 @@
-/** The HTML of the built-in pages, in the language and look of the site. */
+/** The HTML of the built-in pages, in the language and look of the site, with every value escaped. */
+import type { Request, Response } from 'express'
 import type { Config } from '../../config'
 import type { AllTexts, TextCode } from '../../config/texts/en'
-import type { BuiltInPages, ConfirmLogoutContext, LoginContext, ProblemContext, Views } from '../site'
-import { Html, html, localizedText } from './html'
+import type { LoginError } from '../../decide/login'
 import { contentSecurityPolicy, DEFAULT_COLOR, styleIn } from './style'
 
-type Branding = Pick<Config, 'brand' | 'links' | 'language' | 'loginName' | 'texts' | 'siteUrl' | 'routes'>
-
-interface Page {
-  readonly branding: Branding
-  readonly style: string
-  text(code: TextCode): string
+/** Context of every view. */
+export interface PageContext {
+  /** Value for the attribute `nonce` of scripts and styles. New for each response, and included in `contentSecurityPolicy`. */
+  readonly nonce: string
 }
 
-/** Returns the built-in views. @param style style sheet of each page */
-function builtInViews(branding: Branding, style: string): Views {
-  const page: Page = { branding, style, text: (code) => localizedText(branding.texts, code) }
+/** Context of the login view. */
+export interface LoginContext extends PageContext {
+  /** Address for the form's POST, with the query of the page. A form without `action` also keeps the fragment. */
+  readonly action: string
+  /** Value of the hidden field `return_to`. */
+  readonly returnTo: string
+  /**
+   * Address for the link "Go back": the page of the site that the user came from, or the front page. Never a page that needs a login.
+   */
+  readonly backUrl: string
+  /** The username typed before. */
+  readonly username: string
+  /** A stable error code. `undefined` without an error. */
+  readonly error: LoginError | undefined
+  /** Text of the error, or of the notice about an ended session. */
+  readonly message: string | undefined
+  /** Attempts that are left, if the SSO system sent a number. The login limits may leave fewer. */
+  readonly remainingAttempts: number | undefined
+  /** Seconds until the platform unlocks the account, if the account is locked. */
+  readonly frozenForSeconds: number | undefined
+  /** Seconds until the site accepts the next attempt, if a login limit is reached. */
+  readonly retryAfterSeconds: number | undefined
+}
+
+/** Context of the logout confirmation. */
+export interface ConfirmLogoutContext extends PageContext {
+  /** Address for the form's POST. */
+  readonly action: string
+  /** Value of the hidden field `return_to`. */
+  readonly returnTo: string
+  /** Does the form end all sessions of the account? */
+  readonly isAll: boolean
+}
+
+/** Context of the problem page. */
+export interface ProblemContext extends PageContext {
+  /** HTTP status. */
+  readonly status: number
+  /** Code of the text, for example `page_unavailable`. */
+  readonly code: string
+  /** Text of the problem. */
+  readonly message: string
+  /** Address of the site's front page. */
+  readonly homeUrl: string
+  /** Address of the login page, where the request needs a login: for a link in a new tab, because a form may have been sent. */
+  readonly loginUrl: string | undefined
+  /** Can the user try again by a link to the address of the page (`href=""`)? */
+  readonly canReload: boolean
+  /** With `not_allowed`: address of the logout page, from which the user returns to log in with another account. */
+  readonly otherAccountUrl: string | undefined
+}
+
+/** Context of each view, by the name of the view. */
+export interface ViewContexts {
+  /** The login page. Default: the built-in page. */
+  readonly login: LoginContext
+  /** The page that asks before a logout. Default: the built-in page. */
+  readonly confirmLogout: ConfirmLogoutContext
+  /** The page that says what went wrong. Default: the built-in page. */
+  readonly problem: ProblemContext
+}
+
+/** Views of the site, which also get request and response: `req.session`, for example, has the basket for a header. A missing view is built in. */
+export type CustomViews = {
+  readonly [Name in keyof ViewContexts]?:
+    | ((context: ViewContexts[Name], req: Request, res: Response) => string | Promise<string>)
+    | undefined
+}
+
+/** The built-in pages, and their Content-Security-Policy. */
+export interface BuiltInPages {
+  readonly views: { readonly [Name in keyof ViewContexts]: (context: ViewContexts[Name]) => string }
+  readonly policy: string
+}
+
+/** Makes the built-in pages, once for each site. */
+export function builtInPages(config: Config): BuiltInPages {
+  const style = styleIn(config.brand.color ?? DEFAULT_COLOR)
+  const page: Page = { config, style, text: (code) => localizedText(config.texts, code) }
   return {
-    login: (context) => loginPage(page, context),
-    confirmLogout: (context) => logoutPage(page, context),
-    problem: (context) => problemPage(page, context),
+    views: {
+      login: (context) => loginPage(page, context),
+      confirmLogout: (context) => logoutPage(page, context),
+      problem: (context) => problemPage(page, context),
+    },
+    policy: contentSecurityPolicy(style, config),
   }
+}
+
+/** Returns a text with `{attempts}`, `{minutes}` and `{hours}` replaced by their values. */
+export function localizedText(texts: AllTexts, code: TextCode, values: Readonly<Record<string, number>> = {}): string {
+  return texts[code].replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole))
+}
+
+/** Markup that is already escaped. */
+class Html {
+  constructor(readonly text: string) {}
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+function renderValue(value: unknown): string {
+  if (value instanceof Html) return value.text
+  if (Array.isArray(value)) return value.map(renderValue).join('')
+  if (value === undefined || value === false) return ''
+  return String(value).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
+}
+
+/** Template tag that escapes every value but `Html`. Arrays are joined. `undefined` and `false` become empty text. */
+function html(parts: TemplateStringsArray, ...values: readonly unknown[]): Html {
+  return new Html(parts.reduce((text, part, index) => text + renderValue(values[index - 1]) + part))
+}
+
+interface Page {
+  readonly config: Config
+  readonly style: string
+  text(code: TextCode): string
 }
 
 /** Title and content of a page. */
@@ -31,8 +144,8 @@ interface Content {
   readonly links: readonly (Html | undefined | false)[]
 }
 
-function whole({ branding, style }: Page, { title, main, links }: Content): string {
-  const { brand, language } = branding
+function whole(page: Page, { title, main, links }: Content): string {
+  const { brand, language } = page.config
   const { stylesheetUrl } = brand
   return html`<!doctype html>
 <html lang="${language}">
@@ -41,9 +154,9 @@ function whole({ branding, style }: Page, { title, main, links }: Content): stri
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 <title>${brand.name === undefined ? title : `${title} – ${brand.name}`}</title>
-<style>${new Html(style)}</style>${stylesheetUrl && html`\n<link rel="stylesheet" href="${stylesheetUrl}">`}
+<style>${new Html(page.style)}</style>${stylesheetUrl && html`\n<link rel="stylesheet" href="${stylesheetUrl}">`}
 </head>
-<body>${pageHeader(branding)}
+<body>${pageHeader(page)}
 <main>
 ${main}
 </main>
@@ -54,16 +167,17 @@ ${links.some(Boolean) && html`<footer>${links}</footer>`}
 }
 
 /** Returns the name or logo of the site, with a link to the front page. */
-function pageHeader({ brand, siteUrl, texts }: Branding): Html | undefined {
-  const { name, logoUrl } = brand
-  if (name === undefined && logoUrl === undefined) return undefined
-  const content = logoUrl === undefined ? name : logo({ ...brand, logoUrl }, name ?? localizedText(texts, 'home'))
-  return html`\n<header class="brand"><a href="${`${siteUrl}/`}">${content}</a></header>`
+function pageHeader(page: Page): Html | undefined {
+  const { brand, siteUrl } = page.config
+  if (brand.name === undefined && brand.logoUrl === undefined) return undefined
+  return html`\n<header class="brand"><a href="${`${siteUrl}/`}">${masthead(page)}</a></header>`
 }
 
-/** Returns the logo. Dark pages have the dark logo, or else the name. A logo without a name stands on both. */
-function logo({ name, logoUrl, logoDarkUrl }: Branding['brand'] & { logoUrl: string }, alt: string): Html {
-  const image = html`<img src="${logoUrl}" alt="${alt}">`
+/** Returns the logo, or else the name. Dark pages have the dark logo, or else the name. A logo without a name stands on both. */
+function masthead({ config, text }: Page): Html | string | undefined {
+  const { name, logoUrl, logoDarkUrl } = config.brand
+  if (logoUrl === undefined) return name
+  const image = html`<img src="${logoUrl}" alt="${name ?? text('home')}">`
   if (logoDarkUrl !== undefined)
     return html`<picture><source srcset="${logoDarkUrl}" media="(prefers-color-scheme:dark)">${image}</picture>`
   if (name === undefined) return image
@@ -74,15 +188,15 @@ function logo({ name, logoUrl, logoDarkUrl }: Branding['brand'] & { logoUrl: str
 function loginPage(page: Page, context: LoginContext): string {
   const { error, returnTo, backUrl, message } = context
   const { text } = page
-  const { links } = page.branding
+  const { links } = page.config
   const title = text('login_title')
+  const isOnTheWay = error === undefined && returnTo !== backUrl // to another page than the one before, as after a guard
   return whole(page, {
     title: error === undefined ? title : `${text('error')} ${title}`,
-    main: html`<h1>${isOnTheWay(context) ? text('login_to_continue') : title}</h1>
+    main: html`<h1>${isOnTheWay ? text('login_to_continue') : title}</h1>
 ${message && alert(message, kindOf(error), nextStep(page, context))}
 <form method="post">
 <input type="hidden" name="return_to" value="${returnTo}">
-<input type="hidden" name="back_to" value="${backUrl}">
 ${usernameField(page, context)}
 <div class="field">
 <label for="password">${text('password')}</label>
@@ -96,7 +210,7 @@ ${links.createAccount && html`<p class="new">${text('new_here')} ${link(links.cr
   })
 }
 
-function usernameField({ branding: { loginName }, text }: Page, context: LoginContext): Html {
+function usernameField({ config: { loginName }, text }: Page, context: LoginContext): Html {
   const { username, message } = context
   const type = loginName === 'email' && html` type="email"`
   const focus = new Html(message === undefined ? ' autofocus' : ' aria-describedby="message"')
@@ -108,10 +222,6 @@ function usernameField({ branding: { loginName }, text }: Page, context: LoginCo
 
 /** Marks the fields of which one is wrong. */
 const invalid = ({ error }: LoginContext) => error === 'invalid_credentials' && new Html(' aria-invalid="true"')
-
-/** Did the user want to see another page than the one before, as after a guard? */
-const isOnTheWay = ({ returnTo, backUrl }: LoginContext) => withoutFragment(returnTo) !== withoutFragment(backUrl)
-const withoutFragment = (address: string) => address.replace(/#.*/s, '')
 
 const link = (address: string | undefined, text: string, kind?: string) =>
   address === undefined ? undefined : html`<a${kind && html` class="${kind}"`} href="${address}">${text}</a>`
@@ -135,16 +245,16 @@ const alert = (message: string, kind: AlertKind, more: Html | undefined) =>
 
 /** Returns the link of a user who cannot go on with the form. */
 function nextStep(page: Page, { error, returnTo, retryAfterSeconds }: LoginContext): Html | undefined {
-  const { branding, text } = page
+  const { config, text } = page
   const [address, code]: [string | undefined, TextCode] =
     error === 'session_already_logged_in_on_another_account'
-      ? [logoutUrl(branding, returnTo), 'logout_title']
-      : [retryAfterSeconds === undefined ? undefined : branding.links.forgotPassword, 'forgot_password']
+      ? [logoutUrl(config, returnTo), 'logout_title']
+      : [retryAfterSeconds === undefined ? undefined : config.links.forgotPassword, 'forgot_password']
   return address === undefined ? undefined : html` ${link(address, text(code))}`
 }
 
 /** Returns the address of the logout page, for a user who is logged in with another account. */
-export const logoutUrl = ({ routes, siteUrl }: Pick<Config, 'routes' | 'siteUrl'>, returnTo: string) =>
+export const logoutUrl = ({ routes, siteUrl }: Config, returnTo: string) =>
   routes.logout === false ? undefined : `${siteUrl}${routes.logout}?return_to=${encodeURIComponent(returnTo)}`
 
 function logoutPage(page: Page, { action, returnTo, isAll }: ConfirmLogoutContext): string {
@@ -164,7 +274,7 @@ ${link(returnTo, text('cancel'), 'button quiet')}
 }
 
 function problemPage(page: Page, context: ProblemContext): string {
-  const { message, homeUrl, accountName } = context
+  const { message, homeUrl } = context
   const { text } = page
   const title = text(problemTitle(context))
   const button = problemButton(page, context)
@@ -173,7 +283,6 @@ function problemPage(page: Page, context: ProblemContext): string {
     title,
     main: html`<h1>${title}</h1>
 <p>${message}</p>
-${accountName !== undefined && html`<p>${text('logged_in_as')} <strong>${accountName}</strong></p>`}
 <p class="buttons">${button ?? home}</p>`,
     links: [button && home],
   })
@@ -185,35 +294,13 @@ function problemTitle({ status, code }: ProblemContext): TextCode {
   return status === 503 ? 'try_again_title' : 'problem_title'
 }
 
-/** Returns what helps the user: to log in, to log in with another account, or to load the page again. */
+/**
+ * Returns what helps the user: to log in, to log in with another account, or to load the page again. The login opens in a new tab, so that the
+ * page with a form, or with the frame, stays as it is. The login page then has no "Go back" to it.
+ */
 function problemButton({ text }: Page, { loginUrl, otherAccountUrl, canReload }: ProblemContext): Html | undefined {
-  if (loginUrl !== undefined) return loginLink(loginUrl, text('login_title'), 'button')
+  if (loginUrl !== undefined)
+    return html`<a class="button" href="${loginUrl}" target="_blank" rel="noreferrer">${text('login_title')}</a>`
   if (otherAccountUrl !== undefined) return link(otherAccountUrl, text('other_account'), 'button')
   return canReload ? link('', text('try_again'), 'button') : undefined
-}
-
-/** The link opens a new tab, so that the page with a form, or with the frame, stays as it is. The login page then has no "Go back" to it. */
-const loginLink = (address: string, text: string, kind?: string) =>
-  html`<a${kind && html` class="${kind}"`} href="${address}" target="_blank" rel="noreferrer">${text}</a>`
-
-/** The part of a page that htmx or Turbo puts in place of its own. @param frameId of the `<turbo-frame>` that waits for it */
-export function fragment(
-  texts: AllTexts,
-  { message, loginUrl }: Pick<ProblemContext, 'message' | 'loginUrl'>,
-  frameId: string | string[] | undefined,
-): string {
-  const content = html`<p role="alert">${message} ${loginUrl !== undefined && loginLink(loginUrl, localizedText(texts, 'login_title'))}</p>`
-  return (frameId === undefined ? content : html`<turbo-frame id="${frameId}">${content}</turbo-frame>`).text
-}
-
-/** Makes views and policy of the built-in pages, once for each site. */
-export function builtInPages(config: Config): BuiltInPages {
-  const { brand, ssoUrl, returnPolicy } = config
-  const style = styleIn(brand.color ?? DEFAULT_COLOR)
-  const formTargets = [new URL(ssoUrl).origin, returnPolicy.origin, ...returnPolicy.trustedOrigins]
-  const { logoUrl, logoDarkUrl, stylesheetUrl } = brand
-  return {
-    views: builtInViews(config, style),
-    policy: contentSecurityPolicy(style, { logoUrl, logoDarkUrl, stylesheetUrl, formTargets }),
-  }
 }

@@ -13,8 +13,8 @@ import { visit } from '../flows/visit'
 import { isLoginPage, loginUrl, pathAndQueryOf, queryParameters, returnToOf } from '../http/request-facts'
 import { redirect } from '../http/response-headers'
 import { reasonCode, sendJson, sendPage, sendProblem, setRetryAfter, wantsJson } from '../pages/answers'
-import { localizedText } from '../pages/html'
-import type { LoginContext, Site } from '../site'
+import { type LoginContext, localizedText } from '../pages/views'
+import type { Site } from '../site'
 
 /** Shows the form. A visitor without a session is redirected to Identify first. A logout that is not confirmed is retried first. */
 export async function showLogin(site: Site, req: Request, res: Response): Promise<void> {
@@ -30,30 +30,30 @@ export async function showLogin(site: Site, req: Request, res: Response): Promis
     return sendProblem(site, req, res, 503, reasonCode(degraded, 'unavailable'))
   const isAgain = query.get('notice') === 'session_ended'
   const message = isAgain ? localizedText(site.config.texts, 'session_ended') : undefined
-  await sendForm(context, 200, { returnTo, backUrl: pageBefore(site, req.headers.referer), username: '', message })
+  await sendForm(context, 200, { returnTo, username: '', message })
 }
 
 const ownLoginPage = ({ config: { siteUrl, routes } }: Site) => siteUrl + (routes.login || '')
 
-/** Returns the page that the user came from: by `Referer`, or by `back_to` of a form. `return_to` may be a guarded page, which redirects straight back to the login page. */
-function pageBefore(site: Site, given: unknown): string {
-  const page = validateReferer(given, site.config.returnPolicy)
-  return page === undefined || isLoginPage(site.config, page) ? `${site.config.siteUrl}/` : page
+/** Returns the page that the user came from. `return_to` may be a guarded page, which redirects straight back to the login page. */
+function pageBefore({ config }: Site, req: Request): string {
+  const page = validateReferer(req.headers.referer, config.returnPolicy)
+  return page === undefined || isLoginPage(config, page) ? `${config.siteUrl}/` : page
 }
 
-type FormValues = Pick<LoginContext, 'returnTo' | 'backUrl' | 'username' | 'message'>
+type FormValues = Pick<LoginContext, 'returnTo' | 'username' | 'message'>
 
 function sendForm({ site, req, res }: Context, status: number, values: FormValues, failure?: FailedLogin) {
   const { error, remainingAttempts, frozenForSeconds, retryAfterSeconds } = failure ?? {}
   const [, ...query] = pathAndQueryOf(req).split('?')
   const action = [ownLoginPage(site), ...query].join('?')
   const numbers = { remainingAttempts, frozenForSeconds, retryAfterSeconds }
-  return sendPage(site, res, status, 'login', { action, error, ...values, ...numbers })
+  return sendPage(site, res, status, 'login', { action, error, backUrl: pageBefore(site, req), ...values, ...numbers })
 }
 
 /** Handles the submitted form. Reads the password once, and removes it from the request. */
 export async function handleLogin(site: Site, req: Request, res: Response): Promise<void> {
-  const { username, password, return_to = queryParameters(req).get('return_to'), back_to } = readFormBody(req)
+  const { username, password, return_to = queryParameters(req).get('return_to') } = readFormBody(req)
   const context = await contextOf(site, req, res)
   const returnTo = returnToOf(site.config, return_to)
   const result = await logIn(context, { username, password })
@@ -74,7 +74,7 @@ export async function handleLogin(site: Site, req: Request, res: Response): Prom
   }
   const typed = typeof username === 'string' ? username.slice(0, 256) : ''
   const message = loginText(site.config, failure)
-  await sendForm(context, status, { returnTo, backUrl: pageBefore(site, back_to), username: typed, message }, failure)
+  await sendForm(context, status, { returnTo, username: typed, message }, failure)
 }
 
 function readFormBody(req: Request): Readonly<Record<string, unknown>> {
