@@ -75,7 +75,7 @@ export interface BrandingOptions {
 const COLOUR = 'must be a colour such as #17477a'
 
 /** Can a header have this value: printable ASCII without line breaks? */
-export const isPolicy = (value: unknown): value is string => typeof value === 'string' && /^[\x20-\x7e]+$/.test(value)
+const isPolicy = (value: unknown): value is string => typeof value === 'string' && /^[\x20-\x7e]+$/.test(value)
 
 const policy = z
   .custom<ViewPolicy>(
