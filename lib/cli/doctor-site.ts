@@ -119,7 +119,10 @@ function* judgeReport(config: Config, report: SiteReport): Generator<Finding> {
   if (sso === 'unavailable')
     yield unavailableAt(
       addressOrigin(config.ssoUrl),
-      wrong('the site cannot reach the SSO system: it redirects no browser to Identify', 'see client and landing page'),
+      wrong(
+        'the calls of the site to the SSO system fail: it redirects no browser to Identify',
+        'see client and landing page',
+      ),
     )
   yield proxyFinding(report, config.isSecure)
 }

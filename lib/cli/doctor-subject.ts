@@ -2,27 +2,30 @@
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { makeConfig } from '../config'
+import { misspeltVariables } from '../config/load'
 import { type DoctorTarget, doctorTargetOf } from '../doctor-target'
 import type { ConfigProblem, Sso2ConfigError } from '../errors'
 import { about, type Finding } from './doctor-finding'
 
-/** Sites to examine, and the problems if there are no sites. */
+/** Sites to examine, and what is found before that. */
 export interface Subjects {
   readonly sites: readonly DoctorTarget[]
   readonly problems: readonly Finding[]
 }
 
-const { wrong } = about('configuration')
+const { note, wrong } = about('configuration')
 
 /** Reads the site from the environment variables alone. */
 export function readEnvironment(environment: NodeJS.ProcessEnv): Subjects {
+  const notes = misspeltVariables(environment).map((says) => note(says))
+  const logger = { warn: () => {}, info: () => {} }
   try {
-    const config = makeConfig({}, environment, { now: () => Date.now() })
+    const config = makeConfig({ logger }, environment, { now: () => Date.now() })
     const close = async () => {}
     const site = { config, exchangeTicket: undefined, ticketExchange: {}, namesUsers: false, close }
-    return { sites: [site], problems: [] }
+    return { sites: [site], problems: notes }
   } catch (error) {
-    return { sites: [], problems: configProblems(error) ?? rethrow(error) }
+    return { sites: [], problems: [...notes, ...(configProblems(error) ?? rethrow(error))] }
   }
 }
 

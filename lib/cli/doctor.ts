@@ -24,7 +24,7 @@ The exit code is 1 if a line is wrong, because then users may not be able to log
   --long-addresses   also sends addresses of 2,048 characters through the proxy. Access logs get lines of 5,000 characters
   --help             prints this text
 
-docs/commands.md has a heading for each line.
+node_modules/express-sso2/docs/commands.md has a heading for each line.
 `
 
 /**
@@ -44,7 +44,7 @@ export async function doctorCommand(args: readonly string[]): Promise<number> {
   if (module !== undefined) process.on('uncaughtException', (error) => report.tell(moduleFinding(error)))
   const subjects = problem ? { sites: [], problems: [problem] } : await subjectsOf(module)
   await checkAll(subjects, report, hasLongAddresses)
-  if (subjects.problems.length > 0 && envFile === undefined && existsSync('.env')) report.tell(UNREAD_ENV_FILE)
+  if (subjects.sites.length === 0 && envFile === undefined && existsSync('.env')) report.tell(UNREAD_ENV_FILE)
   const code = report.end() ? 0 : 1
   // the process exits here, because the doctor cannot close a port that the module has opened
   if (module !== undefined) process.stdout.write('', () => process.exit(code))
@@ -61,7 +61,8 @@ function parse(args: readonly string[]) {
   } as const
   try {
     return parseArgs({ args: [...args], options, allowPositionals: false }).values
-  } catch {
+  } catch (error) {
+    process.stderr.write(`express-sso2 doctor: ${error instanceof Error ? error.message : 'wrong arguments'}\n\n`)
     return undefined
   }
 }

@@ -12,7 +12,7 @@ import { withoutLastSlashes } from '../protocol/requests'
 import type { Agents } from './agents'
 import { textsIn } from './branding'
 import type { ConfigOptions } from './config-options'
-import { checkOptions, hintFor, type UnchangedOptions } from './load'
+import { checkOptions, hintFor, misspeltVariables, type UnchangedOptions } from './load'
 import type { CheckedOptions } from './schema'
 import type { AllTexts } from './texts/en'
 
@@ -72,8 +72,14 @@ export function makeConfig(
 ): Config {
   const problems: ConfigProblem[] = []
   const checked = checkOptions(options, environment, problems)
-  if (!checked || problems.length > 0) throw new Sso2ConfigError(problems, hintFor(problems, options, environment))
+  const misspelt = misspeltVariables(environment)
+  if (!checked || problems.length > 0) {
+    const hint = hintFor(problems, options, environment) ?? misspelt[0]
+    throw new Sso2ConfigError(problems, hint)
+  }
   const { clientSecret, sessionSecret, session, trustedReturnOrigins, texts, ...plain } = checked
+  const log = new Log(options.logger ?? console, [...clientSecret, ...sessionSecret, ...passwordIn(plain.redis)])
+  for (const detail of misspelt) log.warn(detail, 'A variable is not read', { detail })
   const site = new URL(plain.siteUrl)
   const siteUrl = withoutLastSlashes(plain.siteUrl)
   return Object.freeze({
@@ -93,7 +99,7 @@ export function makeConfig(
     absoluteSeconds: session.absoluteSeconds,
     clock: options.clock ?? systemClock,
     agent: options.agent,
-    log: new Log(options.logger ?? console, [...clientSecret, ...sessionSecret, ...passwordIn(plain.redis)]),
+    log,
   })
 }
 

@@ -5,7 +5,7 @@ import { agentProblems } from './agents'
 import type { ConfigOptions } from './config-options'
 import { type CheckedOptions, optionSchemas, schema } from './schema'
 import { unchangedOptions } from './unchanged-options'
-import { unknownOptions } from './unknown-options'
+import { distance, nearest, unknownOptions } from './unknown-options'
 import { nameProblems, sharedSecretProblems } from './validators'
 
 /** Hooks, views, `logger`, `clock` and `allowWeakSecret`. They are used as the site wrote them, and only their type is checked. With `exchangeTicket`, `tokenUrl` may be absent. */
@@ -52,6 +52,19 @@ function purposeOf([name = '', ...inner]: readonly PropertyKey[], given: Readonl
   const schemas: Readonly<Record<string, z.ZodType>> = optionSchemas()
   const [sentence] = /^.*?(?=\. |\.$)/.exec(schemas[String(name)]?.description ?? '') ?? []
   return sentence === undefined ? '' : `. ${sentence}`
+}
+
+const MOST_TYPING_ERRORS = 3
+
+/** Returns a text for each variable that has almost the name of a variable which is not set. */
+export function misspeltVariables(environment: NodeJS.ProcessEnv): string[] {
+  const known = Object.values(VARIABLES)
+  const others = Object.keys(environment).filter((name) => name.startsWith('SSO2_') && !known.includes(name))
+  return others.flatMap((name) => {
+    const meant = nearest(name, known)
+    const isMisspelt = !environment[meant] && distance(name, meant) <= MOST_TYPING_ERRORS
+    return isMisspelt ? [`${name} is no variable of this package: the nearest name is ${meant}`] : []
+  })
 }
 
 /** Names the likely cause if neither environment nor code sets any `SSO2_` option: the `.env` file was not read. */

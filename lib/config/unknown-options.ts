@@ -59,10 +59,10 @@ export function nearest(path: string, names: readonly string[]): string {
   return names.reduce((best, name) => (cost(name) < cost(best) ? name : best), names[0] ?? '')
 }
 
-/** Counts the edits between two names. A name contained in the other counts as a single edit: `logo` for `logoUrl`. */
-function distance(from: string, to: string): number {
+/** Counts the edits between two names. A part of the known name counts as a single edit: `logo` for `logoUrl`. */
+export function distance(from: string, to: string): number {
   const edits = editsBetween(from, to)
-  return from.length > 2 && (from.includes(to) || to.includes(from)) ? Math.min(edits, 1) : edits
+  return from.length > 2 && to.includes(from) ? Math.min(edits, 1) : edits
 }
 
 /** Counts the letters to insert, delete or replace (Levenshtein). A name longer than 64 letters is cut. */

@@ -76,6 +76,10 @@ export const LOG_LINES = {
     check:
       'that the handler keeps its result by an order number, and redirects to a page that reads it (docs/recipes.md)',
   },
+  'A variable is not read': {
+    users: 'The option has its default',
+    check: 'the name of the variable',
+  },
   'destroy() ended a login': {
     users: 'The next page load logs the user in again',
     check: 'that the site logs out by req.sso2.logout() or a POST to routes.logout, not by destroy() or regenerate()',

@@ -30,7 +30,7 @@ test('--json prints one object, and what a module prints goes to standard error'
     state: 'wrong',
     message: expect.stringContaining('HTTP 404: there is no token endpoint'),
     fix: expect.stringContaining('SSO2_TOKEN_URL'),
-    docs: 'docs/commands.md#token-endpoint',
+    docs: 'node_modules/express-sso2/docs/commands.md#token-endpoint',
   })
   const [first] = JSON.parse(broken.stdout).findings
   expect(first).toEqual({
@@ -139,8 +139,9 @@ test('--env-file is read, and a .env that is not read is pointed at', async () =
   rmSync(folder, { recursive: true })
 })
 
-test('wrong arguments get the help and exit 2', async () => {
-  expect((await runCommand(['doctor', '--fix'])).code).toBe(2)
+test('a wrong argument is named above the help, exit 2', async () => {
+  const wrong = await runCommand(['doctor', '--fix'])
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringMatching(/^express-sso2 doctor: .*'--fix'/)])
   const help = await runCommand(['doctor', '--help'])
   expect([help.code, help.stdout]).toEqual([0, expect.stringContaining('Usage: express-sso2 doctor')])
 })

@@ -38,6 +38,16 @@ test('where no variable is set at all the error says so, and how a file of them 
   expect(errorOf({ ...required, siteUrl: undefined }).message).not.toMatch(hint) // the site is configured in code
 })
 
+test('a variable with almost the name of one that is not set is named: in the error, and otherwise in the log', () => {
+  const hint = 'SSO2_TIMEOUT is no variable of this package: the nearest name is SSO2_TIMEOUT_MS'
+  expect(errorOf({}, { SSO2_TIMEOUT: '1', SSO2_URL: 'x' }).message).toContain(hint)
+  const lines: string[] = []
+  const logger = { warn: (line: string) => void lines.push(line), info: () => {} }
+  const others = { SSO2_URLS: '', SSO2_URL: required.ssoUrl, SSO2_MORNING_SITE: '' }
+  makeConfig({ ...required, logger }, { ...others, SSO2_TIMEOUT: '1' }, clock)
+  expect(lines).toEqual([expect.stringContaining(hint)])
+})
+
 test('a missing option is named with what it is for; a wrong one with what it must be', () => {
   const messages = new Map(errorOf({ clientId: 'two words' }).problems.map(({ option, message }) => [option, message]))
   const wanted = 'is required: an address such as https://sso.example. Base address of the SSO system'
@@ -51,6 +61,7 @@ test('a missing option is named with what it is for; a wrong one with what it mu
 test.each<[given: object, option: string, nearest: string]>([
   [{ identfy: 'VALUE' }, 'identfy', 'identify'],
   [{ redisUrl: 'VALUE' }, 'redisUrl', 'redis'],
+  [{ sessionSecert: 'VALUE' }, 'sessionSecert', 'sessionSecret'],
   [{ cookieName: 'VALUE' }, 'cookieName', 'session.cookieName'],
   [{ session: { idleSecond: 1 } }, 'session.idleSecond', 'session.idleSeconds'],
 ])('%p is reported as unknown, with the nearest name', (given, option, nearest) => {
