@@ -26,17 +26,17 @@ export interface PendingLogout extends Device {
 export class PendingLogouts extends SiteStore {
   readonly #queueKey = `${this.prefix}logouts`
 
-  /** Adds a logout, or replaces that of the same SSO session. A logout of all sessions stays one. @returns the logout to be sent */
+  /** Adds a logout, unless the SSO session has one. A logout of all sessions replaces any. @returns the logout to be sent */
   async add(logout: PendingLogout): Promise<PendingLogout> {
     const id = shortHash(logout.sid)
-    // the queue before the value: a name without a value is dropped, and a value without a name would stay pending
-    const [known] = await Promise.all([
-      this.find(id),
+    const [key, value] = [this.#valueKey(id), this.sealed(logout)]
+    const [isWritten] = await Promise.all([
+      logout.scope === 'session'
+        ? this.kv.add(key, value, RETRIED_SECONDS * 1000)
+        : this.kv.set(key, value, RETRIED_SECONDS).then(() => true),
       this.kv.addMember(this.#queueKey, id, logout.since + FIRST_PAUSE_SECONDS, RETRIED_SECONDS),
     ])
-    const kept = logout.scope === 'session' && known?.scope === 'account' ? known : logout
-    await this.kv.set(this.#valueKey(id), this.sealed(kept), RETRIED_SECONDS)
-    return kept
+    return (isWritten ? undefined : await this.find(id)) ?? logout
   }
 
   /** Finds a logout by the hash of its SSO session. @returns `undefined` if it is confirmed, or if no secret of this process fits */

@@ -2,6 +2,7 @@
  * Logout. The browser is logged out of this site at once, whoever does not answer. A logout that the SSO system has not confirmed is retried.
  * The order of steps is part of the promise that a logout is final: docs/internals/architecture.md, "Logout". Threats S16, S17, F12.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   CONFIRMED_SECONDS,
   type LogoutMark,
@@ -130,7 +131,7 @@ async function endEverywhere(ctx: Context, scope: LogoutScope, target: Target, m
   ])
   await Promise.all([
     endOwn(site, target),
-    endIndexed(site, account, ({ sidHash: other }) => isAll || other === sidHash),
+    endIndexed(site, account, ({ sidHash: other }) => isAll || other === sidHash, target.key),
   ])
   if (!pending) return isConfirmed
   const isChecked = await checkBefore(ctx, pending)
@@ -141,10 +142,10 @@ async function endEverywhere(ctx: Context, scope: LogoutScope, target: Target, m
 /** The interface asks for a status check before Logout, if the last one is old. The logout follows whatever the answer. */
 async function checkBefore({ site, session, record }: Context, { sid, ipa, uas }: PendingLogout): Promise<boolean> {
   const { client, config, locks } = site
-  if (record?.sidHash !== shortHash(sid) || !isStale(record, site.now(), config.recheckSeconds) || !client.isAvailable)
-    return false
-  const taken = await locks.takeCheck(session.key ?? '', record.checkedAt, config.timeoutMs)
-  if (taken !== 'taken') return false // a page has just asked
+  const isOld = record?.sidHash === shortHash(sid) && isStale(record, site.now(), config.recheckSeconds)
+  if (!isOld || !client.isAvailable) return false
+  const check = await locks.takeCheck(session.key ?? '', record.checkedAt, config.timeoutMs)
+  if (check !== 'taken') return false // a page has just asked
   await client.sessionStatus({ sid, lks: record.status, ipa, uas }).catch(() => undefined)
   return true
 }
@@ -159,17 +160,19 @@ async function endOwn(site: Site, { key, sidHash, account }: Target): Promise<vo
 
 const AT_ONCE = 50
 
-/** Ends sessions of an account's index. */
-export async function endIndexed(
+/** Ends sessions of an account's index. @param ownKey a session that the caller ends */
+async function endIndexed(
   site: Site,
   account: string,
   isEnded: (session: IndexedSession) => boolean,
+  ownKey?: string,
 ): Promise<void> {
   if (account === '') return
   const sessions = (await site.accounts.list(account)).filter(isEnded)
   for (let from = 0; from < sessions.length; from += AT_ONCE) {
     const batch = sessions.slice(from, from + AT_ONCE)
-    await Promise.all(batch.map(({ key, sidHash }) => site.records.end(key, { next: '', sidHash, account })))
+    const others = batch.filter(({ key }) => key !== ownKey)
+    await Promise.all(others.map(({ key, sidHash }) => site.records.end(key, { next: '', sidHash, account })))
     site.accounts.remove(account, batch).catch(() => {}) // a name that stays costs the next logout a command
   }
 }
@@ -202,4 +205,48 @@ export async function logOutLanding(ctx: Context, mark: LogoutMark, sid: string,
   const isConfirmed = await unlessUnavailable(() => endEverywhere(ctx, 'session', target, named), false)
   setMarkAfterCall(ctx, named, isConfirmed)
   return isConfirmed
+}
+
+const PAUSE_MS = 1500
+/** Logouts in a round. */
+const IN_ROUND = 20
+
+/** Starts the timer of a site. @returns stops it permanently, after the current round */
+export function startLogoutTimer(site: Site): () => Promise<void> {
+  const stopped = new AbortController()
+  const rounds = runRounds(site, stopped.signal)
+  return () => {
+    stopped.abort()
+    return rounds
+  }
+}
+
+async function runRounds(site: Site, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(PAUSE_MS * (0.75 + Math.random() / 2), undefined, { ref: false, signal }).catch(() => {})
+    if (!signal.aborted) await retryDue(site).catch(() => {}) // Redis does not answer
+  }
+}
+
+/** Retries the logouts that are due. */
+async function retryDue(site: Site): Promise<void> {
+  const { client, pendingLogouts, now } = site
+  const ids = client.isAvailable ? await pendingLogouts.due(now(), IN_ROUND) : []
+  if (ids.length > 0) await pendingLogouts.inRound(() => Promise.all(ids.map((id) => retry(site, id))))
+}
+
+/** Ends the sessions of a logout again, because a process may have died in between, and calls Logout. */
+async function retry(site: Site, id: string): Promise<void> {
+  const { pendingLogouts, now } = site
+  const logout = await pendingLogouts.find(id)
+  if (!logout && (await pendingLogouts.has(id))) return pendingLogouts.postpone(id, { since: 0 }, now()) // another process may have its secret
+  if (!logout) return pendingLogouts.remove(id)
+  const began = performance.now()
+  const account = logout.accountId === undefined ? '' : accountName(logout.accountId)
+  const isAll = logout.scope === 'account'
+  await endIndexed(site, account, ({ sidHash }) => isAll || sidHash === id)
+  const isConfirmed = await sendLogout(site, logout)
+  const outcome = isConfirmed ? 'confirmed' : 'pending'
+  publish('logout', { operation: 'retry', outcome, durationMs: performance.now() - began, sidHash: id })
+  if (!isConfirmed) await pendingLogouts.postpone(id, logout, now())
 }
