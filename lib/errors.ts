@@ -43,7 +43,8 @@ export class Sso2ConfigError extends Sso2Error {
   constructor(problems: readonly ConfigProblem[], hint?: string) {
     const lines = problems.map((p) => `  - ${p.option}${p.variable ? ` (${p.variable})` : ''}: ${p.message}`)
     const title = `express-sso2: ${problems.length} problem${problems.length === 1 ? '' : 's'} in the configuration`
-    const help = 'See "Sso2ConfigError" in docs/troubleshooting.md. Each option has a heading in docs/options.md.'
+    const help =
+      'See "Sso2ConfigError" in node_modules/express-sso2/docs/troubleshooting.md. Each option has a heading in docs/options.md.'
     super([title, ...lines, ...(hint === undefined ? [] : [hint]), help].join('\n'))
     Object.defineProperty(this, 'problems', { value: problems })
   }
@@ -54,7 +55,7 @@ export class Sso2SetupError extends Sso2Error {
   override readonly code = 'ERR_SSO2_SETUP'
   /** @param fix names the fault and what to mount where, without a full stop */
   constructor(fix: string) {
-    super(`express-sso2: ${fix}. See "Sso2SetupError" in docs/troubleshooting.md.`)
+    super(`express-sso2: ${fix}. See "Sso2SetupError" in node_modules/express-sso2/docs/troubleshooting.md.`)
   }
 }
 
@@ -178,6 +179,6 @@ export class NotLoggedInError extends Sso2Error {
   override readonly code = 'ERR_SSO2_NOT_LOGGED_IN'
   /** @param why what happened, without a full stop */
   constructor(why = 'No user is logged in on this request, so there is no access token') {
-    super(`${why}. See "NotLoggedInError" in docs/troubleshooting.md.`)
+    super(`${why}. See "NotLoggedInError" in node_modules/express-sso2/docs/troubleshooting.md.`)
   }
 }

@@ -18,7 +18,8 @@ export function textReport(): Report {
   let heading: string | undefined
   const print = (text: string) => void process.stdout.write(`${text}\n`)
   const linkUnless = (next: string | undefined) => {
-    if (heading !== undefined && heading !== next) print(`${BELOW}See docs/commands.md#${heading}`)
+    if (heading !== undefined && heading !== next)
+      print(`${BELOW}See node_modules/express-sso2/docs/commands.md#${heading}`)
     heading = next
   }
   return {
@@ -45,7 +46,7 @@ export function jsonReport(): Report {
   return {
     tell(finding, site) {
       const { state, what: check, says: message, help: fix } = finding
-      const docs = state === 'ok' ? undefined : `docs/commands.md#${headingOf(finding)}`
+      const docs = state === 'ok' ? undefined : `node_modules/express-sso2/docs/commands.md#${headingOf(finding)}`
       findings.push({ site, check, state, message, fix, docs })
       if (state === 'wrong') ok = false
     },

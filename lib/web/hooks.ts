@@ -36,7 +36,7 @@ export function guardedShouldIdentify(given: (req: Request) => boolean): (req: R
     if (typeof answer === 'object' && answer !== null && 'then' in answer) {
       Promise.resolve(answer).catch(() => {}) // prevents an unhandled rejection
       throw new TypeError(
-        'express-sso2: Option shouldIdentify must return true or false, not a promise. See "TypeError" in docs/troubleshooting.md.',
+        'express-sso2: Option shouldIdentify must return true or false, not a promise. See "TypeError" in node_modules/express-sso2/docs/troubleshooting.md.',
       )
     }
     return Boolean(answer)

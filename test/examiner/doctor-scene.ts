@@ -147,7 +147,7 @@ function readReport(code: number, output: string) {
   let last: string[] = []
   let unlinked: string | undefined
   for (const line of output.trimEnd().split('\n')) {
-    const [, anchor] = /^ {25}See docs\/commands\.md#(\S+)$/.exec(line) ?? []
+    const [, anchor] = /^ {25}See node_modules\/express-sso2\/docs\/commands\.md#(\S+)$/.exec(line) ?? []
     if (anchor !== undefined) {
       if (!anchors.has(anchor)) throw new Error(`docs/commands.md has no heading #${anchor}`)
       if (anchor === unlinked) unlinked = undefined

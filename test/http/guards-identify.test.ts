@@ -42,7 +42,7 @@ test.each([
   ['/of-the-other', 'This requireLogin() belongs to another sso2() than the one mounted here'],
 ])('a guard that cannot work at %s says why', async (path, message) => {
   const { status, json } = await setup.browser().fetchJson(at(path))
-  const text = `ERR_SSO2_SETUP express-sso2: ${message}. See "Sso2SetupError" in docs/troubleshooting.md.`
+  const text = `ERR_SSO2_SETUP express-sso2: ${message}. See "Sso2SetupError" in node_modules/express-sso2/docs/troubleshooting.md.`
   expect([status, json]).toEqual([500, text])
 })
 

@@ -100,5 +100,7 @@ export const forwardError = (next: NextFunction) => (cause: unknown) =>
   next(
     cause && !NO_ERRORS.has(cause)
       ? cause
-      : new Error('express-sso2: A hook or view failed without an error. See "TypeError" in docs/troubleshooting.md.'),
+      : new Error(
+          'express-sso2: A hook or view failed without an error. See "TypeError" in node_modules/express-sso2/docs/troubleshooting.md.',
+        ),
   )
