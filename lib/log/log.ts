@@ -76,7 +76,7 @@ export class Log {
     const masked = (text: string) => maskSecrets(onOneLine(text), known)
     const happened = detail === undefined ? heading : `${heading}: ${masked(detail).slice(0, MAX_DETAIL)}`
     const { users, check } = LOG_LINES[heading]
-    const text = `${happened.replace(/\.$/, '')}. ${users}. Check ${check}. See docs/troubleshooting.md.`
+    const text = `${happened.replace(/\.$/, '')}. ${users}. Check ${check}. See node_modules/express-sso2/docs/troubleshooting.md.`
     const more = last && last.suppressed > 0 ? ` (${last.suppressed} more like it since the last line)` : ''
     this.#say('warn', [text, ...frames.map((frame) => `    ${masked(frame).trim()}`)].join('\n') + more)
   }

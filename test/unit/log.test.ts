@@ -8,7 +8,8 @@ import { eventually } from '../support/wait'
 
 /** A line and its constant parts. */
 const FIRST = 'A view failed: '
-const REST = '. Users see the built-in page. Check the stack below. See docs/troubleshooting.md.'
+const REST =
+  '. Users see the built-in page. Check the stack below. See node_modules/express-sso2/docs/troubleshooting.md.'
 
 const secret = 'Zk3v9-Qp_7sLw0aXyB4tRn2cVd8mEuJh'
 
@@ -56,7 +57,7 @@ test('a failure is told with its step, what happened, what to look at, and its s
   log.failed('redeem', { step: 'loadUser', error: new TypeError('no luck'), isHookOfSite: true })
   const [first, ...frames] = (lines[0] ?? '').split('\n')
   expect(first).toMatch(
-    /^warn express-sso2: The user could not be loaded: loadUser: TypeError: no luck\. Login forms get 503\. Other users are not logged in yet \(degraded: user_unknown\)\..* With your own loadUser: the stack below\. See docs/,
+    /^warn express-sso2: The user could not be loaded: loadUser: TypeError: no luck\. Login forms get 503\. Other users are not logged in yet \(degraded: user_unknown\)\..* With your own loadUser: the stack below\. See node_modules\/express-sso2\/docs/,
   )
   expect(frames[0]).toMatch(/^ {4}at .*log\.test\.ts:\d+:\d+/)
 })
