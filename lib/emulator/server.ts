@@ -114,12 +114,25 @@ function serve(runtime: Runtime, res: Response, work: Work): void {
     case 'huge':
       answer(spoiltLength(fault.kind))
       break
+    case 'drip':
+      log({ outcome: 'drip' })
+      drip(res)
+      break
     case 'slow':
       runtime.later(fault.ms, () => answer(work.respond()))
       break
     default:
       answer(work.respond(fault))
   }
+}
+
+const DRIP_MS = 500
+
+/** Sends a byte of a JSON body from time to time, until the site closes the connection. */
+function drip(res: Response): void {
+  res.writeHead(200, { 'content-type': 'application/json; charset=utf-8' })
+  const timer = setInterval(() => res.write(' '), DRIP_MS)
+  res.once('close', () => clearInterval(timer))
 }
 
 type LoggedAnswer = Pick<Answer, 'outcome' | 'detail' | 'sid' | 'claims'>

@@ -63,6 +63,8 @@ export class Platform {
   }
   readonly runtime: Runtime
   readonly pulse = new Pulse()
+  /** Number of requests for the address to which the fault `status` redirects calls. */
+  followed = 0
   #listener: Listener
   #url = ''
 
@@ -93,7 +95,11 @@ export class Platform {
   }
 
   #newListener(): Listener {
-    return new Listener(createApp(this.runtime), this.runtime)
+    const app = createApp(this.runtime)
+    return new Listener((req, res) => {
+      if (req.url === '/') this.followed += 1
+      app(req, res)
+    }, this.runtime)
   }
 
   /** Listens on the loopback interface only. */

@@ -102,6 +102,7 @@ class Runner {
     let since = begin
     const endWindow = () => windows.push([since, Date.now()])
     const run: Run = {
+      check: check.name,
       platform,
       settings,
       siteOutput,

@@ -18,6 +18,8 @@ export class Seen {
   readonly #unescaped = new Set<string>()
   readonly #secrets = new Set<string>()
   readonly #stackTraces = new Set<string>()
+  readonly #serverErrors = new Map<string, string>()
+  readonly #cookieValues = new Map<string, string>()
   readonly #site: string
   readonly #names: ReadonlySet<string>
 
@@ -49,8 +51,27 @@ export class Seen {
     return [...this.#stackTraces]
   }
 
-  add(hop: Hop): void {
+  /** Sentences about server errors, one for each method, path and status. */
+  get serverErrors(): readonly string[] {
+    return [...this.#serverErrors.values()]
+  }
+
+  /** Names of the long cookies that the site has set, by their values. */
+  get cookieValues(): ReadonlyMap<string, string> {
+    return this.#cookieValues
+  }
+
+  /** Notes a response. `check` is the name of the check that got it. */
+  add(hop: Hop, check: string): void {
     if (hop.url.origin !== this.#site) return
+    const { method, url, status, error, setCookie } = hop
+    const key = `${method} ${url.pathname} responds ${status || error}`
+    if (isUnexpected(hop) && !this.#serverErrors.has(key))
+      this.#serverErrors.set(key, `${key} during the check ${check}`)
+    for (const line of setCookie) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]{20,})/.exec(line) ?? []
+      if (value !== '') this.#cookieValues.set(value, name)
+    }
     const [trace] = STACK_TRACE.exec(hop.text) ?? []
     if (trace !== undefined)
       this.#stackTraces.add(
@@ -73,7 +94,7 @@ export class Seen {
   }
 
   #addSecrets({ url, text, setCookie, location = '' }: Hop): void {
-    const { accessTokens } = this.platform.runtime.world
+    const { accessTokens, sessions } = this.platform.runtime.world
     const isIdentify = URL.canParse(location) && this.platform.isIdentify(new URL(location))
     const places: readonly [string, string][] = [
       ['the page', text],
@@ -84,6 +105,8 @@ export class Seen {
       const add = (what: string) => this.#secrets.add(`${what} is in ${place} ${url.pathname}`)
       if (content.includes(this.platform.site.clientSecret)) add('the client secret')
       if ((content.match(/[\w-]{30,}/g) ?? []).some((word) => accessTokens.has(word))) add('an access token')
+      if ((content.match(/[\w-]{20,}/g) ?? []).some((word) => sessions.has(word))) add('an SSO session ID')
+      if (PASSWORD.test(content)) add('a password')
       for (const { claims } of tokensIn(content)) {
         if ('pwd' in claims) add('a request token of Authenticate, with the password,')
         else if ('sts' in claims) add('a Session Token')
@@ -91,6 +114,13 @@ export class Seen {
     }
   }
 }
+
+/** A password of the examiner's accounts. */
+export const PASSWORD = /Pw-[A-Za-z]+-\d{4}-made-up/
+
+/** Is the response one that no good site gives, whatever it was asked? A 502, 503 or 504 may tell of the platform. */
+const isUnexpected = ({ status, error }: Hop) =>
+  status === 500 || status === 501 || status > 504 || (status === 0 && /REFUSED|no response/.test(error))
 
 /** Two words that may be a name. Each word may begin another pair. */
 const TWO_WORDS = /\b(?=([A-Z][a-z]+ [A-Z][a-z]+))/g

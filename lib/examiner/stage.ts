@@ -61,6 +61,8 @@ function ignoreUndecided(error: unknown): void {
 
 /** The parts that all checks of a run share. */
 export interface Run {
+  /** Name of the check. */
+  readonly check: string
   readonly platform: Platform
   readonly settings: Settings
   /** Returns the output of the site. Only if the examiner has started the site. */
@@ -107,7 +109,7 @@ export class Stage {
     const name = `Browser ${String.fromCharCode(65 + (this.#browsers++ % 26))}`
     const record = (hop: Hop) => {
       this.hops.push(hop)
-      this.run.seen.add(hop)
+      this.run.seen.add(hop, this.run.check)
     }
     return new Browser(name, record, this.run.settings.headers, this.run.chromium)
   }
@@ -246,10 +248,10 @@ export class Stage {
    * @returns the address of the landing page
    * @throws {Undecided} if the browser does not get there
    */
-  async landing(browser: Browser): Promise<URL> {
+  async landing(browser: Browser, address = this.identifiedPage): Promise<URL> {
     const { landing } = this.site
     const stopAt = (url: URL) => url.href.split('?')[0] === landing
-    const page = await browser.open(this.identifiedPage, { stopAt })
+    const page = await browser.open(address, { stopAt })
     need(page.next?.split('?')[0] === landing, 'the site did not send this browser to its landing page')
     return new URL(page.next)
   }

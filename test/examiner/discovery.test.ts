@@ -171,7 +171,7 @@ const stageOf = (platform: Platform, waits: number[] = [], facts: Partial<SiteFa
   const settings = readSettings({})
   const seen = new Seen(platform, settings)
   const parts = { platform, settings, seen, patience: { leftMs: 0 }, siteOutput: () => '', chromium: undefined, wait }
-  const run = { ...parts, nextAccount: () => platform.accounts[0] }
+  const run = { ...parts, check: 'landing/login', nextAccount: () => platform.accounts[0] }
   return new Stage(run, { ...factsOf(platform.siteUrl), ...facts })
 }
 

@@ -5,7 +5,19 @@
 /** Checks of a group, and of one operation in an outage. */
 const of = (group, ...names) => names.map((name) => `${group}/${name}`)
 const cells = (operation, ...failures) => of('outage', ...failures.map((failure) => `${operation}-${failure}`))
-const HTTP = ['refused', 'down', 'hang', 'slow', 'status-500', 'status-503', 'garbage', 'empty', 'huge', 'redirect']
+const HTTP = [
+  'refused',
+  'down',
+  'hang',
+  'slow',
+  'status-500',
+  'status-503',
+  'garbage',
+  'empty',
+  'huge',
+  'redirect',
+  'drip',
+]
 
 /** Not applicable to sites without pages of the REST API. */
 const WITHOUT_REST = of('rest', 'marketplace', 'gift', 'administrators', 'expired-token', 'own-token')

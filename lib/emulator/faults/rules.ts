@@ -37,8 +37,8 @@ interface Target {
 
 /** The fault itself. `ms` is milliseconds, `seconds` and `retryAfter` are seconds. The kinds of the first two lines and `error` do no work. The others do the work and spoil the response. */
 export type FaultKind =
-  /** The connection ends without a response, there is never a response, or the body cannot be read, is empty, or has 20 MB. */
-  | { readonly kind: 'down' | 'hang' | 'garbage' | 'empty' | 'huge' }
+  /** The connection ends without a response, there is never a response, or the body cannot be read, is empty, has 20 MB, or comes byte by byte without an end. */
+  | { readonly kind: 'down' | 'hang' | 'garbage' | 'empty' | 'huge' | 'drip' }
   /** An HTTP status from 300 to 599 instead of a response, with a `Retry-After` header if `retryAfter` is given. */
   | { readonly kind: 'status'; readonly code: number; readonly retryAfter?: number | undefined }
   /** A documented `err` in a correctly signed response. */
@@ -65,7 +65,7 @@ const code = z.string().refine(isServiceErrorCode, 'is no error code of the spec
 /** Validates a fault, and refuses unknown members and impossible combinations. */
 export const faultSchema = z
   .discriminatedUnion('kind', [
-    z.strictObject({ ...target, kind: z.enum(['down', 'hang', 'garbage', 'empty', 'huge']) }),
+    z.strictObject({ ...target, kind: z.enum(['down', 'hang', 'garbage', 'empty', 'huge', 'drip']) }),
     z.strictObject({
       ...target,
       kind: z.literal('status'),

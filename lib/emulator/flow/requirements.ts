@@ -36,6 +36,7 @@ const faults: Readonly<Record<NonNullable<Call['fault']>, string>> = {
   garbage: 'Fault: the response cannot be read.',
   empty: 'Fault: the response is empty.',
   huge: 'Fault: the response has 20 MB.',
+  drip: 'Fault: the body of the response comes byte by byte, without an end.',
   drop_after_commit: 'Fault: the work was done, and the response was lost.',
   error: 'Fault: an error code in a signed response.',
   wrong_signature: 'Fault. Interface, "SSO2", 1: both sides verify that tokens are signed with the client\'s secret.',

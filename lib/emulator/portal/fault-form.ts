@@ -12,6 +12,7 @@ const kinds: readonly [kind: string, says: string, field?: string, first?: strin
   ['garbage', 'an unreadable answer'],
   ['empty', 'an empty answer'],
   ['huge', 'an answer of 20 MB'],
+  ['drip', 'an answer byte by byte'],
   ['drop_after_commit', 'done, answer lost'],
   ['error', 'an error code (SSO2)', 'code', 'session_not_found'],
   ['wrong_signature', 'wrong secret (SSO2)'],

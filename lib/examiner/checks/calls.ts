@@ -1,8 +1,10 @@
 /** Group `calls`: the calls of the site in the whole examination. */
+import { isIP } from 'node:net'
 import type { EmulatedOperation } from '../../emulator/faults/rules'
 import type { Call } from '../../emulator/platform/calls'
 import type { Trace } from '../../emulator/platform/traces'
-import { type Check, need, passed, warning } from '../check'
+import { USER_AGENT } from '../browser'
+import { type Check, need, noneOf, passed, problemsIn, warning } from '../check'
 import type { Stage } from '../stage'
 import { secretsInOutput, userAddress } from './output'
 
@@ -51,4 +53,35 @@ const valid: Check = {
   },
 }
 
-export const callChecks: readonly Check[] = [userAddress, secretsInOutput, valid]
+/** Looks at the address and the User-Agent in every call about a user's session. */
+const device: Check = {
+  name: 'calls/device',
+  isLast: true,
+  run: async (stage) => {
+    const browser = stage.browser()
+    await stage.login(browser)
+    await stage.logout(browser)
+    const { sessions } = stage.platform.runtime.world
+    const calls = stage.platform
+      .calls(0)
+      .filter(({ call, sid }) => call.operation === 'logoutall' || (sid !== null && sessions.has(sid)))
+      .filter(({ call }) => withToken.includes(call.operation) && call.operation !== 'identify')
+    need(calls.length > 0, 'the site has made no call about a session')
+    const problems = calls.flatMap(({ call: { operation, claims } }) => {
+      const { ipa, uas } = claims
+      return problemsIn([
+        [isIP(String(ipa)) === 0, `ipa of ${operation} is ${JSON.stringify(ipa)}, and no address of a browser`],
+        [
+          ![USER_AGENT, ''].includes(String(uas)) && !BOT.test(String(uas)),
+          `uas of ${operation} is ${JSON.stringify(uas)}, and not the User-Agent of the browser`,
+        ],
+      ])
+    })
+    return noneOf([...new Set(problems)].slice(0, 5))
+  },
+}
+
+/** User agents that checks send instead of the usual one. */
+const BOT = /Googlebot|bingbot/
+
+export const callChecks: readonly Check[] = [userAddress, secretsInOutput, device, valid]

@@ -63,7 +63,27 @@ async function identifyRequest(
 
 const ATTACKER = 'attacker.invalid'
 /** Headers that a site behind no proxy gets from anybody. */
-const forwarded = { 'x-forwarded-host': ATTACKER, forwarded: `host=${ATTACKER}` }
+const forgedHosts: readonly (readonly [string, Record<string, string>])[] = [
+  ['X-Forwarded-Host', { 'x-forwarded-host': ATTACKER, forwarded: `host=${ATTACKER}` }],
+  ['Host', { host: ATTACKER }],
+]
+
+/** Opens pages with odd paths as a new browser. The visit must end where it began. */
+async function oddPathProblem(stage: Stage): Promise<string | undefined> {
+  for (const path of ['//attacker.invalid/examined', '/examined%2Fa%20b%C3%A4?sign=%26&debug_url=%2F']) {
+    const address = stage.site.url + path
+    const isAway = ({ hostname }: URL) => hostname === ATTACKER
+    const page = await stage.browser().open(address, { stopAt: isAway })
+    if (page.next !== undefined) return `a visit of ${path} ends at ${page.next}`
+    const [identify] = page.hops.filter(({ url }) => stage.platform.isIdentify(url))
+    if (!identify) continue
+    const names = [...identify.url.searchParams.keys()].filter((name) => name !== 't' && name !== 'r')
+    if (names.length > 0) return `the redirect to Identify has the parameters ${names.join(', ')} of the visitor`
+    if (page.url.href !== address && !path.startsWith('//'))
+      return `a visit of ${path} ends at ${page.url.pathname}${page.url.search}`
+  }
+  return undefined
+}
 
 const returnAddress: Check = {
   name: 'identify/return-address',
@@ -72,9 +92,14 @@ const returnAddress: Check = {
     if (!URL.canParse(r)) return failed('r is not an absolute address')
     const [back, asked] = [new URL(r), new URL(page)]
     if (back.origin !== asked.origin) return failed(`r leads to ${back.origin}`)
-    const forged = await identifyRequest(stage, forwarded)
-    if (new URL(forged.r).hostname === ATTACKER)
-      return failed(`with X-Forwarded-Host: ${ATTACKER} in the request, r leads to ${new URL(forged.r).origin}`)
+    for (const [name, headers] of forgedHosts) {
+      const { next } = await stage.openHere(stage.browser(), page, { headers })
+      const forged = next === undefined ? '' : (new URL(next).searchParams.get('r') ?? '')
+      if (URL.canParse(forged) && new URL(forged).hostname === ATTACKER)
+        return failed(`with ${name}: ${ATTACKER} in the request, r leads to ${new URL(forged).origin}`)
+    }
+    const odd = await oddPathProblem(stage)
+    if (odd !== undefined) return failed(odd)
     const isSame = back.pathname === asked.pathname && back.searchParams.get('examined') === 'return'
     const lost = back.pathname === asked.pathname ? ': the query of the page is lost' : ''
     return failedIf(

@@ -2,8 +2,9 @@
 import type { Check } from '../check'
 import { callChecks } from './calls'
 import { identifyChecks } from './identify'
-import { landingTokenChecks } from './landing'
+import { spoiltTokenChecks } from './landing'
 import { landingFlowChecks } from './landing-flows'
+import { landingOtherChecks } from './landing-others'
 import { loginChecks } from './login'
 import { loginErrorChecks } from './login-errors'
 import { logoutChecks } from './logout'
@@ -18,7 +19,8 @@ import { ticketChecks } from './ticket'
 
 export const allChecks: readonly Check[] = [
   ...identifyChecks,
-  ...landingTokenChecks,
+  ...spoiltTokenChecks,
+  ...landingOtherChecks,
   ...landingFlowChecks,
   ...ticketChecks,
   ...statusChecks,

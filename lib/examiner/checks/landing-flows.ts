@@ -9,6 +9,7 @@ import { holds } from '../secrets'
 import type { Stage } from '../stage'
 import { hostileAddresses, isHostile } from './hostile'
 import { type Arrival, arrive, needGenuine } from './landing'
+import { loggedIn } from './logged-in'
 import { staleChecks } from './stale'
 
 /** A victim of a link: the browser's description, and its visit before. */
@@ -77,6 +78,10 @@ const loginCsrf: Check = {
       }
     }
     await attack(unchanged)
+    const own = await loggedIn(stage)
+    await stage.openHere(own.browser, (await arrive(stage)).address.href)
+    if (!(await stage.isKnown(own.browser, own.account)))
+      problems.push("a user who is logged in here loses the login by the attacker's landing address")
     for (const forgery of forgeriesOf(await arrive(stage))) await attack(forgery)
     return noneOf(problems)
   },
@@ -157,6 +162,34 @@ const consumesNothing: Check = {
   },
 }
 
+/** Opens two tabs before the site knows the browser. Each must land, whether the other one has landed or not. */
+const twoTabs: Check = {
+  name: 'landing/two-tabs',
+  run: async (stage) => {
+    await needGenuine(stage)
+    const problems: string[] = []
+    for (const order of [
+      ['first', 'second'],
+      ['second', 'first'],
+    ]) {
+      const browser = stage.browser()
+      const { account } = await stage.loginElsewhere(browser)
+      const page = (tab: string) => `${stage.identifiedPage}?tab=${tab}`
+      const first = await stage.landing(browser, page('first'))
+      const second = await stage.landing(browser, page('second'))
+      for (const tab of order) {
+        const landed = await stage.openHere(browser, (tab === 'first' ? first : second).href)
+        const when = `two tabs are redirected to Identify, and the ${tab} one lands${tab === order[0] ? ' first' : ' after the other'}`
+        if (isServerError(landed)) problems.push(`${when}: ${outcomeOf(landed)}`)
+        else if (landed.next === undefined && landed.url.searchParams.get('tab') !== tab)
+          problems.push(`${when}: it ends at ${landed.url.pathname}${landed.url.search}, and not at its own page`)
+        if (!(await stage.isKnown(browser, account))) problems.push(`${when}: its user is not logged in`)
+      }
+    }
+    return noneOf(problems)
+  },
+}
+
 const SESSION_ID = 'the SSO session ID'
 
 const leavesNothing: Check = {
@@ -194,5 +227,6 @@ export const landingFlowChecks: readonly Check[] = [
   replayOther,
   openRedirect,
   consumesNothing,
+  twoTabs,
   leavesNothing,
 ]

@@ -1,12 +1,11 @@
 /** Group `landing`, tokens: a genuine token must log the user in, and each wrong token must not. */
 import type { Browser } from '../browser'
-import { type Check, type Finding, failed, failedIf, need, noneOf, passed, warning } from '../check'
-import { isServerError, outcomeOf } from '../outcome'
+import { type Check, type Finding, failed, need, noneOf, passed, warning } from '../check'
+import { isServerError } from '../outcome'
 import type { Account } from '../platform'
 import { splitText } from '../split'
 import type { Stage } from '../stage'
 import { type Claims, decodeToken, encodeClaims, forge, otherSecret, respell } from '../tokens'
-import { loggedIn } from './logged-in'
 
 /** A browser before the landing page, after its user has logged in on another site. */
 export interface Arrival {
@@ -50,7 +49,7 @@ export async function needGenuine(stage: Stage): Promise<void> {
 }
 
 /** Returns the address with another token. */
-function withToken(address: URL, token: string): string {
+export function withToken(address: URL, token: string): string {
   const changed = new URL(address)
   changed.searchParams.set('t', token)
   return changed.href
@@ -195,22 +194,30 @@ const shifted = (seconds: number) =>
     exp: Number(exp) + seconds,
   }))
 
-const tokenChecks: readonly Check[] = [
+export const spoiltTokenChecks: readonly Check[] = [
   spoiltTokenCheck('other-secret', (claims) => forge(claims, { secret: otherSecret() })),
   variantsCheck('partial-signature', partialSignatures),
   variantsCheck('other-key', guessedKeys),
   variantsCheck('alg-none', unsigned),
   spoiltTokenCheck('alg-hs512', withHeader({ alg: 'HS512', typ: 'JWT' }, 'sha512')),
   spoiltTokenCheck('no-typ', withHeader({ alg: 'HS256' }), warning),
-  spoiltTokenCheck(
-    'wrong-audience',
-    signed((_claims, { platform }) => ({ aud: platform.second.clientId })),
-  ),
-  spoiltTokenCheck(
-    'wrong-issuer',
-    signed((_claims, { platform }) => ({ iss: platform.addresses.organisationId })),
-  ),
-  spoiltTokenCheck('expired', shifted(-120)),
+  variantsCheck('wrong-audience', [
+    ['aud of another client', signed((_claims, { platform }) => ({ aud: platform.second.clientId }))],
+    ['an aud that begins like that of the client', signed(({ aud }) => ({ aud: `${String(aud)}-2` }))],
+    ['no aud', signed(() => ({ aud: undefined }))],
+  ]),
+  variantsCheck('wrong-issuer', [
+    ['iss of the organisation', signed((_claims, { platform }) => ({ iss: platform.addresses.organisationId }))],
+    [
+      'an iss that begins like that of the SSO system',
+      signed(({ iss }) => ({ iss: `${String(iss)}.attacker.invalid` })),
+    ],
+    ['no iss', signed(() => ({ iss: undefined }))],
+  ]),
+  variantsCheck('expired', [
+    ['an exp of two minutes ago', shifted(-120)],
+    ['no exp', signed(() => ({ exp: undefined }))],
+  ]),
   spoiltTokenCheck('not-yet-valid', shifted(120)),
   spoiltTokenCheck('second-site-token', (claims, { platform: { second } }) =>
     forge({ ...claims, aud: second.clientId }, { secret: second.clientSecret }),
@@ -225,87 +232,10 @@ const tokenChecks: readonly Check[] = [
     'no-ticket',
     signed(() => ({ at: null })),
   ),
-  spoiltTokenCheck(
-    'anonymous-with-ticket',
-    signed(() => ({ sts: 'anon' })),
-  ),
+  variantsCheck('anonymous-with-ticket', [
+    ['sts anon', signed(() => ({ sts: 'anon' }))],
+    ['sts terminated', signed(() => ({ sts: 'terminated' }))],
+    ['no sts', signed(() => ({ sts: undefined }))],
+    ['sts loggedin and an err', signed(() => ({ err: 'session_terminated' }))],
+  ]),
 ]
-
-const reflected: Check = {
-  name: 'landing/request-token',
-  run: async (stage) => {
-    await needGenuine(stage)
-    const { browser, account, address } = await arrive(stage)
-    const sent = stage.hops.find(
-      ({ url, browser: name }) =>
-        name === browser.name &&
-        stage.platform.isIdentify(url) &&
-        url.searchParams.get('r') !== 'http://second.invalid/',
-    )
-    const token = sent?.url.searchParams.get('t')
-    need(token, 'the request token of the site was not seen')
-    const page = await stage.openHere(browser, withToken(address, token))
-    if (isServerError(page)) return failed(`the landing page responds ${outcomeOf(page)}`)
-    return failedIf(await stage.isKnown(browser, account), 'the request token was accepted as a Session Token')
-  },
-}
-
-const anonymous: Check = {
-  name: 'landing/anonymous',
-  run: async (stage) => {
-    const browser = stage.browser()
-    const address = await stage.landing(browser)
-    const page = await browser.open(address.href)
-    if (isServerError(page)) return failed(`the visit ends with ${outcomeOf(page)}`)
-    const isShownUser = stage.platform.accounts.some((account) => stage.showsOther(page, account))
-    if (isShownUser) return failed('an anonymous visitor is shown a user')
-    return errorFinding(stage)
-  },
-}
-
-/** Lets Identify send a token with `err`. The visitor must get a page, and the token must begin no session. */
-async function errorFinding(stage: Stage): Promise<Finding> {
-  const browser = stage.browser()
-  const end = stage.platform.fault(['identify'], { kind: 'error', code: 'invalid_token' }, { times: 1 })
-  const page = await stage.visit(browser, stage.identifiedPage)
-  end()
-  if (isServerError(page)) return failed(`a landing whose token has err ends with ${outcomeOf(page)}`)
-  const since = Date.now()
-  await stage.login(browser).catch(() => undefined) // a site may pause after a refused token
-  const calls = stage.platform.calls(since, { operation: 'authenticate' })
-  const outcome = calls.map(({ call }) => call.outcome).find((one) => one !== 'loggedin')
-  return failedIf(
-    outcome !== undefined,
-    `after a landing whose token has err, Authenticate has the session of this token: ${outcome}`,
-  )
-}
-
-const parameters: Check = {
-  name: 'landing/parameters',
-  run: async (stage) => {
-    await needGenuine(stage)
-    const problems: string[] = []
-    const { browser: user, account: own } = await loggedIn(stage)
-    await stage.openHere(user, `${stage.site.landing}?t=x`)
-    if (!(await stage.isKnown(user, own))) problems.push('with a wrong t: a logged-in user is logged out')
-    const variants: readonly [string, (query: URLSearchParams) => void][] = [
-      ['without t', (query) => query.delete('t')],
-      ['without r', (query) => query.delete('r')],
-      ['with two different t', (query) => query.append('t', 'x.y.z')],
-      ['with t as a list', (query) => query.set('t[]', 'x')],
-      ['with two r', (query) => query.append('r', 'https://attacker.invalid/')],
-      ['with an empty t', (query) => query.set('t', '')],
-    ]
-    for (const [name, change] of variants) {
-      const { browser, address } = await arrive(stage)
-      change(address.searchParams)
-      const page = await stage.openHere(browser, address.href)
-      if (isServerError(page)) problems.push(`${name}: ${outcomeOf(page)}`)
-      if (page.hops.some(({ location }) => location?.includes('//attacker.invalid')))
-        problems.push(`${name}: redirect to the attacker`)
-    }
-    return noneOf(problems)
-  },
-}
-
-export const landingTokenChecks: readonly Check[] = [...tokenChecks, reflected, anonymous, parameters]

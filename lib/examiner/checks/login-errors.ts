@@ -30,8 +30,14 @@ async function refusalPageFinding(stage: Stage, { browser, account, page }: Refu
   if (isServerError(page)) return failed(`the user gets ${outcomeOf(page)}`)
   if (await stage.isKnown(browser, account))
     return failed('the user is logged in, though the platform refused the login')
-  return failedIf(page.words === '', 'the user gets an empty page')
+  if (page.words === '') return failed('the user gets an empty page')
+  const [value] = RAW_VALUE.exec(page.words) ?? []
+  return failedIf(value !== undefined, `the page shows a value of the program: ${value}`)
 }
+
+/** Values that a message shows if the claim that it needs is missing. */
+const RAW_VALUE =
+  /undefined|\bNaN\b|\[object \w+\]|\bnull\b|(?<![\w-])-1\b|\bNone (?:attempt|hour|minute|second)\w*|\{\w+\}/
 
 const wrongPassword: Check = {
   name: 'login/wrong-password',
@@ -81,26 +87,29 @@ const frozen: Check = {
   },
 }
 
+/** Judges a refusal that has nothing to do with the password. The page must say another thing than for a wrong password. */
+async function otherReasonFinding(stage: Stage, prepare: (account: Account) => void): Promise<Finding> {
+  const { page: wrong } = await causeRefusal(stage, () => {}, 'not-the-password')
+  const refusal = await causeRefusal(stage, prepare)
+  const finding = await refusalPageFinding(stage, refusal)
+  if (finding.verdict !== 'passed' || refusal.page.words !== wrong.words) return finding
+  return warning('the page says the same as for a wrong password')
+}
+
 const inactive: Check = {
   name: 'login/inactive-account',
-  run: async (stage) =>
-    refusalPageFinding(
-      stage,
-      await causeRefusal(stage, (account) => void stage.platform.control(account).set({ active: false })),
-    ),
+  run: (stage) => otherReasonFinding(stage, (account) => void stage.platform.control(account).set({ active: false })),
 }
 
 /** Creates a check whose error comes from a fault, because the real situation is hard to arrange. */
 function byFault(name: string, code: Sso2ServiceErrorCode): Check {
   return {
     name: `login/${name}`,
-    run: async (stage) => {
-      const refusal = await causeRefusal(
+    run: (stage) =>
+      otherReasonFinding(
         stage,
         () => void stage.platform.fault(['authenticate'], { kind: 'error', code }, { times: 1 }),
-      )
-      return refusalPageFinding(stage, refusal)
-    },
+      ),
   }
 }
 

@@ -28,9 +28,15 @@ const right: Check = {
     return failedIfAny([
       [calls.length !== 1, `one login causes ${calls.length} Authenticate calls`],
       [!String(uas).includes('Chrome/150'), "uas is not the browser's User-Agent"],
+      ...(['token', 'me'] as const).map((operation): Problem => {
+        const isCalled = stage.platform.calls(since, { operation }).length > 0
+        return [!isCalled, `the site shows the user without a call of ${CALLED[operation]}: it believes what was typed`]
+      }),
     ])
   },
 }
+
+const CALLED = { token: 'the token endpoint', me: 'the REST API' }
 
 const cookieText = ({ name, value }: Cookie) => `${name}=${value}`
 
@@ -106,6 +112,25 @@ const doubleSubmit: Check = {
   },
 }
 
+/** Sends the form of a tab that was opened before the user logged in in another tab. */
+const secondTab: Check = {
+  name: 'login/second-tab',
+  run: async (stage) => {
+    const browser = stage.browser()
+    const { form } = await stage.loginForm(browser)
+    const { form: other } = await stage.loginForm(browser)
+    const account = stage.account()
+    await stage.submit(browser, form, account)
+    need(await stage.isShown(browser, account), 'a login with the right password did not work')
+    const page = await stage.submit(browser, other, account)
+    if (isServerError(page)) return failed(`the second form ends with ${outcomeOf(page)}`)
+    return failedIf(
+      !(await stage.isShown(browser, account)),
+      'a user who sends the login form of a second tab too is logged in no more',
+    )
+  },
+}
+
 const lostResponse: Check = {
   name: 'login/lost-response',
   isRough: true,
@@ -167,6 +192,7 @@ export const loginChecks: readonly Check[] = [
   foreignForm,
   staleChecks.staleLogin,
   doubleSubmit,
+  secondTab,
   sameUsername,
   twoUsers,
   lostResponse,

@@ -1,8 +1,8 @@
 /** Group `logout`: the end of a login on the site, in copies of the cookie, and at the platform. */
-import type { Browser } from '../browser'
+import type { Browser, Page } from '../browser'
 import { type Check, failed, failedIf, failedIfAny, need, noneOf, notTold, passed } from '../check'
 import type { Form } from '../html'
-import { isAnyError, outcomeOf } from '../outcome'
+import { isAnyError, isServerError, outcomeOf } from '../outcome'
 import { pause, type Stage } from '../stage'
 import { foreignForms } from './foreign'
 import { loggedIn } from './logged-in'
@@ -13,15 +13,23 @@ const here: Check = {
   run: async (stage) => {
     const { browser, account, sid } = await loggedIn(stage)
     const tab = browser.copy('Browser A, another tab')
+    const elsewhere = stage.browser()
+    await stage.login(elsewhere, account)
+    const neighbour = await loggedIn(stage)
+    const form = await stage.logoutForm(tab)
     const since = Date.now()
     const page = await stage.logout(browser)
     const calls = stage.platform.calls(since, { operation: 'logout', sid })
+    const again = await tab.submit(form, {})
     return failedIfAny([
       [isAnyError(page), `the logout ends with ${outcomeOf(page)}`],
       [await stage.isKnown(browser, account), 'the user is still logged in'],
       [await stage.isKnown(tab, account), 'a copy of the old cookie is still logged in'],
       [await stage.isShown(browser, account), 'the next page logs the user in again'],
       [calls.length === 0, 'the platform is not informed'],
+      [isServerError(again), `a second logout, in another tab, ends with ${outcomeOf(again)}`],
+      [!(await stage.isKnown(elsewhere, account)), 'another browser of the same account is logged out too'],
+      [!(await stage.isKnown(neighbour.browser, neighbour.account)), 'another user is logged out too'],
     ])
   },
 }
@@ -104,7 +112,14 @@ const toldLater: Check = {
     await stage.run.wait(recheckSeconds * 1000 * OUTAGE_BEGIN) // most other checks have ended then
     const end = stage.platform.fault(['logout', 'logoutall'], { kind: 'down' })
     for (const { browser } of [removed, one]) await stage.logout(browser)
-    for (const { browser, action } of all) await logoutEverywhere(stage, browser, action)
+    const problems: string[] = []
+    for (const { browser, account, action } of all) {
+      const page = await logoutEverywhere(stage, browser, action)
+      if (isServerError(page) && page.status !== 503)
+        problems.push(`while the platform does not respond, a logout of all sessions ends with ${outcomeOf(page)}`)
+      if (await stage.isKnown(browser, account))
+        problems.push('while the platform does not respond, a logout of all sessions leaves the user logged in here')
+    }
     // from here on the turn does not end, because other checks would disturb the platform
     await pause((TOKEN_SECONDS + clockToleranceSeconds + 1) * 1000)
     stage.platform.prune(removed.sid) // its logout gets err session_not_found, and must not hold up the others
@@ -123,6 +138,7 @@ const toldLater: Check = {
     }
     const repeated = stage.platform.calls(endedAt, { operation: 'logout', sid: removed.sid }).length
     return noneOf([
+      ...problems,
       ...[...left].map(
         ([sid, name]) =>
           `90 s after the platform is back, it still has ${name} logged in, on every other site too${callsSince(stage, sid, endedAt)}${refusedLogout(stage, sid)}`,
@@ -176,9 +192,9 @@ export async function logoutAllForm(stage: Stage, browser: Browser): Promise<For
 }
 
 /** Logs out of all sessions with the form of a page, or with a form without fields. */
-async function logoutEverywhere(stage: Stage, browser: Browser, action: string): Promise<void> {
+async function logoutEverywhere(stage: Stage, browser: Browser, action: string): Promise<Page> {
   const bare: Form = { page: action, action, method: 'POST', fields: [], text: '' }
-  await browser.submit((await logoutAllForm(stage, browser)) ?? bare, {})
+  return browser.submit((await logoutAllForm(stage, browser)) ?? bare, {})
 }
 
 const all: Check = {

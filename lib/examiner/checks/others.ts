@@ -45,7 +45,8 @@ const crossOrigin: Check = {
     const browser = stage.browser()
     const account = await stage.login(browser)
     const problems: string[] = []
-    for (const origin of ['https://attacker.invalid', 'null']) {
+    const { origin: own, host } = new URL(stage.site.url)
+    for (const origin of ['https://attacker.invalid', 'null', `${own}.attacker.invalid`, `http://attacker-${host}`]) {
       const headers = { origin, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' }
       const page = await stage.openHere(browser, stage.site.userPage, { headers })
       const { 'access-control-allow-origin': allowed, 'access-control-allow-credentials': isWithCookies } = page.headers
@@ -95,7 +96,18 @@ const cacheControl: Check = {
     need(setting.length > 0, 'no response of the site sets a cookie')
     const open = setting.filter(({ headers }) => !/no-store|private|no-cache/i.test(headers['cache-control'] ?? ''))
     const places = new Set(open.map(({ method, url }) => `${method} ${url.pathname}`))
-    return noneOf([...places].map((place) => `${place} sets a cookie and may be kept by a shared cache`))
+    await stage.logout(browser)
+    const kept = stage.hops.filter(({ url, location, status, headers }) => {
+      const isStored = /public|s-maxage|max-age=[1-9]/i.test(headers['cache-control'] ?? '')
+      return location !== undefined && url.origin === site && (status === 301 || status === 308 || isStored)
+    })
+    return noneOf([
+      ...[...places].map((place) => `${place} sets a cookie and may be kept by a shared cache`),
+      ...kept.map(
+        ({ method, url, status }) =>
+          `${method} ${url.pathname} responds ${status}, a redirect that browsers keep and follow again without asking the site`,
+      ),
+    ])
   },
 }
 
@@ -134,6 +146,22 @@ const stackTrace: Check = {
   },
 }
 
+/** Loads pages as browsers do that send few headers. Then judges all responses that other checks have got. */
+const serverErrors: Check = {
+  name: 'headers/server-errors',
+  isLast: true,
+  run: async (stage) => {
+    const bare = { 'user-agent': '', accept: '', 'accept-language': '', 'sec-fetch-dest': '', 'sec-fetch-mode': '' }
+    const browser = stage.browser()
+    for (const page of [stage.site.publicPage, stage.site.loginPage]) await browser.open(page, { headers: bare })
+    const { form } = await stage.loginForm(browser)
+    const account = stage.account()
+    await stage.submit(browser, form, account, { headers: { 'user-agent': '', accept: '', 'accept-language': '' } })
+    need(await stage.login(stage.browser()), 'a login did not work')
+    return noneOf(stage.run.seen.serverErrors.slice(0, 5))
+  },
+}
+
 export const clockChecks: readonly Check[] = [
   clockCheck('ahead-3-s', 3),
   clockCheck('behind-3-s', -3),
@@ -143,4 +171,12 @@ export const clockChecks: readonly Check[] = [
   clockCheck('behind-10-min', -600),
 ]
 
-export const headerChecks: readonly Check[] = [framing, crossOrigin, referrer, cacheControl, banner, stackTrace]
+export const headerChecks: readonly Check[] = [
+  framing,
+  crossOrigin,
+  referrer,
+  cacheControl,
+  banner,
+  stackTrace,
+  serverErrors,
+]

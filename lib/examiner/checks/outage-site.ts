@@ -1,9 +1,11 @@
 /** Group `outage`, the site as a whole: new visitors, calls to the platform, grace period, recovery. */
 import type { EmulatedOperation } from '../../emulator/faults/rules'
-import { type Check, failed, failedIf, need, notTold, passed } from '../check'
+import { type Check, failed, failedIf, need, noneOf, notTold, passed } from '../check'
 import { outcomeOf } from '../outcome'
 import { called, pause } from '../stage'
 import { onFirstLoad } from './identify'
+import { arrive } from './landing'
+import { loggedIn } from './logged-in'
 
 const everything: readonly EmulatedOperation[] = ['identify', 'authenticate', 'sessionstatus', 'logout', 'token', 'me']
 
@@ -71,15 +73,23 @@ const gracePeriod: Check = {
     const { graceSeconds } = stage.run.settings
     if (graceSeconds === undefined || graceSeconds > MAX_GRACE_SECONDS)
       return notTold(['graceSeconds'], `the grace period of the site under test, up to ${MAX_GRACE_SECONDS} s`)
-    const browser = stage.browser()
-    const account = await stage.login(browser)
+    const failures = [
+      ['does not respond', { kind: 'down' }],
+      ['responds with err invalid_token', { kind: 'error', code: 'invalid_token' }],
+    ] as const
+    const users = [await loggedIn(stage), await loggedIn(stage)]
     await stage.run.wait((stage.run.settings.recheckSeconds + graceSeconds + 3) * 1000)
-    const since = Date.now()
-    const end = stage.platform.fault(['sessionstatus'], { kind: 'down' })
-    const isKnown = await stage.isKnown(browser, account)
-    end()
-    need(isKnown || stage.platform.calls(since).length > 0, 'the site made no status check, so nothing failed')
-    return failedIf(isKnown, 'the user is still shown, although the grace period is over')
+    const problems: string[] = []
+    for (const [index, { browser, account, sid }] of users.entries()) {
+      const [what, fault] = failures[index] ?? failures[0]
+      const since = Date.now()
+      const end = stage.platform.fault(['sessionstatus'], fault, { sid })
+      const isKnown = await stage.isKnown(browser, account)
+      end()
+      need(isKnown || stage.platform.calls(since).length > 0, 'the site made no status check, so nothing failed')
+      if (isKnown) problems.push(`the platform ${what}, and the user is still shown, although the grace period is over`)
+    }
+    return noneOf(problems)
   },
 }
 
@@ -106,4 +116,45 @@ const recovery: Check = {
   },
 }
 
-export const outageSiteChecks: readonly Check[] = [newVisitors, fewCalls, gracePeriod, recovery]
+const SLOW_MS = 3000
+const MAX_NEIGHBOUR_MS = 1500
+
+/** Lets single calls about one user be slow. Meanwhile, the pages of others must not wait. */
+const oneSlowUser: Check = {
+  name: 'outage/one-slow-user',
+  isRough: true,
+  isThorough: true,
+  run: async (stage) => {
+    const [one, reader] = [stage.browser(), stage.browser()]
+    const { form } = await stage.loginForm(one)
+    const account = await stage.login(reader)
+    const lander = await arrive(stage)
+    const leaving = await loggedIn(stage)
+    const acts: readonly (readonly [EmulatedOperation, string, () => Promise<unknown>])[] = [
+      ['authenticate', await stage.sid(one), () => stage.submit(one, form, stage.account())],
+      ['token', String(lander.claims['sid']), () => stage.openHere(lander.browser, lander.address.href)],
+      ['logout', leaving.sid, () => stage.logout(leaving.browser)],
+    ]
+    const problems: string[] = []
+    for (const [operation, sid, act] of acts) {
+      const end = stage.platform.fault([operation], { kind: 'slow', ms: SLOW_MS }, { sid })
+      const slow = act()
+      await pause(200)
+      const pages = await Promise.all([stage.look(reader), stage.openHere(stage.browser(), stage.site.publicPage)])
+      const longest = Math.max(...pages.map(({ ms }) => ms))
+      await slow
+      end()
+      stage.tried(
+        `${operation} of one user takes ${SLOW_MS / 1000} s: the pages of others take ${Math.round(longest)} ms`,
+      )
+      if (longest > MAX_NEIGHBOUR_MS)
+        problems.push(
+          `while ${operation} of one user takes ${SLOW_MS / 1000} s, a page of another user takes ${(longest / 1000).toFixed(1)} s: the site does one thing at a time, or holds a lock during the call`,
+        )
+    }
+    need(await stage.isKnown(reader, account), 'the user is not shown after the login')
+    return noneOf(problems)
+  },
+}
+
+export const outageSiteChecks: readonly Check[] = [oneSlowUser, newVisitors, fewCalls, gracePeriod, recovery]

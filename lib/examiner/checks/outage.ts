@@ -33,6 +33,7 @@ const httpFailures: readonly (readonly [name: string, failure: Failure])[] = [
   ['empty', { kind: 'empty' }],
   ['huge', { kind: 'huge' }],
   ['redirect', { kind: 'status', code: 302 }],
+  ['drip', { kind: 'drip' }],
 ]
 
 /** Failures of calls whose response is a Session Token. */
@@ -63,6 +64,8 @@ interface Outage {
  */
 type Act = (stage: Stage, outage: Outage) => Promise<string[]>
 
+const FOLLOWED = 'the site follows the redirect: it would send its tokens and secrets to any address'
+
 /** Creates a check of an operation for each failure. */
 function cells(name: string, operation: EmulatedOperation, failures: typeof httpFailures, act: Act): Check[] {
   return failures.map(([failureName, failure]) => ({
@@ -86,7 +89,10 @@ function cells(name: string, operation: EmulatedOperation, failures: typeof http
         },
       }
       try {
-        return noneOf(await act(stage, outage))
+        const followed = stage.platform.followed
+        const problems = await act(stage, outage)
+        if (stage.platform.followed > followed) problems.push(FOLLOWED)
+        return noneOf(problems)
       } finally {
         await end()
       }
@@ -170,12 +176,14 @@ const tryLogin: Act = async (stage, { fail, failed, isLate, end }) => {
   need(page.status === 503 || (await failed()), 'the site did not call Authenticate')
   const isSame = page.words === wrong.words && page.status === wrong.status
   const isKnown = !isLate && (await stage.isKnown(browser, account))
+  const sent = stage.platform.calls(sentAt, { operation: 'authenticate' }).length
   const isChecked = stage.platform.calls(sentAt, { operation: 'sessionstatus' }).length > 0
   await end()
   const isBack = await isLoggedInAgain(stage, browser, account)
   return [
     ...pageProblems(page, MAX_LOGIN_MS),
     ...problemsIn([
+      [sent > 1, `one login sends the password ${sent} times: each may count as an attempt`],
       [isKnown && !isChecked, 'the user is logged in by a response that is not valid'],
       [!isBack, 'after the outage, the same user cannot log in with the same password in this browser'],
       [isSame, `the page says the same as for a wrong password: ${page.words.slice(0, 60)}`],
@@ -224,10 +232,15 @@ const tryLogout: Act = async (stage, { fail, failed, reach, maxPageMs }) => {
 const tryLanding: Act = async (stage, { fail, failed }) => {
   const { browser, account, address } = await arrive(stage)
   await fail()
+  const since = Date.now()
   const pages = await landAndLook(stage, browser, address)
   const isKnown = await stage.isKnown(browser, account)
   need(await failed(), 'the site did not make the call')
-  return anonymousVisitProblems(pages, isKnown)
+  const sent = stage.platform.calls(since, { operation: 'token' }).length
+  return [
+    ...anonymousVisitProblems(pages, isKnown),
+    ...problemsIn([[sent > 1, `one landing sends its ticket ${sent} times, though a ticket is exchanged once`]]),
+  ]
 }
 
 /** Lists all cells. Checks with old sessions wait. */

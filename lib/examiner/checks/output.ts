@@ -4,6 +4,7 @@ import type { Browser } from '../browser'
 import { type Check, failed, need, noneOf, notApplicable, type Problem, problemsIn, warning } from '../check'
 import { isLoopbackHost } from '../request'
 import { linesWith, tokensIn } from '../secrets'
+import { PASSWORD } from '../seen'
 import type { Stage } from '../stage'
 import { NOT_STARTED } from './passwords'
 import { lookAround } from './session'
@@ -29,6 +30,11 @@ export const secretsInOutput: Check = {
       ...(output.match(LONG_WORD) ?? [])
         .filter((word) => runtime.world.accessTokens.has(word))
         .map((token): [string, string] => ['an access token', token]),
+      ...(PASSWORD.exec(output) ?? []).map((password): [string, string] => ['a password', password]),
+      ...(output.match(/[^\s;=,"']{20,}/g) ?? []).flatMap((value): [string, string][] => {
+        const name = stage.run.seen.cookieValues.get(value)
+        return name === undefined ? [] : [[`the value of the cookie ${name}`, value]]
+      }),
     ]
     const found = secrets.flatMap(([name, secret]) =>
       linesWith(output, secret)
@@ -82,6 +88,20 @@ export const tokensStayOnServer: Check = {
 const OTHER_LOOPBACK = '127.0.0.2'
 const [FORGED, PROXIED] = ['198.51.100.66', '203.0.113.9']
 
+const forgedAddresses: readonly (readonly [string, Record<string, string>])[] = [
+  ['the first address of X-Forwarded-For, or the whole header', { 'x-forwarded-for': `${FORGED}, ${PROXIED}` }],
+  [
+    'the address of a header such as X-Real-IP or Forwarded',
+    {
+      'x-real-ip': FORGED,
+      'x-client-ip': FORGED,
+      'cf-connecting-ip': FORGED,
+      'true-client-ip': FORGED,
+      forwarded: `for=${FORGED}`,
+    },
+  ],
+]
+
 /** Returns `ipa` of the latest call of an operation. */
 const latestIpa = (stage: Stage, operation: EmulatedOperation, since: number) =>
   stage.platform.calls(since, { operation }).at(-1)?.call.claims['ipa']
@@ -106,13 +126,15 @@ const plainAddress = (ipa: unknown) => String(ipa).replace(/^::ffff:/, '')
 export const userAddress: Check = {
   name: 'calls/user-address',
   run: async (stage) => {
-    const forged = await ipasOf(stage, stage.browser(), { 'x-forwarded-for': `${FORGED}, ${PROXIED}` })
-    need(forged.length > 0, 'the site called neither Authenticate nor Logout')
-    const believed = forged.filter(([, ipa]) => plainAddress(ipa) === FORGED)
-    if (believed.length > 0)
-      return failed(
-        `ipa of ${believed.map(([operation]) => operation).join(' and ')} is the first address of X-Forwarded-For, which the browser writes`,
-      )
+    for (const [name, headers] of forgedAddresses) {
+      const forged = await ipasOf(stage, stage.browser(), headers)
+      need(forged.length > 0, 'the site called neither Authenticate nor Logout')
+      const believed = forged.filter(([, ipa]) => String(ipa).includes(FORGED))
+      if (believed.length > 0)
+        return failed(
+          `ipa of ${believed.map(([operation]) => operation).join(' and ')} is ${name}, which the browser writes`,
+        )
+    }
     if (!isLoopbackHost(new URL(stage.site.url).hostname)) return noneOf([])
     const browser = stage.browser()
     browser.address = OTHER_LOOPBACK

@@ -19,6 +19,7 @@ const oddPasswords: readonly [name: string, make: (password: string) => string][
   ['the signs % and %41', (password) => `${password}%41%`],
   ['the signs & and =', (password) => `${password}&a=b`],
   ['letters beyond ASCII (Ä, Ł, €)', (password) => `${password}ÄŁ€`],
+  ['letters that Unicode can write in two ways (a and ¨, ﬁ, ２)', (password) => `${password}a\u0308\ufb01\uff12`],
   ['quotes, < and \\', (password) => `${password}<'"\\>`],
   ['100 characters', (password) => password.padEnd(100, 'x')],
 ]
@@ -80,10 +81,18 @@ export const logInjection: Check = {
     const browser = stage.browser()
     const { form } = await stage.loginForm(browser)
     await stage.submit(browser, form, { username: `examined\r\n${INJECTED}`, password: 'not-the-password' })
+    const { landing, loginPage, returnField = 'next', url } = stage.site
+    const line = encodeURIComponent(`\r\n${INJECTED}`)
+    const addresses = [
+      `${loginPage}?${returnField}=/${line}`,
+      `${landing}?t=${line}&r=${line}`,
+      `${url}/examined${line}`,
+    ]
+    for (const address of addresses) await stage.openHere(browser, address)
     const lines = stage.run.siteOutput().split(/\r\n|\n|\r/)
     return failedIf(
       lines.some((line) => line.startsWith(INJECTED)),
-      'a username with a line break begins a line of its own in the output of the site',
+      'a username or an address with a line break begins a line of its own in the output of the site',
     )
   },
 }
@@ -98,6 +107,8 @@ async function oddForms(stage: Stage): Promise<string[]> {
   const { usernameField, passwordField } = stage.site
   const tries: [string, Record<string, string>][] = [
     ['a login without username and password', {}],
+    ['a login with a username of 100,000 signs', { [usernameField]: 'x'.repeat(100_000), [passwordField]: 'x' }],
+    ['a login with the sign NUL', { [usernameField]: 'examined\0', [passwordField]: '\0' }],
     ['a login with lists', { [`${usernameField}[]`]: 'examined', [`${passwordField}[]`]: 'examined' }],
   ]
   const problems: string[] = []

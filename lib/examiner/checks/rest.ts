@@ -3,6 +3,7 @@ import type { Browser, Page } from '../browser'
 import { type Check, failedIfAny, need, noneOf, notTold, problemsIn } from '../check'
 import { isLogin, isLogout, isLogoutAll } from '../facts'
 import { isServerError, outcomeOf } from '../outcome'
+import type { Fault } from '../platform'
 import type { Stage } from '../stage'
 import { logInAtOnce } from './logins-at-once'
 
@@ -41,6 +42,29 @@ const notCalled = (path: string) =>
 
 const isBroken = (page: Page) => isServerError(page) && page.status !== 502 && page.status !== 503
 
+const MAX_SECONDS = 5.5
+/** Ways in which the REST API fails: the description, and the fault. */
+const failures: readonly (readonly [string, Fault])[] = [
+  ...[401, 403, 429, 500].map((code) => [String(code), { kind: 'status', code }] as const),
+  ['a broken connection', { kind: 'down' }],
+  ['text that is no JSON', { kind: 'garbage' }],
+  ['a body that comes byte by byte', { kind: 'drip' }],
+]
+
+/** Opens the page as a visitor. The REST API must not be called with the access token of a user. */
+async function visitorProblems(stage: Stage, name: RestPage, path: string, address: string): Promise<string[]> {
+  const since = Date.now()
+  const page = await stage.visit(stage.browser(), address)
+  const calls = stage.platform.calls(since, { operation: name })
+  return problemsIn([
+    [isBroken(page), `the page ${path} responds ${outcomeOf(page)} to a visitor`],
+    [
+      calls.some(({ call }) => call.claims['aid'] !== undefined),
+      `the page ${path} of a visitor calls the REST API with the access token of a user`,
+    ],
+  ])
+}
+
 /**
  * Creates a check for the page of an endpoint.
  * The page must work. If the REST API refuses or fails, the page must respond without a server error.
@@ -63,15 +87,18 @@ const restPage = (name: RestPage): Check => ({
       [isServerError(works), `the page responds ${outcomeOf(works)}`],
       [outcome !== 'ok', `the REST API refuses the call of ${path}: ${detail}`],
     ])
-    for (const code of [401, 403, 429, 500]) {
-      const end = stage.platform.fault([name], { kind: 'status', code })
+    for (const [what, fault] of failures) {
+      const end = stage.platform.fault([name], fault)
       const failing = await use(stage, name, address, browser)
       end()
       const redirects = stage.identifies(failing)
+      const seconds = Math.max(...failing.hops.map(({ ms }) => ms)) / 1000
       if (redirects > 3)
-        problems.push(`with ${code} from the REST API, the page goes through Identify ${redirects} times`)
-      if (isBroken(failing)) problems.push(`with ${code} from the REST API, the page responds ${outcomeOf(failing)}`)
+        problems.push(`with ${what} from the REST API, the page goes through Identify ${redirects} times`)
+      if (isBroken(failing)) problems.push(`with ${what} from the REST API, the page responds ${outcomeOf(failing)}`)
+      if (seconds > MAX_SECONDS) problems.push(`with ${what} from the REST API, the page takes ${seconds.toFixed(1)} s`)
     }
+    problems.push(...(await visitorProblems(stage, name, path, address)))
     return noneOf(problems)
   },
 })

@@ -1,4 +1,5 @@
 /** Group `session`: the site's own cookie, caches, and parallel requests. */
+import { inflateSync } from 'node:zlib'
 import type { Browser, Page } from '../browser'
 import {
   type Check,
@@ -16,30 +17,17 @@ import {
 import type { Cookie } from '../cookies'
 import { isLogout, isLogoutAll } from '../facts'
 import { isServerError, outcomeOf } from '../outcome'
-import type { Account } from '../platform'
 import type { UserPage } from '../seen'
 import { pause, type Stage } from '../stage'
+import { sessionOf } from './logged-in'
+import { randomId } from './random-id'
 
-interface Login {
-  readonly browser: Browser
-  readonly account: Account
-  /** Cookies that the login needs. */
-  readonly keys: readonly Cookie[]
-}
-
-/** Logs in and finds the session cookies. Without them, the site does not show the user. */
-async function sessionOf(stage: Stage): Promise<Login> {
-  const browser = stage.browser()
-  const account = await stage.login(browser)
-  need(await stage.isKnown(browser, account), 'the user is not shown after the login')
-  const keys: Cookie[] = []
-  for (const cookie of browser.cookies.of(new URL(stage.site.userPage))) {
-    const without = browser.copy(`Browser A without ${cookie.name}`)
-    without.cookies.forget(cookie.name)
-    if (!(await stage.isKnown(without, account))) keys.push(cookie)
-  }
-  need(keys.length > 0, 'no cookie was found that the login depends on')
-  return { browser, account, keys }
+/** Opens the site with two new browsers. Returns the cookies that differ, which bind a browser to its Identify redirect. */
+async function bindingCookies(stage: Stage): Promise<Cookie[]> {
+  const [one, other] = [stage.browser(), stage.browser()]
+  for (const browser of [one, other]) await stage.openHere(browser, stage.identifiedPage)
+  const others = new Set(other.cookies.all().map(({ name, value }) => `${name}=${value}`))
+  return one.cookies.all().filter(({ name, value }) => value.length >= 8 && !others.has(`${name}=${value}`))
 }
 
 const flags: Check = {
@@ -48,12 +36,13 @@ const flags: Check = {
     const { keys } = await sessionOf(stage)
     const isSecure = new URL(stage.site.url).protocol === 'https:'
     return failedIfAny(
-      keys.flatMap(({ name, attributes }): Problem[] => [
+      [...keys, ...(await bindingCookies(stage))].flatMap(({ name, attributes }): Problem[] => [
         [!attributes.includes('httponly'), `the cookie ${name} is not HttpOnly`],
         [
-          !attributes.some((one) => /^samesite=(?:lax|strict)$/.test(one)),
-          `the cookie ${name} has no SameSite=Lax or Strict`,
+          attributes.includes('samesite=strict'),
+          `the cookie ${name} is SameSite=Strict: a browser that comes from another site, such as back from Identify, does not send it`,
         ],
+        [!attributes.some((one) => /^samesite=(?:lax|strict)$/.test(one)), `the cookie ${name} has no SameSite=Lax`],
         [isSecure && !attributes.includes('secure'), `the cookie ${name} is not Secure`],
         [!attributes.some((one) => one.startsWith('path=')), `the cookie ${name} has no Path`],
         [
@@ -89,7 +78,19 @@ function valueSpellings(value: string): string[] {
       return text
     }
   }
-  return parts.flatMap((part) => [decoded(part), Buffer.from(part, 'base64').toString('latin1')])
+  return parts.flatMap((part) => {
+    const bytes = Buffer.from(part, 'base64')
+    return [decoded(part), bytes.toString('latin1'), inflated(bytes)]
+  })
+}
+
+/** Returns the text of compressed bytes, as Flask writes large sessions into its cookie. */
+function inflated(bytes: Buffer): string {
+  try {
+    return inflateSync(bytes).toString('latin1')
+  } catch {
+    return ''
+  }
 }
 
 const fixed: Check = {
@@ -108,6 +109,28 @@ const fixed: Check = {
       ...kept.map(({ name }) => `${name} keeps the value that an attacker planted`),
       ...problemsIn([[isServerError(page), `a cookie that cannot be decoded (%E0%A4%A) ends in ${outcomeOf(page)}`]]),
     ])
+  },
+}
+
+/** Adds cookies of others, as advertisements set them. They must not hide the session cookie. */
+const foreignCookies: Check = {
+  name: 'session/foreign-cookies',
+  run: async (stage) => {
+    const { browser, account, keys } = await sessionOf(stage)
+    const others = keys.flatMap(({ name }) => [
+      [`x-${name}`, 'examined'],
+      [`${name}x`, 'examined'],
+    ])
+    const odd = [['odd', '{"a":"b,c"}'], ['empty', ''], ['equal', 'a=b=='], ...others]
+    const reader = stage.browser()
+    for (const [name = '', value = ''] of odd)
+      reader.cookies.put({ name, value, host: new URL(stage.site.url).hostname, path: '/', attributes: [] })
+    for (const cookie of browser.cookies.of(new URL(stage.site.userPage))) reader.cookies.put(cookie)
+    const page = await stage.look(reader)
+    return failedIf(
+      !stage.shows(page, account),
+      `with the cookies ${odd.map(([name, value]) => `${name}=${value}`).join('; ')} before the session cookie, the page of a user responds ${outcomeOf(page)} without the user`,
+    )
   },
 }
 
@@ -191,60 +214,6 @@ const browserCache: Check = {
   },
 }
 
-/** Logins whose session IDs are compared. */
-const LOGINS = 6
-const MIN_BITS = 64
-
-/** Returns the values of a cookie after some logins, two of them of the same account. */
-async function valuesOf(stage: Stage, name: string): Promise<string[]> {
-  const values: string[] = []
-  const account = stage.account()
-  for (let login = 0; login < LOGINS; login += 1) {
-    const browser = stage.browser()
-    await stage.login(browser, login < 2 ? account : stage.account())
-    const cookie = browser.cookies.of(new URL(stage.site.userPage)).find((one) => one.name === name)
-    if (cookie) values.push(cookie.value)
-  }
-  return values
-}
-
-/** Estimates the bits in which texts differ, from the parts that they do not share at both ends. */
-function differingBits(texts: readonly string[]): number {
-  const values = texts.map((text) => text.replaceAll('-', '')) // of a UUID
-  const [first = ''] = values
-  const shared = (at: (text: string, index: number) => string | undefined) => {
-    let length = 0
-    while (length < first.length && values.every((value) => at(value, length) === at(first, length))) length += 1
-    return length
-  }
-  const [start, end] = [shared((text, index) => text[index]), shared((text, index) => text.at(-1 - index))]
-  const parts = values.map((value) => value.slice(start, Math.max(start, value.length - end)))
-  const bits = parts.every((part) => /^\d*$/.test(part)) ? 3.3 : parts.every((part) => /^[\da-f]*$/i.test(part)) ? 4 : 6
-  return Math.min(...parts.map((part) => part.length)) * bits
-}
-
-const randomId: Check = {
-  name: 'session/random-id',
-  run: async (stage) => {
-    const { keys } = await sessionOf(stage)
-    const problems: string[] = []
-    for (const { name } of keys) {
-      const values = await valuesOf(stage, name)
-      need(values.length === LOGINS, `a login has set no cookie ${name}`)
-      const bits = Math.round(differingBits(values))
-      if (new Set(values).size < values.length)
-        problems.push(
-          `two logins have the same value of ${name}: it is made of the user or of the time, and not random`,
-        )
-      else if (bits < MIN_BITS)
-        problems.push(
-          `the values of ${name} after ${LOGINS} logins differ in about ${bits} bits only: they can be guessed`,
-        )
-    }
-    return failedIf(problems.length === keys.length, problems.join('; '))
-  },
-}
-
 const parallel: Check = {
   name: 'session/parallel-requests',
   run: async (stage) => {
@@ -261,4 +230,13 @@ const parallel: Check = {
   },
 }
 
-export const sessionChecks: readonly Check[] = [flags, content, randomId, fixed, sharedCache, browserCache, parallel]
+export const sessionChecks: readonly Check[] = [
+  flags,
+  content,
+  randomId,
+  fixed,
+  foreignCookies,
+  sharedCache,
+  browserCache,
+  parallel,
+]

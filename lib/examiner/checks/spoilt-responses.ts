@@ -98,4 +98,5 @@ export const spoiltResponseChecks: readonly Check[] = [
   spoiltResponseCheck('wrong-session', 'a response about another session', { kind: 'wrong_session' }),
   spoiltResponseCheck('wrong-audience', 'a response for another client', { kind: 'wrong_audience' }),
   spoiltResponseCheck('expired', 'a response that has expired', { kind: 'expired' }),
+  spoiltResponseCheck('invalid-token', 'a response with err invalid_token', { kind: 'error', code: 'invalid_token' }),
 ]

@@ -1,6 +1,17 @@
 /** Group `status`: the site must check an old session, and must not check a young session. Most checks wait. */
 import { type Browser, USER_AGENT } from '../browser'
-import { type Check, type Finding, failed, failedIf, failedIfAny, need, notTold, passed, warning } from '../check'
+import {
+  type Check,
+  type Finding,
+  failed,
+  failedIf,
+  failedIfAny,
+  need,
+  noneOf,
+  notTold,
+  passed,
+  warning,
+} from '../check'
 import { isServerError, outcomeOf } from '../outcome'
 import type { Account, Fault } from '../platform'
 import { pause, type Stage } from '../stage'
@@ -87,7 +98,15 @@ const loginElsewhere: Check = {
     await stage.visit(browser)
     await stage.visit(browser, stage.site.loginPage)
     const { account, sid } = await stage.loginElsewhere(browser)
+    const unlucky = stage.browser()
+    await stage.visit(unlucky, stage.site.loginPage)
+    const { sid: withoutTicket } = await stage.loginElsewhere(unlucky)
     await stage.grownOld()
+    const end = stage.platform.fault(['token'], { kind: 'status', code: 503 }, { sid: withoutTicket })
+    const failing = await stage.visit(unlucky)
+    end()
+    if (failing.status !== 200)
+      return failed(`while the token endpoint fails, a user who logged in on another site gets ${outcomeOf(failing)}`)
     const since = Date.now()
     await stage.visit(browser)
     const [check] = stage.platform.calls(since, { operation: 'sessionstatus', sid })
@@ -113,7 +132,8 @@ const logoutElsewhere: Check = {
   run: async (stage) => {
     const other = await loggedIn(stage)
     const { browser, account, sid } = await loggedIn(stage)
-    await stage.second.logout(sid)
+    const reader = await loggedIn(stage)
+    for (const ended of [sid, reader.sid]) await stage.second.logout(ended)
     await stage.grownOld()
     const end = stage.platform.fault(['sessionstatus'], { kind: 'slow', ms: 400 }, { sid: other.sid })
     const otherPage = stage.look(other.browser)
@@ -123,7 +143,14 @@ const logoutElsewhere: Check = {
     end()
     const reason = 'a user who logged out on another site is still logged in here'
     const finding = await loggedOutFinding(stage, browser, account, reason)
-    if (finding.verdict !== 'passed' || !isShown) return finding
+    if (finding.verdict !== 'passed') return finding
+    const script = { 'sec-fetch-dest': 'empty', 'sec-fetch-mode': 'cors', 'sec-fetch-site': 'same-origin' }
+    const fetched = await stage.openHere(reader.browser, stage.site.userPage, { headers: script })
+    if (stage.shows(fetched, reader.account))
+      return failed(
+        'a fetch call of a script gets the page of a user who logged out on another site: only page loads cause a status check',
+      )
+    if (!isShown) return finding
     return failed(
       'while the status check of another user is in progress, a user who logged out on another site is still shown: the site waits for the check of another session instead of its own',
     )
@@ -163,6 +190,37 @@ const removed: Check = {
     if (stage.shows(page, account)) return failed('the user of a removed SSO session is still shown')
     if (page.status !== 200) return failed(`the page responds ${outcomeOf(page)} after ${redirects} Identify redirects`)
     return failedIf(redirects > 3, `the page goes through Identify ${redirects} times`)
+  },
+}
+
+/** Ends the SSO sessions of visitors. Identify must give them new ones, and then they must be able to log in. */
+const visitorEnded: Check = {
+  name: 'status/visitor-session-ended',
+  isSlow: true,
+  run: async (stage) => {
+    const endings: readonly (readonly [string, (sid: string) => void])[] = [
+      ['was logged in and out on another site', (sid) => stage.platform.terminate(sid)],
+      ['was removed by the platform', (sid) => stage.platform.prune(sid)],
+    ]
+    const visitors: [string, Browser, string][] = []
+    for (const [how, end] of endings) {
+      const browser = stage.browser()
+      await stage.visit(browser, stage.site.loginPage)
+      const sid = await stage.sid(browser)
+      end(sid)
+      visitors.push([how, browser, sid])
+    }
+    await stage.grownOld()
+    const problems: string[] = []
+    for (const [how, browser, sid] of visitors) {
+      const page = await stage.visit(browser, stage.site.loginPage)
+      const what = `a visitor whose SSO session ${how}`
+      if (page.status !== 200) problems.push(`${what} gets ${outcomeOf(page)}`)
+      else if (stage.identifies(page) !== 1)
+        problems.push(`${what} goes through Identify ${stage.identifies(page)} times, and not once`)
+      else if ((await stage.sid(browser)) === sid) problems.push(`${what} keeps it`)
+    }
+    return noneOf(problems)
   },
 }
 
@@ -236,6 +294,7 @@ export const statusChecks: readonly Check[] = [
   logoutElsewhere,
   logoutWhileReading,
   removed,
+  visitorEnded,
   otherAccount,
   sensitivePage,
   ...spoiltResponseChecks,

@@ -1,7 +1,8 @@
 /** Group `ticket`: a site exchanges a ticket only once, and a failed exchange must not break the page. */
 import type { Browser, Page } from '../browser'
 import { type Check, failed, failedIf, need, noneOf, type Problem, passed, problemsIn } from '../check'
-import { isAnyError, outcomeOf } from '../outcome'
+import { isAnyError, isServerError, outcomeOf } from '../outcome'
+import type { Fault } from '../platform'
 import { pause, type Stage } from '../stage'
 import { arrive } from './landing'
 
@@ -138,9 +139,57 @@ const withoutId: Check = {
       )
       if (isKnown) problems.push(`a user whose data has ${name} is logged in: the site takes the ID as it is`)
       problems.push(...anonymousVisitProblems(pages, false))
+      const other = stage.browser()
+      const { form } = await stage.loginForm(other)
+      const typed = stage.account()
+      const endOfForm = stage.platform.replaceAccountId(typed, id)
+      const page = await stage.submit(other, form, typed)
+      const isIn = await stage.isKnown(other, typed)
+      endOfForm()
+      if (isIn) problems.push(`a user whose data has ${name} is logged in by the form: the site takes the ID as it is`)
+      if (isServerError(page) && page.status !== 503)
+        problems.push(`a login of a user whose data has ${name} ends with ${outcomeOf(page)}`)
     }
     return noneOf(problems)
   },
 }
 
-export const ticketChecks: readonly Check[] = [once, refused, back, rightUser, withoutId]
+const formFailures: readonly (readonly [name: string, operation: 'token' | 'me', fault: Fault])[] = [
+  ['the token endpoint responds 503', 'token', { kind: 'status', code: 503 }],
+  ['the token endpoint responds with text that is no JSON', 'token', { kind: 'garbage' }],
+  ['the REST API responds 500', 'me', { kind: 'status', code: 500 }],
+  ['the REST API breaks off the connection', 'me', { kind: 'down' }],
+]
+
+/** Sends the login form while the user cannot be loaded. Authenticate has accepted the password then. */
+const formLogin: Check = {
+  name: 'ticket/login-form',
+  isRough: true,
+  isThorough: true,
+  run: async (stage) => {
+    const problems: string[] = []
+    for (const [name, operation, fault] of formFailures) {
+      const browser = stage.browser()
+      const { form } = await stage.loginForm(browser)
+      const account = stage.account()
+      const end = stage.platform.fault([operation], fault, { sid: await stage.sid(browser) })
+      const page = await stage.submit(browser, form, account)
+      if (isServerError(page) && page.status !== 503)
+        problems.push(`while ${name}, a login ends with ${outcomeOf(page)}`)
+      if (await stage.isKnown(browser, account)) problems.push(`while ${name}, a user is shown whom nobody has named`)
+      end()
+      const limit = Date.now() + 8000
+      let isIn = await stage.isShown(browser, account)
+      while (!isIn && Date.now() < limit) {
+        await pause(1000)
+        const { form: again } = await stage.loginForm(browser)
+        await stage.submit(browser, again, account)
+        isIn = await stage.isShown(browser, account)
+      }
+      if (!isIn) problems.push(`after a login while ${name}, the same user cannot log in in this browser`)
+    }
+    return noneOf(problems)
+  },
+}
+
+export const ticketChecks: readonly Check[] = [once, refused, back, rightUser, withoutId, formLogin]

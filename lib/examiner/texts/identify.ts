@@ -23,7 +23,7 @@ export const identifyTexts: CheckTexts = {
     'The return address r is the page that the browser asked for.',
     'Users end on another page than the one that they asked for, or on a page of an attacker who has reached a cache with a forged header.',
     `${IDENTIFY}: r`,
-    'Build r from the configured origin of the site and the path and query of the request.',
+    'Build r from the configured origin of the site, never from Host or X-Forwarded-Host, and from the path and query of the request, as they are. Send Identify no other parameter than t and r.',
     'Set siteUrl to the public address of the site.',
   ),
   'identify/navigations-only': row(
@@ -92,15 +92,15 @@ export const landingTexts: CheckTexts = {
   'landing/wrong-audience': token(
     'A token for another API client is refused.',
     'RFC 8725, 3.9; interface, "Session Token": aud',
-    'Compare aud with your client ID.',
+    'Compare the whole aud with your client ID. A missing aud is wrong.',
   ),
   'landing/wrong-issuer': token(
     'A token from another issuer than the SSO system is refused.',
     'RFC 8725, 3.8; interface, "Session Token": iss',
-    'Compare iss with the identifier of the SSO system.',
+    'Compare the whole iss with the identifier of the SSO system. A missing iss is wrong.',
   ),
   'landing/expired': token(
-    'A token that has expired two minutes ago is refused.',
+    'A token that has expired two minutes ago, or has no exp, is refused.',
     'Interface, "Session Token": exp; OWASP ASVS 5, 9.2.1',
     'exp is the second at which the token ends. Refuse the token 5 seconds after exp. In jsonwebtoken: clockTolerance: 5, and no ignoreExpiration.',
     OLD,
@@ -136,9 +136,15 @@ export const landingTexts: CheckTexts = {
     'Log in only after the ticket exchange has named the user.',
   ),
   'landing/anonymous-with-ticket': token(
-    'An anonymous token logs no user in, even if it has a ticket.',
+    'A token logs no user in if its sts is not loggedin, or if it has an err, even if it has a ticket.',
     'Interface, "Rules for at"',
-    'Read sts first. Exchange the ticket at only if sts is loggedin.',
+    'Read sts and err first. Exchange the ticket at only if sts is loggedin and err is null.',
+  ),
+  'landing/unknown-claim': token(
+    'A token with a claim that the interface does not have is accepted.',
+    'RFC 7519, 4',
+    'Ignore claims that you do not know.',
+    'All logins fail as soon as the platform adds a claim to its tokens.',
   ),
   'landing/request-token': token(
     'A request token of the site itself is not accepted at the landing page.',
@@ -192,6 +198,13 @@ export const landingTexts: CheckTexts = {
     'Link scanners and preloading browsers use up the login of the user.',
     'Threat model, L12',
     'Handle GET page loads only at the landing page. A Sec-Purpose that contains prefetch is no page load.',
+    SENSIBLE,
+  ),
+  'landing/two-tabs': row(
+    'Two tabs that are redirected to Identify at the same time both land, each at its own page.',
+    'Users who open several pages at once, or whose browser opens its tabs again, are not logged in.',
+    'Threat model, decision 1: any number of tabs can be in flight',
+    'Let no redirect to Identify overwrite what an earlier one needs. Give the browser its random cookie once, and keep the cookie if it is there. Keep the page to return to in r, not in the session.',
     SENSIBLE,
   ),
   'landing/leaves-nothing': row(

@@ -2,8 +2,9 @@
 import type { CheckText, CheckTexts } from '../check'
 import { identifyTexts, landingTexts } from './identify'
 import { inputTexts } from './input'
-import { callTexts, clockTexts, headerTexts, loginTexts, outageTexts, restTexts } from './login'
+import { loginTexts, outageTexts } from './login'
 import { logoutTexts, sessionTexts } from './logout'
+import { callTexts, clockTexts, headerTexts, restTexts } from './others'
 import { statusTexts, ticketTexts } from './session'
 
 /** Texts by the name of the check. */

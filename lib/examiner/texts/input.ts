@@ -74,15 +74,22 @@ export const inputTexts: CheckTexts = {
     `${ESCAPE} In a script, JSON is not enough: write < as \\u003c.`,
     'The built-in pages do this. Escape req.sso2.user.name in your own pages.',
   ),
+  'session/foreign-cookies': row(
+    'The site finds its session cookie among the cookies of others.',
+    'Users are logged out as soon as an advertisement sets a cookie with an odd value, or with a similar name.',
+    'RFC 6265bis, 5',
+    'Split the Cookie header at semicolons, cut each part at its first =, and compare whole names. Leave out what cannot be read.',
+    'Use sso.session.',
+  ),
   'session/random-id': row(
-    'The session ID is random, new at each login, and too long to guess.',
+    'The session ID, and the cookie that binds a browser to its Identify redirect, are random and too long to guess.',
     'An attacker guesses the IDs of users who log in, and is those users.',
     'OWASP ASVS 5, 7.2.3',
-    'Take 16 random bytes or more from the secure generator of the system: crypto.randomBytes, secrets.token_urlsafe, random_bytes, SecureRandom. No counter, no time, no hash of the user.',
+    'Take 16 random bytes or more from the secure generator of the system: crypto.randomBytes, secrets.token_urlsafe, random_bytes, SecureRandom. No counter, no time, no UUID of version 1, no Math.random, no hash of the user.',
     'Use sso.session.',
   ),
   'session/tokens-stay-on-server': row(
-    'Access tokens, Session Tokens and the client secret are in no page, cookie or redirect of the site.',
+    'Passwords, access tokens, Session Tokens, SSO session IDs and the client secret are in no page, cookie or redirect of the site.',
     'A script or a reader of the page calls the REST API as the user, or makes tokens under any name.',
     'Interface, "SSO2", 4; RFC 9700, 4.3; OWASP ASVS 5, 10.1.1',
     'Keep tokens in the session on the server. Call the REST API from the server, and send only the fields that the page shows.',
@@ -96,10 +103,10 @@ export const inputTexts: CheckTexts = {
     'Set trust proxy to the number of your proxies, and not to true.',
   ),
   'calls/secrets-in-output': row(
-    'The output of the site has no token, no session cookie and no client secret.',
+    'The output of the site has no password, no token, no session cookie and no client secret, also when something fails.',
     'A reader of the log is logged in as the user, or makes tokens under any name.',
     'Interface, "POST {sso_url}/authenticate": keep the JWT out of server logs; OWASP ASVS 5, 16.2.5',
-    'Log the name of the operation and its outcome, never the token, the body or the Cookie header. In an access log, write the path without the query.',
+    'Log the name of the operation and its outcome, never the token, the body, the form or the Cookie header, also not in the message of an error. In an access log, write the path without the query.',
     'Log addresses by their path: req.path, not req.originalUrl.',
   ),
 }

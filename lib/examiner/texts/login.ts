@@ -1,4 +1,4 @@
-/** Texts of the groups `login`, `outage`, `clock`, `headers`, `rest` and `calls`. */
+/** Texts of the groups `login` and `outage`. */
 import type { CheckText, CheckTexts } from '../check'
 import { row, SENSIBLE } from './row'
 
@@ -57,6 +57,13 @@ export const loginTexts: CheckTexts = {
     'Two wrong attempts are counted, and accounts are frozen sooner.',
     AUTHENTICATE,
     'Take a lock per session, and share the result.',
+    FORM,
+  ),
+  'login/second-tab': row(
+    'A login form of a second tab that is sent after a login in the first one leaves the user logged in.',
+    'Users who have the site open in two tabs are logged out, or see an error page.',
+    AUTHENTICATE,
+    'Take the form like that of any logged-in session: call Authenticate with its sid, or redirect the user who is logged in already.',
     FORM,
   ),
   'login/same-username': row(
@@ -132,6 +139,7 @@ const failures: Readonly<Record<string, string>> = {
   empty: 'responds with an empty body',
   huge: 'responds with 20 MB',
   redirect: 'responds with a redirect',
+  drip: 'sends a body byte by byte, without an end',
   'wrong-signature': 'signs with another secret',
   'wrong-session': 'responds about another session',
 }
@@ -141,7 +149,7 @@ const page = (does: string): CheckText =>
     `While Session Status ${does}, users with an old session get their pages within 5 seconds, without a redirect to the platform.`,
     'The whole site is down when the platform is.',
     FAULTS,
-    'Give each call of the platform a time limit of 2 seconds. Catch every failure of the call, keep the session, and serve the page from it.',
+    'Give each call of the platform a time limit of 2 seconds in total: from the connection to the last byte of the body, not for each read. Catch every failure of the call, keep the session, and serve the page from it.',
     'Leave timeoutMs and graceSeconds at their defaults.',
   )
 const pageWithWrongResponse = (does: string): CheckText => ({
@@ -199,11 +207,18 @@ export const outageTexts: CheckTexts = {
     'After some failed calls, stop calling for some seconds, and let one call at a time find out whether it works again.',
     SENSIBLE,
   ),
+  'outage/one-slow-user': row(
+    'While a call about one user is slow, the pages of others do not wait.',
+    'One slow response of the platform stops the site for everybody.',
+    FAULTS,
+    'Serve requests at the same time (threads, or calls that do not block), and hold no lock of the whole site while a call of the platform is in progress: one lock for each session.',
+    SENSIBLE,
+  ),
   'outage/grace-period': row(
     'After the grace period, a user who cannot be checked is not shown any more.',
     'A user who has logged out on another site stays logged in here as long as the platform is down.',
     'Threat model, S11',
-    'Keep the time of the last verified response. After the grace period, treat the user as anonymous.',
+    'Keep the time of the last verified response about this session without an err. Only such a response moves the time. After the grace period, treat the user as anonymous.',
     'Leave graceSeconds at its default.',
   ),
   'outage/new-visitors': row(
@@ -218,102 +233,6 @@ export const outageTexts: CheckTexts = {
     'The outage of the platform goes on at the site.',
     FAULTS,
     'Probe the platform every second while it is down.',
-    SENSIBLE,
-  ),
-}
-
-const CLOCK = 'Interface, "Limits": tokens live 10 seconds'
-const clockCheckText = (difference: string): CheckText =>
-  row(
-    `With the platform's clock ${difference}, the site works, or gives up with a page and without a loop.`,
-    'Users get "too many redirects", or old tokens are accepted.',
-    CLOCK,
-    'Allow a difference of 5 seconds. Refuse a token beyond that, and serve the page without a login after the third redirect.',
-    'Leave clockToleranceSeconds at 5, and keep the clock right (NTP).',
-  )
-
-export const clockTexts: CheckTexts = {
-  'clock/ahead-3-s': clockCheckText('3 seconds ahead'),
-  'clock/behind-3-s': clockCheckText('3 seconds behind'),
-  'clock/ahead-30-s': clockCheckText('30 seconds ahead'),
-  'clock/behind-30-s': clockCheckText('30 seconds behind'),
-  'clock/ahead-10-min': clockCheckText('10 minutes ahead'),
-  'clock/behind-10-min': clockCheckText('10 minutes behind'),
-}
-
-export const headerTexts: CheckTexts = {
-  'headers/login-framing': row(
-    'The login page cannot be framed.',
-    'An attacker puts the form into a page of another site and reads what is typed around it.',
-    'OWASP ASVS 5, 3.4.6',
-    "Send Content-Security-Policy: frame-ancestors 'none', and not *.",
-    'The built-in page has it. Add it to custom views.',
-  ),
-  'headers/cross-origin': row(
-    'No script of another site can read the pages of a user.',
-    'Any page that the user visits reads the pages of the user on your site.',
-    'Fetch standard, CORS protocol; OWASP ASVS 5, 3.4.2',
-    'Send Access-Control-Allow-Origin only for a list of known origins, never the Origin of the request, and no Access-Control-Allow-Credentials on pages.',
-    SENSIBLE,
-  ),
-  'headers/referrer-policy': row(
-    'The redirect to Identify and the landing page have a strict Referrer-Policy.',
-    'The token in the address is sent to other sites.',
-    'RFC 9700, 4.2.4',
-    'Send Referrer-Policy: no-referrer.',
-    SENSIBLE,
-  ),
-  'headers/cache-control': row(
-    'A response that sets a cookie may not be stored by shared caches.',
-    "A CDN gives one user's cookie to everybody.",
-    'RFC 9111, 7.3; RFC 6265bis, 8',
-    'Send Cache-Control: private, no-store with Set-Cookie.',
-    SENSIBLE,
-  ),
-  'headers/version-banner': row(
-    'Responses do not name the software and its version.',
-    'An attacker finds known faults sooner.',
-    'OWASP ASVS 5, 13.4.6',
-    'Switch the headers Server and X-Powered-By off.',
-    "app.disable('x-powered-by')",
-  ),
-}
-
-const rest = (name: string): CheckText =>
-  row(
-    `The page with ${name} works, and survives 401, 403, 429 and 500 of the REST API.`,
-    'Users see an error page.',
-    'Interface, "REST API errors"',
-    'Send method, headers (authorization: Bearer, content-type) and body as the interface says. Catch the error, and show a message. On 401, go through Identify once, and not again for a minute: keep the time across the new session.',
-    'Catch PlatformApiError.',
-  )
-
-export const restTexts: CheckTexts = {
-  'rest/marketplace': rest('marketplace groups'),
-  'rest/gift': rest('the gift receiver'),
-  'rest/administrators': rest('administrators'),
-  'rest/own-token': row(
-    'After two users have logged in at the same moment, the page of each calls the REST API with the access token of its own user.',
-    'A user orders, or reads, as somebody else.',
-    'Threat model, L9',
-    'Keep the access token in a local variable of the request, and then in the session. A variable of the module belongs to all requests at once. Keep responses for a user in no cache that is shared by users.',
-    'Use req.sso2.api, which has the token of the request.',
-  ),
-  'rest/expired-token': row(
-    "When the user's access token has run out, the page works again or shows a message.",
-    'An hour after the login, every such page is an error page.',
-    'Interface, "Authentication", "REST API"',
-    'On 401, redirect the browser through Identify once: its ticket gives a new access token.',
-    'Use req.sso2.api() and catch PlatformApiError.',
-  ),
-}
-
-export const callTexts: CheckTexts = {
-  'calls/valid-tokens': row(
-    'In the whole examination, the platform refuses no request token of the site.',
-    'The task of each refused call is not done: a logout is lost, or a session is not checked.',
-    CLOCK,
-    'Sign a new request token for each call, also when a call is tried again. Log each invalid_token with its operation.',
     SENSIBLE,
   ),
 }

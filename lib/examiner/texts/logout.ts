@@ -7,10 +7,10 @@ const FORM = 'Send a POST form to the logout route. Do not write a second one.'
 
 export const logoutTexts: CheckTexts = {
   'logout/here': row(
-    'A logout ends the session at once, in all tabs and for copies of the cookie, and informs the platform.',
+    'A logout ends the session at once, in all tabs and for copies of the cookie, and informs the platform. Other browsers stay logged in.',
     'The next user of the computer, or a thief of the cookie, is logged in.',
     `${LOGOUT}; OWASP ASVS 5, 7.4.1`,
-    'Delete the session on the server, call Logout, and set a new cookie.',
+    'Delete this session on the server and no other one, call Logout, and set a new cookie. A logout without a session is no error.',
     FORM,
   ),
   'logout/identify-afterwards': row(
@@ -64,7 +64,7 @@ export const sessionTexts: CheckTexts = {
     'The session cookie is HttpOnly, SameSite, has a Path, and is Secure over https.',
     'Scripts, other sites or listeners get the session.',
     COOKIE,
-    'Set HttpOnly; Secure; SameSite=Lax; Path=/ and no Domain.',
+    'Set HttpOnly; Secure; SameSite=Lax; Path=/ and no Domain, also for the cookie that binds a browser to its Identify redirect.',
     'Use sso.session. Behind a proxy, set trust proxy.',
   ),
   'session/cookie-content': row(

@@ -34,6 +34,13 @@ export const ticketTexts: CheckTexts = {
     'Keep the token, the ticket and the user of one request in local variables.',
     OPTION_TOKEN,
   ),
+  'ticket/login-form': row(
+    'If the user cannot be loaded after a right password, the login form says "not now", and the user can log in as soon as it works again.',
+    'Users see an error page after a right password, or cannot log in any more in this browser.',
+    'Interface, "POST {sso_url}/authenticate"',
+    'Catch the failures of the ticket exchange and of the REST API also after Authenticate, respond 503 with the form, and send the browser through Identify: its SSO session is logged in by now.',
+    OPTION_TOKEN,
+  ),
   'ticket/user-without-id': row(
     'A user response without an account_id leaves the visitor anonymous.',
     'All such users are logged in as one account, for example "undefined", and share its data.',
@@ -79,7 +86,7 @@ export const statusTexts: CheckTexts = {
     'A user who logs out on another site is anonymous here within six minutes.',
     'The next user of a shared computer is shown the account.',
     `${STATUS}: change to terminated`,
-    'Make one check at a time for each session, not for the whole site. Each page waits for the check of its own session: note the time of the check after its response. If sts is terminated, delete the session of your site and redirect to Identify.',
+    'Check an old session before every response that depends on the user, also for POST and fetch. Make one check at a time for each session, not for the whole site. Each page waits for the check of its own session: note the time of the check after its response. If sts is terminated, delete the session of your site and redirect to Identify.',
     FRESH,
   ),
   'status/logout-while-reading': row(
@@ -94,6 +101,13 @@ export const statusTexts: CheckTexts = {
     'The user gets an endless redirect, or stays logged in for ever.',
     'Interface, "SSO2 errors": session_not_found',
     'Treat err session_not_found like sts terminated: delete the session of your site and redirect to Identify.',
+    FRESH,
+  ),
+  'status/visitor-session-ended': row(
+    'A visitor whose SSO session has ended goes through Identify once, and gets a new one.',
+    'The next login of the visitor fails with session_terminated or session_not_found.',
+    `${STATUS}: change to terminated (from anon or loggedin)`,
+    'Treat sts terminated and err session_not_found alike for visitors and for logged-in users: delete the session of your site and redirect to Identify.',
     FRESH,
   ),
   'status/other-account': row(
@@ -129,6 +143,13 @@ export const statusTexts: CheckTexts = {
     'A response for another site is accepted.',
     'Interface, "Session Token": aud',
     'Compare aud with your client ID.',
+    SENSIBLE,
+  ),
+  'status/invalid-token': row(
+    'A response with err invalid_token changes nothing: it says that the request was wrong, not that the session has ended.',
+    'One refused request, as after a change of the secret or with a wrong clock, logs every user out.',
+    'Interface, "SSO2 errors": invalid_token',
+    'End the session only if sts is terminated or err is session_not_found. Any other err is no response: keep the session and its times as they are.',
     SENSIBLE,
   ),
   'status/expired': row(

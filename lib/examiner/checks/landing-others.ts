@@ -1,0 +1,98 @@
+/** Group `landing`, other requests: a newer token, a request token, anonymous visitors, and odd parameters. */
+import { type Check, type Finding, failed, failedIf, need, noneOf } from '../check'
+import { isServerError, outcomeOf } from '../outcome'
+import type { Stage } from '../stage'
+import { forge } from '../tokens'
+import { arrive, needGenuine, withToken } from './landing'
+import { loggedIn } from './logged-in'
+
+/** Adds a claim to a genuine token. A later version of the platform may do so. */
+const unknownClaim: Check = {
+  name: 'landing/unknown-claim',
+  run: async (stage) => {
+    const { browser, account, address, claims } = await arrive(stage)
+    const token = forge({ ...claims, added_later: { list: [1] } }, { secret: stage.platform.site.clientSecret })
+    const page = await stage.openHere(browser, withToken(address, token))
+    if (isServerError(page)) return failed(`the landing page responds ${outcomeOf(page)}`)
+    return failedIf(!(await stage.isKnown(browser, account)), 'a token with one more claim is refused')
+  },
+}
+
+const reflected: Check = {
+  name: 'landing/request-token',
+  run: async (stage) => {
+    await needGenuine(stage)
+    const { browser, account, address } = await arrive(stage)
+    const sent = stage.hops.find(
+      ({ url, browser: name }) =>
+        name === browser.name &&
+        stage.platform.isIdentify(url) &&
+        url.searchParams.get('r') !== 'http://second.invalid/',
+    )
+    const token = sent?.url.searchParams.get('t')
+    need(token, 'the request token of the site was not seen')
+    const page = await stage.openHere(browser, withToken(address, token))
+    if (isServerError(page)) return failed(`the landing page responds ${outcomeOf(page)}`)
+    return failedIf(await stage.isKnown(browser, account), 'the request token was accepted as a Session Token')
+  },
+}
+
+const anonymous: Check = {
+  name: 'landing/anonymous',
+  run: async (stage) => {
+    const browser = stage.browser()
+    const address = await stage.landing(browser)
+    const page = await browser.open(address.href)
+    if (isServerError(page)) return failed(`the visit ends with ${outcomeOf(page)}`)
+    const isShownUser = stage.platform.accounts.some((account) => stage.showsOther(page, account))
+    if (isShownUser) return failed('an anonymous visitor is shown a user')
+    return errorFinding(stage)
+  },
+}
+
+/** Lets Identify send a token with `err`. The visitor must get a page, and the token must begin no session. */
+async function errorFinding(stage: Stage): Promise<Finding> {
+  const browser = stage.browser()
+  const end = stage.platform.fault(['identify'], { kind: 'error', code: 'invalid_token' }, { times: 1 })
+  const page = await stage.visit(browser, stage.identifiedPage)
+  end()
+  if (isServerError(page)) return failed(`a landing whose token has err ends with ${outcomeOf(page)}`)
+  const since = Date.now()
+  await stage.login(browser).catch(() => undefined) // a site may pause after a refused token
+  const calls = stage.platform.calls(since, { operation: 'authenticate' })
+  const outcome = calls.map(({ call }) => call.outcome).find((one) => one !== 'loggedin')
+  return failedIf(
+    outcome !== undefined,
+    `after a landing whose token has err, Authenticate has the session of this token: ${outcome}`,
+  )
+}
+
+const parameters: Check = {
+  name: 'landing/parameters',
+  run: async (stage) => {
+    await needGenuine(stage)
+    const problems: string[] = []
+    const { browser: user, account: own } = await loggedIn(stage)
+    await stage.openHere(user, `${stage.site.landing}?t=x`)
+    if (!(await stage.isKnown(user, own))) problems.push('with a wrong t: a logged-in user is logged out')
+    const variants: readonly [string, (query: URLSearchParams) => void][] = [
+      ['without t', (query) => query.delete('t')],
+      ['without r', (query) => query.delete('r')],
+      ['with two different t', (query) => query.append('t', 'x.y.z')],
+      ['with t as a list', (query) => query.set('t[]', 'x')],
+      ['with two r', (query) => query.append('r', 'https://attacker.invalid/')],
+      ['with an empty t', (query) => query.set('t', '')],
+    ]
+    for (const [name, change] of variants) {
+      const { browser, address } = await arrive(stage)
+      change(address.searchParams)
+      const page = await stage.openHere(browser, address.href)
+      if (isServerError(page)) problems.push(`${name}: ${outcomeOf(page)}`)
+      if (page.hops.some(({ location }) => location?.includes('//attacker.invalid')))
+        problems.push(`${name}: redirect to the attacker`)
+    }
+    return noneOf(problems)
+  },
+}
+
+export const landingOtherChecks: readonly Check[] = [unknownClaim, reflected, anonymous, parameters]
