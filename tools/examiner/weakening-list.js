@@ -324,12 +324,11 @@ const REMEMBER_END = 'endedHere.set(session.sid, true)'
 const CALL_LOGOUT =
   "if (!isDown && (await callSso('logout', { sid: session.sid, ...deviceOf(req) }))) logouts.delete(session.sid)"
 const KEEP_LOGOUT = 'logouts.set(session.sid, deviceOf(req))'
-weakenTo(
-  'failed: the user is still logged in; the next page logs the user in again; the platform is not informed',
-  'logout/here',
-  'a logout ends the session of the site only',
-  [change(CALL_LOGOUT), change(KEEP_LOGOUT), change(REMEMBER_END)],
-)
+weakenTo('failed: the user is still logged in', 'logout/here', 'a logout ends the session of the site only', [
+  change(CALL_LOGOUT),
+  change(KEEP_LOGOUT),
+  change(REMEMBER_END),
+])
 weaken('logout/identify-afterwards', 'the browser keeps its SSO session after the logout', [
   change(END_ALL_OF_SID, 'beginSession(req, res, { sid: session.sid })'),
   change(REMEMBER_END),
@@ -564,6 +563,97 @@ weaken('rest/administrators', 'each refused access token goes through Identify',
 ])
 weaken('rest/gift', 'the call has no content type', [
   change(", 'content-type': 'application/json' },\n      ...(body", ' },\n      ...(body'),
+])
+
+/* faults of a second look */
+const KEEP_BINDING = 'if (known !== undefined) return known'
+weaken('landing/two-tabs', 'each Identify redirect overwrites the cookie of the one before', [
+  change(KEEP_BINDING, 'void known'),
+])
+weaken('landing/unknown-claim', 'a token with one more claim is refused', [
+  before('if (claims.iss !== env.SSO2_IDENTIFIER)', 'if (claims.added_later) return undefined'),
+])
+weaken('landing/wrong-audience', 'the beginning of the audience is compared', [
+  change(AUDIENCE, 'if (!claims.aud?.startsWith(env.SSO2_CLIENT_ID)) return undefined'),
+])
+weaken('landing/expired', 'a token without exp is accepted', [
+  change(EXPIRY, 'if (now >= claims.exp + LEEWAY_SECONDS) return undefined'),
+])
+weaken('identify/return-address', 'the return address has the host of the request', [
+  change('const back = `${site}${path}', "const back = `http://${req.get('host')}${path}"),
+])
+weaken('status/invalid-token', 'any err ends the session', [
+  change(HAS_ENDED, "if (claims.sts === 'terminated' || claims.err)"),
+])
+weaken('outage/grace-period', 'a response with err counts as a confirmation', [
+  before(REFUSED, 'if (claims) session.verifiedAt = Date.now()'),
+])
+weaken('status/visitor-session-ended', 'the end of an anonymous SSO session is not looked at', [
+  before(HAS_ENDED, 'if (!session.user && (claims.err || claims.sts === "terminated")) return'),
+])
+weaken('status/logout-elsewhere', 'only page loads cause a status check', [
+  change(FRESH, 'const session = found && (isNavigation(req) ? await fresh(req, found) : found)'),
+])
+weaken('ticket/login-form', 'a user that cannot be loaded after a login is an error', [
+  change('return user ? { user } : { isOver: true }', "if (!user) throw new Error('no user')\n    return { user }"),
+])
+weaken('login/right-password', 'the user is what was typed', [
+  change(
+    'const user = await userOf(claims.at)\n    return user',
+    'const user = { id: usr, name: usr }\n    return user',
+  ),
+])
+weaken('login/second-tab', 'a logged-in user cannot log in', [
+  before('const { sid } = req.session', "if (req.user) throw new Error('logged in already')"),
+])
+weaken('logout/here', 'a logout ends all sessions', [change(END_ALL_OF_SID, 'sessions.clear()')])
+weaken('session/cookie-flags', 'the cookies are SameSite=Strict', [change('SameSite=Lax', 'SameSite=Strict')])
+for (const [what, replace] of [
+  ['the ID is a hash of the SSO session ID', "crypto.createHash('sha256').update(content.sid).digest('hex')"],
+  ['only some signs of the ID are random', '`${Date.now().toString(16)}-${Math.random().toString(16).slice(2, 10)}`'],
+])
+  weaken('session/random-id', what, [change('const id = random()', `const id = ${replace}`)])
+weaken('session/foreign-cookies', 'the first cookie is found whose name ends like that of the session', [
+  change(
+    "sessions.get(cookieOf(req, 'session'))",
+    "sessions.get(/session=([^;]*)/.exec(req.headers.cookie ?? '')?.[1])",
+  ),
+])
+weaken('session/tokens-stay-on-server', 'the login form has the SSO session ID', [
+  change(
+    "res.send(loginForm(pathHere(req.query.next) ?? '/'))",
+    'res.send(`${loginForm(\'/\')}<i data-sid="${req.session?.sid}"></i>`)',
+  ),
+])
+weaken('outage/one-slow-user', 'one call at a time', [
+  change(
+    'async function callSso(',
+    'let last = Promise.resolve()\n  const callSso = (...words) => (last = last.then(() => callNow(...words)))\n  async function callNow(',
+  ),
+  before(FRESH, 'await last'),
+])
+weaken('calls/device', 'a logout has no User-Agent', [
+  change(
+    "callSso('logout', { sid: session.sid, ...deviceOf(req) })",
+    "callSso('logout', { sid: session.sid, ...deviceOf(req), uas: 'site' })",
+  ),
+])
+weaken('headers/server-errors', 'the User-Agent is needed', [
+  change("uas: req.get('user-agent') ?? ''", "uas: req.get('user-agent').trim()"),
+])
+weaken('headers/cache-control', 'the redirect to Identify is permanent', [
+  change('res.redirect(302, `${env.SSO2_URL}', 'res.redirect(301, `${env.SSO2_URL}'),
+])
+weaken('calls/user-address', 'the address is that of X-Real-IP', [
+  change(REMOTE, "ipa: req.get('x-real-ip') ?? req.socket.remoteAddress ?? ''"),
+])
+weaken('rest/administrators', 'a broken connection is an error', [
+  before('const { session } = req\n    const isFirst', "if (!response) throw new Error('no response')"),
+])
+weaken('outage/login-redirect', 'redirects are followed', [change("redirect: 'manual'", "redirect: 'follow'")])
+const EXCHANGE = 'await request(env.SSO2_TOKEN_URL, {'
+weaken('outage/ticket-down', 'an exchange that failed is repeated', [
+  change(EXCHANGE, `(${EXCHANGE} method: 'POST', body: new URLSearchParams(form) })) ?? ${EXCHANGE}`),
 ])
 
 module.exports = { weakenings }

@@ -64,6 +64,11 @@ interface Outage {
  */
 type Act = (stage: Stage, outage: Outage) => Promise<string[]>
 
+/** A problem whose cause is a call without a time limit. */
+const LATE = /a response took|no response within/
+const DEADLINE =
+  'Give each call of the platform, the token endpoint and the REST API a time limit of 2 seconds in total: from the connection to the last byte of the body. A time limit of the socket holds for each read only, so a body that comes byte by byte never ends.'
+
 const FOLLOWED = 'the site follows the redirect: it would send its tokens and secrets to any address'
 
 /** Creates a check of an operation for each failure. */
@@ -92,7 +97,8 @@ function cells(name: string, operation: EmulatedOperation, failures: typeof http
         const followed = stage.platform.followed
         const problems = await act(stage, outage)
         if (stage.platform.followed > followed) problems.push(FOLLOWED)
-        return noneOf(problems)
+        const isLate = problems.some((problem) => LATE.test(problem))
+        return { ...noneOf(problems), ...(isLate ? { fix: DEADLINE } : {}) }
       } finally {
         await end()
       }
