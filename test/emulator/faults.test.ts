@@ -144,10 +144,10 @@ test('huge: a body of 20 MB', async () => {
   expect([status, json, headers['content-length']]).toEqual([200, undefined, '20000000'])
 })
 
-test('hang: no answer, until the emulator is closed', async () => {
+test.each(['hang', 'drip'] as const)('%s: no answer, or no end of it, until the emulator is closed', async (kind) => {
   const { made: other, there } = await another(configuration)
   const call = there.browser().send()
-  other.faults.add({ operation: 'identify', kind: 'hang' })
+  other.faults.add({ operation: 'identify', kind })
   await eventually(async () => other.calls({ operation: 'identify' }).length > 0)
   const first = await Promise.race([
     call.catch((error) => error),

@@ -72,7 +72,7 @@ const device: Check = {
       return problemsIn([
         [isIP(String(ipa)) === 0, `ipa of ${operation} is ${JSON.stringify(ipa)}, and no address of a browser`],
         [
-          ![USER_AGENT, ''].includes(String(uas)) && !BOT.test(String(uas)),
+          uas !== USER_AGENT && !OTHER_AGENT.test(String(uas)),
           `uas of ${operation} is ${JSON.stringify(uas)}, and not the User-Agent of the browser`,
         ],
       ])
@@ -81,7 +81,7 @@ const device: Check = {
   },
 }
 
-/** User agents that checks send instead of the usual one. */
-const BOT = /Googlebot|bingbot/
+/** User agents that checks send instead of the usual one, and what sites write if there is none. */
+const OTHER_AGENT = /Googlebot|bingbot|^(?:|-|none|unknown)$/i
 
 export const callChecks: readonly Check[] = [userAddress, secretsInOutput, device, valid]
