@@ -29,7 +29,7 @@ const SMALL = [...WITHOUT_REST, SENSITIVE, GRACE]
 const naive = {
   'not applicable': ['logout/all-sessions', ...SMALL],
   warning: [
-    ...of('landing', 'other-secret', 'alg-none', 'no-typ', 'expired', 'not-yet-valid', 'second-site-token'),
+    ...of('landing', 'other-secret', 'alg-none', 'no-typ', 'not-yet-valid', 'second-site-token'),
     ...of('landing', 'partial-signature', 'other-key', 'oversized', 'not-canonical'),
     'status/ten-at-once',
     'logout/stale-session',
@@ -39,7 +39,17 @@ const naive = {
   ],
   failed: [
     ...of('identify', 'navigations-only', 'without-cookies'),
-    ...of('landing', 'alg-hs512', 'wrong-audience', 'wrong-issuer', 'parameters', 'login-csrf', 'replay-after-logout'),
+    ...of(
+      'landing',
+      'alg-hs512',
+      'wrong-audience',
+      'wrong-issuer',
+      'expired',
+      'anonymous-with-ticket',
+      'parameters',
+      'login-csrf',
+      'replay-after-logout',
+    ),
     ...of('landing', 'open-redirect', 'prefetch', 'new-session-id'),
     ...of('ticket', 'once', 'refused'),
     ...of('login', 'new-session-id', 'return-address', 'foreign-form', 'double-submit', 'lost-response'),
@@ -53,7 +63,7 @@ const naive = {
     ...cells('user', ...HTTP),
     'outage/new-visitors',
     ...of('clock', 'ahead-3-s', 'ahead-30-s', 'behind-30-s', 'ahead-10-min', 'behind-10-min'),
-    ...of('headers', 'login-framing', 'referrer-policy', 'cache-control', 'stack-trace'),
+    ...of('headers', 'login-framing', 'referrer-policy', 'cache-control', 'stack-trace', 'server-errors'),
     // these wait
     ...of('status', 'wrong-signature', 'wrong-session', 'wrong-audience', 'expired', 'new-session-id'),
     'logout/platform-informed-later',

@@ -16,8 +16,8 @@ const here: Check = {
     const elsewhere = stage.browser()
     await stage.login(elsewhere, account)
     const neighbour = await loggedIn(stage)
+    const since = Date.now() // a site that logs out by GET does so here
     const form = await stage.logoutForm(tab)
-    const since = Date.now()
     const page = await stage.logout(browser)
     const calls = stage.platform.calls(since, { operation: 'logout', sid })
     const again = await tab.submit(form, {})
