@@ -51,7 +51,7 @@ const naive = {
       'replay-after-logout',
     ),
     ...of('landing', 'open-redirect', 'prefetch', 'new-session-id'),
-    ...of('ticket', 'once', 'refused'),
+    ...of('ticket', 'once', 'refused', 'login-form'),
     ...of('login', 'new-session-id', 'return-address', 'foreign-form', 'double-submit', 'lost-response'),
     ...of('login', 'escaped-input'),
     ...of('login', 'password-stays-nowhere', 'session-terminated', 'session-not-found'),
