@@ -460,6 +460,9 @@ weaken(
   'a refused call of the REST API is an error',
   [before('const { session } = req\n    const isFirst', "if (response?.status !== 200) throw new Error('refused')")],
 )
+weaken('rest/expired-token', 'an access token that has run out is kept until the logout', [
+  change('response?.status === 401 && Date.now()', 'response?.status === 402 && Date.now()'),
+])
 
 /* calls */
 weakenTo('warning', 'calls/valid-tokens', 'the token of a logout has expired', [

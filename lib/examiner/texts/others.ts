@@ -87,10 +87,10 @@ export const restTexts: CheckTexts = {
     'Use req.sso2.api, which has the token of the request.',
   ),
   'rest/expired-token': row(
-    "When the user's access token has run out, the page works again or shows a message.",
+    'When an access token has run out, the page works again within seconds: the token of the user, and the one of the site.',
     'An hour after the login, every such page is an error page.',
     'Interface, "Authentication", "REST API"',
-    'On 401, redirect the browser through Identify once: its ticket gives a new access token.',
+    'On 401, forget the token. A token of the user: redirect the browser through Identify once, and use the ticket of its landing, though the user is logged in already. A token of the site: ask for a new one.',
     'Use req.sso2.api() and catch PlatformApiError.',
   ),
 }
