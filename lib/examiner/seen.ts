@@ -5,6 +5,9 @@ import { NAME_END, type Platform } from './platform'
 import { tokensIn } from './secrets'
 import type { Settings } from './settings'
 
+/** Pages that caches may keep without being told to. */
+const PAGE_STATUS = [200, 404]
+
 /** A page that shows a user. */
 export interface UserPage {
   readonly path: string
@@ -78,7 +81,7 @@ export class Seen {
         `${hop.method} ${hop.url.pathname} responds ${hop.status} with ${trace.trim().slice(0, 80)}`,
       )
     this.#addSecrets(hop)
-    if (hop.status !== 200 || hop.text === '') return
+    if (!PAGE_STATUS.includes(hop.status) || hop.text === '') return
     const path = hop.url.pathname
     if (isHtml(hop) && hop.text.includes(NAME_END.trim())) this.#unescaped.add(path)
     if (!this.#showsAnybody(hop)) return

@@ -246,6 +246,12 @@ weaken('login/same-username', 'a login in progress is shared by its username', [
   change('const key = session.id', "const key = String(req.body?.username ?? '')"),
 ])
 const MODULE = 'const logins = new Map()'
+weaken('login/guesses-at-once', 'an attempt is counted after its answer', [
+  change(
+    "const claims = await callSso('authenticate', { sid, usr, pwd, ...deviceOf(req) })",
+    "const count = (name) => sessions.get(`wrong ${name}`)?.count ?? 0\n    if (count(usr) > 2) return { status: 429, message: NOT_NOW }\n    const claims = await callSso('authenticate', { sid, usr, pwd, ...deviceOf(req) })\n    if (claims?.err) sessions.set(`wrong ${usr}`, { count: count(usr) + 1 })",
+  ),
+])
 weaken('login/two-users', 'the ticket is a variable of the module', [
   before(MODULE, 'let lastTicket'),
   after(
@@ -437,6 +443,13 @@ weaken('outage/few-calls', 'every page calls a dead platform', [
 ])
 weaken('outage/grace-period', 'a user stays logged in for ever', [
   change('Date.now() - verifiedAt > recheckMs + graceMs', 'false && verifiedAt'),
+])
+
+weaken('session/shared-cache', 'a page that does not exist shows the user, and may be kept', [
+  before(
+    "app.get('/sensitive'",
+    "app.get('/examined-page-that-does-not-exist', (req, res) =>\n    res.status(404).set('Cache-Control', 'public, max-age=60').send(`<p>Not found, ${escapeHtml(req.user?.name ?? '')}</p>`))",
+  ),
 ])
 
 /* clock, headers, rest */

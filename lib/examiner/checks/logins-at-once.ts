@@ -77,3 +77,40 @@ async function pagesAtOnce(stage: Stage, readers: readonly Reader[]): Promise<st
   const isMixedUp = (await Promise.all(looks)).includes(true)
   return isMixedUp ? ['a page that loads while the page of another user loads shows the other user'] : []
 }
+
+const GUESSES = 8
+
+/**
+ * Sends wrong passwords for one account, each from a browser of its own.
+ * @returns how many of them reach the platform
+ */
+async function guessesSent(stage: Stage, areAtOnce: boolean): Promise<number> {
+  const { usernameField, passwordField } = stage.site
+  const { username } = stage.account()
+  const guesses: (() => Promise<unknown>)[] = []
+  for (let count = 0; count < GUESSES; count += 1) {
+    const browser = stage.browser()
+    const { form } = await stage.loginForm(browser)
+    guesses.push(() => browser.submit(form, { [usernameField]: username, [passwordField]: `guess ${count}` }))
+  }
+  const since = Date.now()
+  const end = stage.platform.fault(['authenticate'], { kind: 'slow', ms: 300 })
+  if (areAtOnce) await Promise.all(guesses.map((guess) => guess()))
+  else for (const guess of guesses) await guess()
+  end()
+  return stage.platform.calls(since, { operation: 'authenticate' }).length
+}
+
+/** Guesses passwords of one account one after the other, and of another account all at once. A limit of the site must count both. */
+export const guessesAtOnce: Check = {
+  name: 'login/guesses-at-once',
+  isLast: true,
+  run: async (stage) => {
+    const inTurn = await guessesSent(stage, false)
+    const atOnce = await guessesSent(stage, true)
+    return failedIf(
+      atOnce > inTurn,
+      `of ${GUESSES} wrong passwords for an account, ${inTurn} reach the platform one after the other, and ${atOnce} at once: the limit counts an attempt too late`,
+    )
+  },
+}

@@ -136,12 +136,13 @@ const foreignCookies: Check = {
 
 const MAX_LINKS = 12
 
-/** Opens the pages that show the user, and the first pages of the site that these link to. */
+/** Opens the pages that show the user, the first pages of the site that these link to, and one that does not exist. */
 export async function lookAround(stage: Stage, browser: Browser): Promise<Page[]> {
   const { url, userPage, publicPage } = stage.site
   const { sensitive } = stage.run.settings.pages
   const begin = [userPage, publicPage, ...(sensitive === undefined ? [] : [new URL(sensitive, url).href])]
   const pages: Page[] = []
+  await stage.look(browser, new URL('/examined-page-that-does-not-exist', url).href)
   for (const address of new Set(begin)) pages.push(await stage.look(browser, address))
   const links = pages.flatMap((page) => page.links).filter(({ href, text }) => isOfUser(stage, href, text))
   const others = [...new Set(links.map(({ href }) => href.split('#', 1).join('')))].filter(

@@ -73,6 +73,13 @@ export const loginTexts: CheckTexts = {
     'Share the result of a login in progress within one session only, and only for the same username and password: const key = hash(sessionId + username + password).',
     FORM,
   ),
+  'login/guesses-at-once': row(
+    'A limit of login attempts also holds for attempts that come at the same moment.',
+    'A stranger guesses passwords without the limit, and freezes the account for 12 hours.',
+    'Threat model, F3; OWASP ASVS 5, 6.3.1',
+    'Count the attempt before the call of Authenticate, in one atomic step, and give it back after the right password. A count after the answer lets all pass that come meanwhile.',
+    FORM,
+  ),
   'login/two-users': row(
     'Two users who log in at the same moment, or load pages at the same moment, each see their own account.',
     'A user is logged in as somebody else.',
