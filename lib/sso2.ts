@@ -19,9 +19,10 @@ import { ExchangeHealth, formExchange, serviceTokenSource, type TokenEndpoint } 
 import { AccountIndex } from './storage/account-index'
 import type { Kv } from './storage/kv'
 import { Locks } from './storage/locks'
-import { openStore } from './storage/open-store'
+import { MemoryKv } from './storage/memory-kv'
 import { PendingLogouts } from './storage/pending-logouts'
 import { Records } from './storage/records'
+import { RedisKv } from './storage/redis-kv'
 import { defaultLoadUser } from './web/flows/exchange-ticket'
 import { startLogoutTimer } from './web/flows/log-out'
 import { type Guard, identifyGuard, type RequireLoginOptions, requireLogin } from './web/guards'
@@ -108,8 +109,8 @@ export function sso2(options: Sso2Options = {}): Sso2 {
   const now = () => Math.floor(config.clock.now() / 1000)
   const accessToken = serviceTokenSource(endpoint, scopes.marketplaceGroups, now)
   const api = new ServiceApi({ apiUrl, agent, accessToken })
-  const { kv, client: storeClient } = openStore(config) // last, because an error above would leave the connection open
-  const site = makeSite(config, options, endpoint, client, { kv, client: storeClient })
+  const kv = openStore(config) // last, because an error above would leave the connection open
+  const site = makeSite(config, options, endpoint, client, kv)
   const inOrder = { session: site.sessions.handler, router: router(site), middleware: middleware(site) }
   const handler: RequestHandler = (req, res, next) => {
     inOrder.session(req, res, (sessionError?: unknown) => {
@@ -155,6 +156,9 @@ async function close(site: Site, stopLogoutTimer: () => Promise<void>, kv: Kv): 
   await kv.close()
 }
 
+const openStore = (config: Config): RedisKv | MemoryKv =>
+  config.redis === undefined ? new MemoryKv(() => config.clock.now()) : new RedisKv(config.redis, config)
+
 /** A site, with the part that only `sso2()` uses. Request handlers do not see it. */
 type OwnSite = Site & { readonly sessions: SiteSessions }
 
@@ -163,10 +167,10 @@ function makeSite(
   options: Sso2Options,
   endpoint: TokenEndpoint,
   client: Sso2Client,
-  store: ReturnType<typeof openStore>,
+  kv: RedisKv | MemoryKv,
 ) {
   const now = () => Math.floor(config.clock.now() / 1000)
-  const parts = { kv: store.kv, prefix: config.prefix, keys: config.encryptionKeys }
+  const parts = { kv, prefix: config.prefix, keys: config.encryptionKeys }
   const records = new Records(parts)
   const macKeys = config.macKeys()
   const site: OwnSite = {
@@ -180,7 +184,7 @@ function makeSite(
     sessions: new SiteSessions({
       config,
       records,
-      client: store.client ?? store.kv,
+      client: kv instanceof RedisKv ? kv.client : kv,
       now,
     }),
     cookies: siteCookies(macKeys),
@@ -193,7 +197,7 @@ function makeSite(
     onLogout: options.onLogout,
     views: options.views ?? {},
     builtIn: builtInPages(config),
-    limits: new Limits(config, store.kv.redis, now),
+    limits: new Limits(config, kv instanceof RedisKv ? kv : undefined, now),
     runningOperations: new RunningOperations(),
     get macKeys() {
       return macKeys // a printed request shows no value of a getter

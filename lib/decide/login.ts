@@ -10,7 +10,6 @@ import type { User } from './record'
  * `too_many_attempts`: refused before Authenticate, for now.
  * `unavailable`: a system did not answer, which says nothing about the password.
  * `invalid_request`: no user name or no password.
- * `busy`: another login of this browser is in progress.
  */
 export type LoginError =
   | 'invalid_credentials'
@@ -25,7 +24,6 @@ export type LoginError =
   | 'too_many_attempts'
   | 'unavailable'
   | 'invalid_request'
-  | 'busy'
 
 /** Numbers of a failed login. */
 export interface LoginNumbers {
@@ -75,7 +73,6 @@ const NOT_JUDGED: Readonly<Partial<Record<LoginError, number>>> = {
   too_many_attempts: 429,
   unavailable: 503,
   invalid_request: 400,
-  busy: 409,
 }
 
 /** Returns the HTTP status of a failed login. */

@@ -3,35 +3,14 @@
  * Every command may throw `Sso2UnavailableError` with `operation: 'store'`.
  */
 
-import type { Cluster, Redis } from 'ioredis'
-
-/** The two values of a session. Braces around the session's key keep both in one slot of a Cluster. */
+/** The two keys of a session. Braces around the session's key keep both in one slot of a Cluster. */
 export interface SessionKeys {
   readonly record: string
   readonly data: string
 }
 
 /** The values of a session. */
-export interface SessionValues {
-  readonly record: string | null
-  readonly data: string | null
-}
-
-/** A write of one value of a session. */
-export interface SessionWrite {
-  readonly value: string
-  /** Lifetime of both values. */
-  readonly seconds: number
-  /** Is the session's ID new, so that nothing has to exist? */
-  readonly isNew?: boolean
-}
-
-/** Redis for a library that uses the client itself. */
-export interface GuardedRedis {
-  readonly client: Redis | Cluster
-  /** Runs a command for a key, with the deadline and the guard of every command. @throws {Sso2UnavailableError} */
-  run<T>(key: string, command: () => Promise<T>): Promise<T>
-}
+export type SessionValues = Readonly<Record<keyof SessionKeys, string | null>>
 
 /** A store. Lifetimes are in seconds, unless a name says otherwise. */
 export interface Kv {
@@ -40,26 +19,23 @@ export interface Kv {
   set(key: string, value: string, seconds: number): Promise<void>
   /** Writes a value if there is none. @returns whether it was written */
   add(key: string, value: string, ms: number): Promise<boolean>
-  del(key: string): Promise<void>
+  del(...keys: string[]): Promise<void>
   expire(key: string, seconds: number): Promise<void>
 
   /**
    * Writes the record or the data of a session, but never creates: only while the record is live, or without a record while data exist, or
    * for a new ID.
+   * @param seconds lifetime of both values
+   * @param isNew is the session's ID new, so that nothing has to exist?
    * @returns whether the value was written
    */
-  write(keys: SessionKeys, part: keyof SessionKeys, write: SessionWrite): Promise<boolean>
+  write(keys: SessionKeys, part: keyof SessionKeys, value: string, seconds: number, isNew?: boolean): Promise<boolean>
   /**
    * Ends a session and takes its values, in one step. A session that has ended stays as it is, and has no data.
    * @param goneText text under the record's key afterwards, which does not begin with a brace
    * @returns the values as they were
    */
   end(keys: SessionKeys, goneText: string, seconds: number): Promise<SessionValues>
-  /**
-   * Takes a lock of a session, if nobody has it and the record is live.
-   * @returns `'taken'`, `'ended'` if the record is not live, or the value of the lock
-   */
-  lock(lock: string, record: string, value: string, ms: number): Promise<'taken' | 'ended' | { readonly value: string }>
 
   /** Adds a member to a set that is sorted by scores, or changes its score. @returns the number of members */
   addMember(set: string, member: string, score: number, seconds: number): Promise<number>
@@ -67,8 +43,6 @@ export interface Kv {
   members(set: string, most: number, max?: number): Promise<string[]>
   removeMembers(set: string, members: readonly string[]): Promise<void>
 
-  /** `undefined` in memory. */
-  readonly redis: GuardedRedis | undefined
   /** False while Redis is known not to serve reads and writes. Sends nothing. */
   readonly isAvailable: boolean
   /** Why reads or writes fail, until both succeed again. Sends nothing. */

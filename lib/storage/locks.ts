@@ -20,19 +20,14 @@ const SPARE_MS = 2000
 /** Returns how long the lock of a status check lasts. @param timeoutMs limit of the call */
 export const checkLockMs = (timeoutMs: number): number => Math.max(MIN_CHECK_MS, timeoutMs + SPARE_MS)
 
-/** A login in progress, or its result. Encrypted, because a dump of Redis would allow guesses at the digest. */
+/** The result of a login. Encrypted, because a dump of Redis would allow guesses at the digest. */
 interface LoginForm<Result> {
   /** Digest of the credentials. Submits with equal digests are the same form. */
   readonly digest: string
-  readonly result?: Result
+  readonly result: Result
   /** Is the result for submits that arrive later, too? */
-  readonly isFinal?: boolean
+  readonly isFinal: boolean
 }
-
-/** Outcome of {@link Locks.once}. `ended`: the session has ended. `busy`: another login of the session is in progress. */
-export type OnceOutcome<Result> =
-  | { readonly outcome: 'ran' | 'shared'; readonly result: Result }
-  | { readonly outcome: 'ended' | 'busy' }
 
 /** The locks of a site. Every method may throw `Sso2UnavailableError`. */
 export class Locks extends SiteStore {
@@ -64,51 +59,37 @@ export class Locks extends SiteStore {
   }
 
   /**
-   * Runs a login once for all simultaneous submits of a form. If the process of another submit dies, its lock expires, and this one runs.
-   * @param isFinal is the result to be shared with later submits for a moment?
+   * Runs a login once for all simultaneous submits of a form. Another form of the session waits for its turn. If the process of a login dies,
+   * its lock expires, and the next one runs.
+   * @param isFinal is the result to be shared for a while? Otherwise only with the submits that wait for it
+   * @returns the result, or `undefined` if other logins of the session took too long
    */
   async once<Result>(
     key: string,
     digest: string,
     run: () => Promise<Result>,
     isFinal: (result: Result) => boolean,
-  ): Promise<OnceOutcome<Result>> {
-    const lock = `${this.prefix}login:{${key}}`
+  ): Promise<{ readonly outcome: 'ran' | 'shared'; readonly result: Result } | undefined> {
+    const [lock, shared] = [`${this.prefix}login:{${key}}`, `${this.prefix}result:{${key}}`]
     let hasWaited = false
-    for (const end = performance.now() + LOGIN_MS + POLL_MS; performance.now() < end; ) {
-      const taken = await this.kv.lock(lock, `${this.prefix}sso2:{${key}}`, this.sealed({ digest }), LOGIN_MS)
-      if (taken === 'ended') return { outcome: 'ended' }
-      if (taken === 'taken') return this.#runLocked(lock, digest, run, isFinal)
-      const form = this.opened<LoginForm<Result>>(taken.value)
-      const isSame = form?.digest === digest
-      if (form?.result !== undefined) {
-        if (isSame && (form.isFinal || hasWaited)) return { outcome: 'shared', result: form.result }
-        await this.kv.del(lock) // of another form, which is over
-      } else if (isSame) {
-        hasWaited = true
-        await sleep(POLL_MS)
-      } else return { outcome: 'busy' }
+    for (const end = performance.now() + LOGIN_MS + POLL_MS; performance.now() < end; await sleep(POLL_MS)) {
+      // Redis runs both in this order, so whoever gets the lock after a login finds its result
+      const [isTaken, text] = await Promise.all([this.kv.add(lock, '1', LOGIN_MS), this.kv.get(shared)])
+      const form = text === null ? undefined : this.opened<LoginForm<Result>>(text)
+      const isShared = form?.digest === digest && (form.isFinal || hasWaited)
+      hasWaited = true
+      if (!isTaken && !isShared) continue
+      try {
+        if (isShared) return { outcome: 'shared', result: form.result }
+        const result = await run()
+        const done: LoginForm<Result> = { digest, result, isFinal: isFinal(result) }
+        await this.kv.set(shared, this.sealed(done), done.isFinal ? RESULT_SECONDS : 1).catch(() => {}) // the login is valid all the same
+        return { outcome: 'ran', result }
+      } finally {
+        if (isTaken) this.kv.del(lock).catch(() => {}) // without Redis the lock expires
+      }
     }
-    return { outcome: 'busy' }
-  }
-
-  async #runLocked<Result>(
-    lock: string,
-    digest: string,
-    run: () => Promise<Result>,
-    isFinal: (result: Result) => boolean,
-  ): Promise<OnceOutcome<Result>> {
-    let shared: LoginForm<Result> | undefined
-    try {
-      const result = await run()
-      shared = { digest, result, isFinal: isFinal(result) }
-      return { outcome: 'ran', result }
-    } finally {
-      const written = shared
-        ? this.kv.set(lock, this.sealed(shared), shared.isFinal ? RESULT_SECONDS : 1)
-        : this.kv.del(lock)
-      await written.catch(() => {}) // without Redis the lock expires, and the login is valid all the same
-    }
+    return undefined
   }
 
   #checkKey(key: string, checkedAt: EpochSeconds): string {

@@ -1,5 +1,5 @@
 /** Keeps the store in memory, for development. The content is lost at a restart, and not shared between processes. */
-import type { Kv, SessionKeys, SessionValues, SessionWrite } from './kv'
+import type { Kv, SessionKeys, SessionValues } from './kv'
 
 interface Text {
   readonly value: string
@@ -16,7 +16,6 @@ export class MemoryKv implements Kv {
   readonly #sets = new Map<string, Map<string, number>>()
   readonly #now: () => number
   #writes = 0
-  readonly redis = undefined
   readonly isAvailable = true
   readonly failure = undefined
 
@@ -39,20 +38,20 @@ export class MemoryKv implements Kv {
     this.#write(key, value, ms)
     return true
   }
-  async del(key: string): Promise<void> {
-    this.#texts.delete(key)
+  async del(...keys: string[]): Promise<void> {
+    for (const key of keys) this.#texts.delete(key)
   }
   async expire(key: string, seconds: number): Promise<void> {
     const value = this.#read(key)
     if (value !== null) this.#write(key, value, seconds * 1000)
   }
 
-  async write(keys: SessionKeys, part: keyof SessionKeys, write: SessionWrite): Promise<boolean> {
+  async write(keys: SessionKeys, part: keyof SessionKeys, value: string, seconds: number, isNew = false) {
     const record = this.#read(keys.record)
-    const mayWrite = record === null ? write.isNew === true || this.#read(keys.data) !== null : isLive(record)
+    const mayWrite = record === null ? isNew || this.#read(keys.data) !== null : isLive(record)
     if (!mayWrite) return false
-    this.#write(keys[part], write.value, write.seconds * 1000)
-    await this.expire(part === 'record' ? keys.data : keys.record, write.seconds)
+    this.#write(keys[part], value, seconds * 1000)
+    await this.expire(part === 'record' ? keys.data : keys.record, seconds)
     return true
   }
   async end(keys: SessionKeys, goneText: string, seconds: number): Promise<SessionValues> {
@@ -62,13 +61,6 @@ export class MemoryKv implements Kv {
     if (record !== null || data !== null) this.#write(keys.record, goneText, seconds * 1000)
     this.#texts.delete(keys.data)
     return { record, data }
-  }
-  async lock(lock: string, record: string, value: string, ms: number) {
-    const found = this.#read(lock)
-    if (found !== null) return { value: found }
-    if (!isLive(this.#read(record))) return 'ended'
-    this.#write(lock, value, ms)
-    return 'taken'
   }
 
   async addMember(set: string, member: string, score: number): Promise<number> {

@@ -37,17 +37,17 @@ export class Records extends SiteStore {
 
   /** Writes the record of a live session. @returns false if the session has ended */
   update(key: string, record: SsoRecord, seconds: number): Promise<boolean> {
-    return this.kv.write(this.#keysOf(key), 'record', { value: JSON.stringify(record), seconds })
+    return this.kv.write(this.#keysOf(key), 'record', JSON.stringify(record), seconds)
   }
 
   /** Empties the record of a live session, whose data stay. @returns false if the session has ended */
   empty(key: string, seconds: number): Promise<boolean> {
-    return this.kv.write(this.#keysOf(key), 'record', { value: EMPTY_RECORD, seconds })
+    return this.kv.write(this.#keysOf(key), 'record', EMPTY_RECORD, seconds)
   }
 
   /** Saves the data of a session. @returns false if the session has ended: then nothing is saved */
   saveData(key: string, value: string, seconds: number, isNew: boolean): Promise<boolean> {
-    return this.kv.write(this.#keysOf(key), 'data', { value, seconds, isNew })
+    return this.kv.write(this.#keysOf(key), 'data', value, seconds, isNew)
   }
 
   deleteData(key: string): Promise<void> {
@@ -63,7 +63,7 @@ export class Records extends SiteStore {
   /** Removes both values of a session, without a trace. */
   async remove(key: string): Promise<void> {
     const { record, data } = this.#keysOf(key)
-    await Promise.all([this.kv.del(record), this.kv.del(data)])
+    await this.kv.del(record, data)
   }
 
   /** Renews the lifetime of a used session. */

@@ -12,11 +12,8 @@ export function storeUnavailable(): Sso2UnavailableError {
 export const isStoreUnavailable = (error: unknown): boolean =>
   error instanceof Sso2UnavailableError && error.operation === 'store'
 
-/** Outcome of commands that Redis did not answer. */
-export type Unavailable = 'unavailable'
-
 /** Runs the commands of a flow. @returns the result, or `otherwise` if Redis does not answer */
-export async function unlessUnavailable<T, const O = Unavailable>(
+export async function unlessUnavailable<T, const O = 'unavailable'>(
   run: () => Promise<T>,
   otherwise = 'unavailable' as O,
 ): Promise<T | O> {

@@ -10,7 +10,7 @@ import { issuedAtOf, isYoung, makeStamp } from '../decide/binding'
 import type { Attempt, AttemptsLeft } from '../decide/login'
 import type { MacKeys } from '../decide/signed-cookie'
 import type { EpochSeconds } from '../protocol/claims'
-import type { GuardedRedis } from '../storage/kv'
+import type { RedisKv } from '../storage/redis-kv'
 import { unlessUnavailable } from '../storage/site-store'
 import { deviceOf, readCookie } from './http/request-facts'
 import { setCookie } from './http/response-headers'
@@ -65,7 +65,7 @@ export class Limits {
   readonly #guard: RateLimiterAbstract
 
   /** @param redis `undefined`: all is counted in memory @param now seconds since 1970 */
-  constructor(config: Config, redis: GuardedRedis | undefined, now: () => number) {
+  constructor(config: Config, redis: RedisKv | undefined, now: () => number) {
     const { attempts, perSeconds } = config.loginLimit || { attempts: 0, perSeconds: 0 }
     const limiter = (name: string, points: number, duration: number) => {
       const options = { points, duration, keyPrefix: `${config.prefix}limit:${name}` }
@@ -124,12 +124,13 @@ export class Limits {
  * Returns what the library needs of a client. Each command has our deadline. The script has its own name, because the site may use the
  * library with the same client.
  */
-function storeClientOf({ client, run }: GuardedRedis) {
+function storeClientOf(redis: RedisKv) {
+  const { client } = redis
   const scripted = client as typeof client & { sso2Count(...args: string[]): Promise<[points: number, msLeft: number]> }
   return {
     defineCommand: (_name: string, script: { numberOfKeys: number; lua: string }) =>
       client.defineCommand('sso2Count', script),
-    rlflxIncr: ([key = '', ...args]: string[]) => run(key, () => scripted.sso2Count(key, ...args)),
+    rlflxIncr: (args: string[]) => redis.run(() => scripted.sso2Count(...args)),
   }
 }
 

@@ -3,8 +3,7 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Attempt } from '../../lib/decide/login'
-import type { GuardedRedis } from '../../lib/storage/kv'
-import { openRedis } from '../../lib/storage/open-store'
+import { Log } from '../../lib/log/log'
 import { RedisKv } from '../../lib/storage/redis-kv'
 import { Limits } from '../../lib/web/limits'
 import { useRedis } from '../support/redis'
@@ -20,16 +19,15 @@ afterEach(async () => {
   for (const kv of opened.splice(0)) await kv.close()
 })
 
-function connect(client = openRedis(server.url())): GuardedRedis {
-  const kv = new RedisKv(client, true)
+function connect(redis = server.url()): RedisKv {
+  const kv = new RedisKv(redis, { prefix: 'limits:', log: new Log({ warn: () => {}, info: () => {} }) })
   opened.push(kv)
-  if (kv.redis === undefined) throw new Error('no Redis')
-  return kv.redis
+  return kv
 }
 
 /** The limits of one process. @param prefix processes with the same prefix are of one site */
 function limitsOver(
-  redis: GuardedRedis | undefined,
+  redis: RedisKv | undefined,
   { loginLimit = LIMIT as typeof LIMIT | false, rememberDevices = true, prefix = randomUUID() as string } = {},
 ) {
   const keys = [Buffer.alloc(32, 7)]
@@ -79,7 +77,7 @@ const times = async <T>(count: number, run: (index: number) => Promise<T>) => {
 const atOnce = <T>(count: number, run: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, index) => run(index)))
 
-describe.each<[where: string, open: () => GuardedRedis | undefined]>([
+describe.each<[where: string, open: () => RedisKv | undefined]>([
   ['in Redis', () => connect()],
   ['in memory', () => undefined],
 ])('limits %s', (_where, open) => {

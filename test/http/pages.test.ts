@@ -282,7 +282,7 @@ describe('sso.text()', () => {
   })
 
   test('keeps to the texts of the site, and to loginMessages', async () => {
-    expect(await text({ texts: { busy: 'One at a time!' } }, 'busy')).toBe('One at a time!')
+    expect(await text({ texts: { invalid_otp: 'Once only!' } }, 'invalid_otp')).toBe('Once only!')
     const neutral = { loginMessages: 'neutral' } as const
     expect(await text(neutral, 'account_frozen', { frozenForSeconds: 60 })).toBe(TEXTS.en.login_failed)
   })

@@ -31,7 +31,7 @@ describe.each(allStores)('in %s', (_name, open) => {
     await kv().set(keys.record, LIVE, 60)
     await kv().expire(renewed, 60)
     await kv().expire(none, 60)
-    expect(await kv().write(keys, 'record', { value: LIVE, seconds: 60 })).toBe(true)
+    expect(await kv().write(keys, 'record', LIVE, 60)).toBe(true)
     await pause(1100)
     const values = await Promise.all([gone, renewed, none].map((key) => kv().get(key)))
     expect([values, await valuesOf(keys)]).toEqual([
@@ -51,15 +51,14 @@ describe.each(allStores)('in %s', (_name, open) => {
   describe('a write of a session', () => {
     test('never creates: without a record and without data nothing is written', async () => {
       const keys = newKeys()
-      for (const part of ['record', 'data'] as const)
-        expect(await kv().write(keys, part, { value: LIVE, seconds: 60 })).toBe(false)
+      for (const part of ['record', 'data'] as const) expect(await kv().write(keys, part, LIVE, 60)).toBe(false)
       expect(await valuesOf(keys)).toEqual([null, null])
     })
 
     test('creates either part of a new session', async () => {
       for (const part of ['record', 'data'] as const) {
         const keys = newKeys()
-        expect(await kv().write(keys, part, { value: LIVE, seconds: 60, isNew: true })).toBe(true)
+        expect(await kv().write(keys, part, LIVE, 60, true)).toBe(true)
         expect(await kv().get(keys[part])).toBe(LIVE)
       }
     })
@@ -68,8 +67,8 @@ describe.each(allStores)('in %s', (_name, open) => {
       const [withData, withRecord] = [newKeys(), newKeys()]
       await kv().set(withData.data, 'data', 60)
       await kv().set(withRecord.record, LIVE, 60)
-      expect(await kv().write(withData, 'data', { value: 'next', seconds: 60 })).toBe(true)
-      expect(await kv().write(withRecord, 'data', { value: 'data', seconds: 60 })).toBe(true)
+      expect(await kv().write(withData, 'data', 'next', 60)).toBe(true)
+      expect(await kv().write(withRecord, 'data', 'data', 60)).toBe(true)
       expect([await valuesOf(withData), await valuesOf(withRecord)]).toEqual([
         [null, 'next'],
         [LIVE, 'data'],
@@ -81,8 +80,7 @@ describe.each(allStores)('in %s', (_name, open) => {
       await kv().set(keys.record, LIVE, 60)
       await kv().end(keys, 'gone:::', 60)
       for (const part of ['record', 'data'] as const)
-        for (const isNew of [false, true])
-          expect(await kv().write(keys, part, { value: LIVE, seconds: 60, isNew })).toBe(false)
+        for (const isNew of [false, true]) expect(await kv().write(keys, part, LIVE, 60, isNew)).toBe(false)
       expect(await valuesOf(keys)).toEqual(['gone:::', null])
     })
   })
@@ -110,20 +108,6 @@ describe.each(allStores)('in %s', (_name, open) => {
         [null, null],
       ])
     })
-  })
-
-  test('a lock of a session is taken once, while its record is live', async () => {
-    const { record, data } = newKeys()
-    const lock = record.replace('record', 'lock')
-    const take = (value: string) => kv().lock(lock, record, value, 400)
-    expect(await take('a')).toBe('ended')
-    await kv().set(record, LIVE, 60)
-    expect(await take('b')).toBe('taken')
-    expect(await take('c')).toEqual({ value: 'b' })
-    await eventually(async () => (await take('d')) === 'taken')
-    await kv().end({ record, data }, 'gone:::', 60)
-    await kv().del(lock)
-    expect(await take('e')).toBe('ended')
   })
 
   test('members are listed by their scores, as many as are asked for, and a new score replaces the old one', async () => {

@@ -5,7 +5,7 @@ import { type Cluster, Redis } from 'ioredis'
 import { Cluster as NewerCluster, Redis as NewerRedis } from 'ioredis6'
 import { redisFindings } from '../../lib/cli/doctor-redis'
 import { Log } from '../../lib/log/log'
-import { openRedis, openStore } from '../../lib/storage/open-store'
+import { openRedis, RedisKv } from '../../lib/storage/redis-kv'
 import { startCluster } from '../support/cluster'
 import { loggerTo } from '../support/log-lines'
 import { startRedis, type TestRedis } from '../support/redis'
@@ -28,29 +28,25 @@ afterAll(async () => {
 })
 
 /** A store of these settings, and what it says to the operator. */
-function opened(address: string | Redis | undefined) {
+function opened(redis: string | Redis) {
   const lines: string[] = []
-  const logger = loggerTo(lines)
-  return {
-    ...openStore({ redis: address, prefix: 'opening:', clock: { now: () => 1000 }, log: new Log(logger) }),
-    lines,
-  }
+  return { kv: new RedisKv(redis, { prefix: 'opening:', log: new Log(loggerTo(lines)) }), lines }
 }
 
 /** Until it is connected, which a busy machine may need longer for than a command has time. */
-async function connected(client: Redis | Cluster | undefined): Promise<void> {
-  if (client && client.status !== 'ready') await once(client, 'ready')
+async function connected(client: Redis | Cluster): Promise<void> {
+  if (client.status !== 'ready') await once(client, 'ready')
 }
 
 test('a client of our own ends with the store, and one of the site stays', async () => {
   const own = opened(redis.url)
-  await connected(own.client)
+  await connected(own.kv.client)
   await untilAnswered(() => own.kv.set('a', '1', 60))
   expect(await untilAnswered(() => own.kv.mget(['a']))).toEqual(['1'])
   await own.kv.close()
-  await eventually(async () => own.client?.status === 'end')
+  await eventually(async () => own.kv.client.status === 'end')
   const given = opened(admin)
-  expect(given.client).toBe(admin)
+  expect(given.kv.client).toBe(admin)
   expect(await untilAnswered(() => given.kv.mget(['a']))).toEqual(['1'])
   await given.kv.close()
   expect(admin.status).toBe('ready')

@@ -3,9 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Redis } from 'ioredis'
 import { Log } from '../../lib/log/log'
-import type { Kv } from '../../lib/storage/kv'
-import { openRedis, openStore } from '../../lib/storage/open-store'
-import { RedisKv } from '../../lib/storage/redis-kv'
+import { openRedis, RedisKv } from '../../lib/storage/redis-kv'
 import { makeCertificate } from '../support/certificate'
 import { startRedisFront } from '../support/front'
 import { loggerTo } from '../support/log-lines'
@@ -16,7 +14,7 @@ import { eventually, pause, timed, untilAnswered } from '../support/wait'
 /* A Redis that is set up wrongly: the store stays unavailable, and the log says what to change. */
 
 const KEY = 'site:{a}'
-const stores: Kv[] = []
+const stores: RedisKv[] = []
 const clients: Redis[] = []
 const servers: TestRedis[] = []
 const folder = mkdtempSync(path.join(tmpdir(), 'express-sso2-redis-trouble-'))
@@ -48,10 +46,10 @@ afterAll(async () => {
 /** A store over an address or a client, and its log lines. */
 function opened(redis: string | Redis) {
   const lines: string[] = []
-  const store = openStore({ redis, prefix: 'site:', clock: { now: () => Date.now() }, log: new Log(loggerTo(lines)) })
-  stores.push(store.kv)
+  const kv = new RedisKv(redis, { prefix: 'site:', log: new Log(loggerTo(lines)) })
+  stores.push(kv)
   if (redis instanceof Redis) clients.push(redis)
-  return { ...store, lines }
+  return { kv, lines }
 }
 type Opened = ReturnType<typeof opened>
 
@@ -149,7 +147,7 @@ test.each([
 ])('a connection goes silent → a client %s has another one within 5 s', async (_name, open) => {
   const front = await startRedisFront(server.port)
   const client = open(front.port)
-  const kv = new RedisKv(client, true)
+  const kv = new RedisKv(client, { prefix: 'site:', log: new Log(loggerTo([])) })
   await untilAnswered(() => kv.mget(['a'])) // the first of all connects as well
   front.silence()
   const [, ms] = await timed(() => untilAnswered(() => kv.mget(['a'])))

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { Log } from '../../lib/log/log'
 import { AccountIndex } from '../../lib/storage/account-index'
 import type { Kv } from '../../lib/storage/kv'
 import { Locks } from '../../lib/storage/locks'
 import { MemoryKv } from '../../lib/storage/memory-kv'
-import { openRedis } from '../../lib/storage/open-store'
 import { PendingLogouts } from '../../lib/storage/pending-logouts'
 import { Records } from '../../lib/storage/records'
 import { RedisKv } from '../../lib/storage/redis-kv'
@@ -14,6 +14,9 @@ import { startCluster } from '../support/cluster'
 export const NOW = 1_800_000_000
 /** The secret of most sites here, and another one. */
 export const [KEY, OTHER_KEY] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
+
+/** Settings of a store that logs nothing. */
+export const quiet = { prefix: 'site:', log: new Log({ warn: () => {}, info: () => {} }) }
 
 /** One site's view of a store. */
 export type TestSite = ReturnType<typeof siteOver>
@@ -30,16 +33,15 @@ const openMemory = async (): Promise<OpenedStore> => {
 }
 
 const openOneRedis = async (): Promise<OpenedStore> => {
-  const client = openRedis(String(process.env['TEST_REDIS_URL']))
-  await once(client, 'ready')
-  const kv = new RedisKv(client, true)
+  const kv = new RedisKv(String(process.env['TEST_REDIS_URL']), quiet)
+  await once(kv.client, 'ready')
   return { kv, close: () => kv.close() }
 }
 
 const openCluster = async (): Promise<OpenedStore> => {
   const cluster = await startCluster()
   const client = cluster.client()
-  const kv = new RedisKv(client, false)
+  const kv = new RedisKv(client, quiet)
   await once(client, 'ready')
   const close = async () => {
     await kv.close()

@@ -71,7 +71,6 @@ test.each<[error: LoginError, status: number, isForEverySubmit: boolean, neutral
   ['too_many_attempts', 429, false, 'too_many_attempts'],
   ['unavailable', 503, false, 'unavailable'],
   ['invalid_request', 400, false, 'invalid_request'],
-  ['busy', 409, false, 'busy'],
 ])('[F7] the error %s: status %i, shared with other submits: %p, with neutral messages %s', (...row) => {
   const [error, status, isForEverySubmit, neutral] = row
   expect([loginErrorStatus(error), isJudged(loginFailed(error))]).toEqual([status, isForEverySubmit])

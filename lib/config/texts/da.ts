@@ -56,7 +56,6 @@ export const DA: AllTexts = {
     'Du er ikke længere logget ind, så intet blev gemt. Behold din tekst: log ind i en ny fane, kom tilbage til denne fane, gå én side tilbage, og send formularen igen.',
   not_allowed: 'Din konto har ikke adgang til denne side.',
   logout_unavailable: 'Det er ikke muligt at logge ud lige nu. Prøv igen om lidt.',
-  busy: 'Et andet login er i gang i denne browser. Prøv igen om et øjeblik.',
   invalid_request: 'Indtast brugernavn og adgangskode.',
   cross_origin: 'Formularen blev sendt fra et andet website og blev ikke accepteret.',
   method_not_allowed: 'Denne adresse tager ikke imod den type forespørgsler.',

@@ -60,7 +60,6 @@ export const DE: AllTexts = {
     'Sie sind nicht mehr angemeldet, deshalb wurde nichts gespeichert. So behalten Sie Ihren Text: Melden Sie sich in einem neuen Tab an, kommen Sie in diesen Tab zurück, gehen Sie eine Seite zurück und senden Sie das Formular noch einmal.',
   not_allowed: 'Ihr Konto hat keinen Zugriff auf diese Seite.',
   logout_unavailable: 'Die Abmeldung ist zurzeit nicht möglich. Bitte versuchen Sie es in Kürze erneut.',
-  busy: 'In diesem Browser läuft bereits eine andere Anmeldung. Bitte versuchen Sie es gleich noch einmal.',
   invalid_request: 'Bitte geben Sie Ihren Benutzernamen und Ihr Passwort ein.',
   cross_origin: 'Dieses Formular wurde von einer anderen Website gesendet und nicht angenommen.',
   method_not_allowed: 'Diese Adresse nimmt Anfragen dieser Art nicht entgegen.',

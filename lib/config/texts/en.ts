@@ -57,7 +57,6 @@ export const EN = {
     'You are not logged in any more, so nothing was saved. To keep your text: log in in a new tab, come back to this tab, go back one page, and send the form again.',
   not_allowed: 'Your account does not have access to this page.',
   logout_unavailable: 'Logging out does not work at the moment. Please try again shortly.',
-  busy: 'Another login is under way in this browser. Please try again in a moment.',
   invalid_request: 'Please fill in the username and the password.',
   cross_origin: 'This form was sent from another site and was not accepted.',
   method_not_allowed: 'This address does not take that kind of request.',

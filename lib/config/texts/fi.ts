@@ -60,7 +60,6 @@ export const FI: AllTexts = {
     'Et ole enää kirjautuneena sisään, joten mitään ei tallennettu. Säilytä tekstisi näin: kirjaudu sisään uudessa välilehdessä, palaa tähän välilehteen, siirry yksi sivu taaksepäin ja lähetä lomake uudelleen.',
   not_allowed: 'Tililläsi ei ole pääsyä tälle sivulle.',
   logout_unavailable: 'Uloskirjautuminen ei onnistu juuri nyt. Yritä hetken kuluttua uudelleen.',
-  busy: 'Tässä selaimessa on jo toinen kirjautuminen kesken. Yritä hetken kuluttua uudelleen.',
   invalid_request: 'Anna käyttäjätunnus ja salasana.',
   cross_origin: 'Lomake lähetettiin toiselta sivustolta, eikä sitä hyväksytty.',
   method_not_allowed: 'Tämä osoite ei ota vastaan tällaisia pyyntöjä.',

@@ -57,7 +57,6 @@ export const NB: AllTexts = {
     'Du er ikke lenger innlogget, så ingenting ble lagret. For å beholde teksten: logg inn i en ny fane, kom tilbake til denne fanen, gå én side tilbake og send skjemaet på nytt.',
   not_allowed: 'Kontoen din har ikke tilgang til denne siden.',
   logout_unavailable: 'Det er ikke mulig å logge ut akkurat nå. Prøv igjen om litt.',
-  busy: 'En annen innlogging pågår i denne nettleseren. Prøv igjen om et øyeblikk.',
   invalid_request: 'Fyll inn brukernavn og passord.',
   cross_origin: 'Skjemaet ble sendt fra et annet nettsted og ble ikke godtatt.',
   method_not_allowed: 'Denne adressen tar ikke imot denne typen forespørsler.',

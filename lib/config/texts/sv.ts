@@ -57,7 +57,6 @@ export const SV: AllTexts = {
     'Du är inte längre inloggad, så inget sparades. För att behålla din text: logga in i en ny flik, kom tillbaka till den här fliken, gå tillbaka en sida och skicka formuläret igen.',
   not_allowed: 'Ditt konto har inte tillgång till den här sidan.',
   logout_unavailable: 'Det går inte att logga ut just nu. Försök igen om en stund.',
-  busy: 'En annan inloggning pågår i den här webbläsaren. Försök igen om en liten stund.',
   invalid_request: 'Fyll i användarnamn och lösenord.',
   cross_origin: 'Formuläret skickades från en annan webbplats och togs inte emot.',
   method_not_allowed: 'Adressen tar inte emot den här typen av anrop.',

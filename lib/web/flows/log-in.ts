@@ -80,7 +80,7 @@ async function logInOnce(ctx: Context, input: Input): Promise<LoginResult> {
     return { result, sessionId: result.ok ? ctx.session.id : undefined }
   }
   const once = await site.locks.once(session.key ?? '', digest, run, ({ result }) => isJudged(result))
-  if (!('result' in once)) return loginFailed(once.outcome === 'busy' ? 'busy' : 'session_ended')
+  if (once === undefined) return loginFailed('unavailable')
   const { result, sessionId } = once.result
   if (once.outcome === 'ran' || sessionId === undefined) return result
   await session.adopt(sessionId, site.records) // the login of another submit
@@ -122,9 +122,8 @@ async function runLogin(ctx: Context, credentials: Credentials): Promise<LoginRe
  * Lets a request after the login check the status, in case this process dies. Not a request during the login, which would log in by itself.
  * @returns false if the session has ended
  */
-const expectLogin = async (ctx: Context, record: SsoRecord): Promise<boolean> =>
-  isLoggedIn(record) ||
-  (await ctx.update({ checkedAt: ctx.site.now() - ctx.site.config.recheckSeconds + LOGIN_SECONDS }))
+const expectLogin = (ctx: Context, record: SsoRecord): Promise<boolean> =>
+  ctx.update(isLoggedIn(record) ? {} : { checkedAt: ctx.site.now() - ctx.site.config.recheckSeconds + LOGIN_SECONDS })
 
 /**
  * Sends one Authenticate. If the response is lost, Session Status tells the outcome. A second Authenticate is never sent.

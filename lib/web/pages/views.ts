@@ -231,7 +231,7 @@ type AlertKind = 'notice' | 'warning' | 'error'
 
 function kindOf(error: LoginContext['error']): AlertKind {
   if (error === undefined) return 'notice'
-  return error === 'unavailable' || error === 'busy' ? 'warning' : 'error'
+  return error === 'unavailable' ? 'warning' : 'error'
 }
 
 const ICON_SHAPES: Readonly<Record<AlertKind, string>> = {
