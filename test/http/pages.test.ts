@@ -283,6 +283,8 @@ describe('sso.text()', () => {
 
   test('keeps to the texts of the site, and to loginMessages', async () => {
     expect(await text({ texts: { invalid_otp: 'Once only!' } }, 'invalid_otp')).toBe('Once only!')
+    const braces = 'Once {constructor} only!'
+    expect(await text({ texts: { invalid_otp: braces } }, 'invalid_otp')).toBe(braces) // no value has this name
     const neutral = { loginMessages: 'neutral' } as const
     expect(await text(neutral, 'account_frozen', { frozenForSeconds: 60 })).toBe(TEXTS.en.login_failed)
   })

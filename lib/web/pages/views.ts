@@ -102,7 +102,9 @@ export function builtInPages(config: Config): BuiltInPages {
 
 /** Returns a text with `{attempts}`, `{minutes}` and `{hours}` replaced by their values. */
 export function localizedText(texts: AllTexts, code: TextCode, values: Readonly<Record<string, number>> = {}): string {
-  return texts[code].replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole))
+  return texts[code].replace(/\{(\w+)\}/g, (whole, name: string) =>
+    Object.hasOwn(values, name) ? String(values[name]) : whole,
+  )
 }
 
 /** Markup that is already escaped. */
