@@ -61,6 +61,7 @@ declare global {
   const sso: Sso2
   const sso2: typeof import('express-sso2').sso2
   const siteOrigin: string
+  const isOurForm: (req: Request) => boolean
 }
 `
 

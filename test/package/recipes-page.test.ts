@@ -42,6 +42,13 @@ function recipe(heading: string): string {
   return block.code
 }
 
+/** The function that the recipes use. */
+function isOurForm(): unknown {
+  const [block] = blocksBelow(readText('docs', 'login-pages.md'), '### Same-origin rule')
+  const code = (block?.code ?? '').replace('https://news.example', siteUrl)
+  return new Function('exports', `${compile(code)}\nreturn isOurForm`)({})
+}
+
 /** Runs a recipe. @param after adds pages of the test */
 async function start(heading: string, after: (app: Express) => void = () => {}): Promise<Browser> {
   const app = express()
@@ -54,8 +61,8 @@ async function start(heading: string, after: (app: Express) => void = () => {}):
   const sso = makeSite({})
   if (!/app\.use\(sso\)/.test(code)) app.use(sso)
   const load = (name: string) => (name === 'express-sso2' ? { ...library, sso2: makeSite } : require(name))
-  const own = /const sso = /.test(code) ? ['require', 'exports', 'app'] : ['require', 'exports', 'app', 'sso']
-  new Function(...own, compile(code))(load, {}, app, sso)
+  const own = ['require', 'exports', 'app', 'isOurForm', ...(/const sso = /.test(code) ? [] : ['sso'])]
+  new Function(...own, compile(code))(load, {}, app, isOurForm(), sso)
   after(app)
   const server = app.listen(Number(new URL(siteUrl).port))
   servers.push(server)
