@@ -43,9 +43,6 @@ export function guardedShouldIdentify(given: (req: Request) => boolean): (req: R
   }
 }
 
-/** Names of the channels, without the prefix `express-sso2:`. */
-export type EventName = 'identify' | 'landing' | 'check' | 'login' | 'logout' | 'degraded'
-
 /** A message of the diagnostics channels `express-sso2:identify`, `:landing`, `:check`, `:login`, `:logout` and `:degraded`. */
 export interface Sso2Event {
   /** The operation, for example `sessionstatus`. */
@@ -60,25 +57,21 @@ export interface Sso2Event {
   readonly reason?: string | undefined
 }
 
-const NAMES: readonly EventName[] = ['identify', 'landing', 'check', 'login', 'logout', 'degraded']
-const channels = new Map(NAMES.map((name) => [name, diagnostics.channel(`express-sso2:${name}`)]))
-const logs = new Map(NAMES.map((name) => [name, createDebug(`express-sso2:${name}`)]))
+/** The logs of `debug`, one for each channel, because each counts the time since its last line. */
+const logs = {
+  identify: createDebug('express-sso2:identify'),
+  landing: createDebug('express-sso2:landing'),
+  check: createDebug('express-sso2:check'),
+  login: createDebug('express-sso2:login'),
+  logout: createDebug('express-sso2:logout'),
+  degraded: createDebug('express-sso2:degraded'),
+}
 
 type EventFacts = Omit<Sso2Event, 'sidHash'> & Partial<Pick<Sso2Event, 'sidHash'>>
 
 /** Publishes one event. The message always has `sidHash`, so that subscribers can rely on its fields. */
-export function publish(name: EventName, facts: EventFacts): void {
-  const event: Sso2Event = { ...facts, sidHash: facts.sidHash }
-  const channel = channels.get(name)
-  if (channel?.hasSubscribers) channel.publish(event)
-  const log = logs.get(name)
-  if (log?.enabled)
-    log(
-      '%s %s %s %dms %s',
-      event.operation,
-      event.outcome,
-      event.reason ?? '-',
-      Math.round(event.durationMs),
-      event.sidHash ?? '-',
-    )
+export function publish(name: keyof typeof logs, facts: EventFacts): void {
+  diagnostics.channel(`express-sso2:${name}`).publish({ ...facts, sidHash: facts.sidHash })
+  const { operation, outcome, reason = '-', durationMs, sidHash = '-' } = facts
+  logs[name]('%s %s %s %dms %s', operation, outcome, reason, Math.round(durationMs), sidHash)
 }
