@@ -8,7 +8,6 @@ import { type Config, makeConfig } from './config'
 import { type LoginError, type LoginNumbers, neutralised } from './decide/login'
 import { readLogoutMark } from './decide/logout-mark'
 import { readReturnCount } from './decide/loop-guard'
-import { isForPageOfPerson } from './decide/navigation'
 import { type MacKeys, SignedCookie } from './decide/signed-cookie'
 import { makeDoctorTarget } from './doctor-target'
 import { Sso2SetupError } from './errors'
@@ -27,7 +26,6 @@ import { defaultLoadUser } from './web/flows/exchange-ticket'
 import { startLogoutTimer } from './web/flows/log-out'
 import { type Guard, identifyGuard, type RequireLoginOptions, requireLogin } from './web/guards'
 import { type Health, health } from './web/health'
-import { guardedShouldIdentify } from './web/hooks'
 import { returnToOf } from './web/http/request-facts'
 import { Limits } from './web/limits'
 import { builtInPages } from './web/pages/views'
@@ -192,7 +190,7 @@ function makeSite(
     loadUser: options.loadUser ?? defaultLoadUser(config.userPath),
     customLoginHooks: new Set((['exchangeTicket', 'loadUser'] as const).filter((hook) => options[hook] !== undefined)),
     exchangeHealth: new ExchangeHealth(),
-    shouldIdentify: options.shouldIdentify ? guardedShouldIdentify(options.shouldIdentify) : isForPageOfPerson,
+    shouldIdentify: options.shouldIdentify,
     onLogin: options.onLogin,
     onLogout: options.onLogout,
     views: options.views ?? {},

@@ -2,11 +2,10 @@
 import diagnostics from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import createDebug from 'debug'
-import type { Request } from 'express'
 import { Sso2UnavailableError } from '../errors'
 import type { Log } from '../log/log'
 
-/** Time limit of ticket exchange and `loadUser` together, or of one view, in milliseconds. */
+/** Time limit of ticket exchange and `loadUser` together, or of one other hook, in milliseconds. */
 export const HOOKS_MS = 8000
 
 /** Runs a hook. @throws {Sso2UnavailableError} with the name of the hook, if the signal aborts first */
@@ -26,20 +25,6 @@ export async function callListener(name: 'onLogin' | 'onLogout', log: Log, run: 
     await runHook(name, AbortSignal.timeout(LISTENER_MS), async () => run())
   } catch (error) {
     log.failed('hook', { step: name, error, isHookOfSite: true })
-  }
-}
-
-/** Wraps `shouldIdentify` of the site. @throws {TypeError} if the hook returns a promise, which would always count as true */
-export function guardedShouldIdentify(given: (req: Request) => boolean): (req: Request) => boolean {
-  return (req) => {
-    const answer: unknown = given(req)
-    if (typeof answer === 'object' && answer !== null && 'then' in answer) {
-      Promise.resolve(answer).catch(() => {}) // prevents an unhandled rejection
-      throw new TypeError(
-        'express-sso2: Option shouldIdentify must return true or false, not a promise. See "TypeError" in node_modules/express-sso2/docs/troubleshooting.md.',
-      )
-    }
-    return Boolean(answer)
   }
 }
 

@@ -69,7 +69,7 @@ export interface Site {
   readonly customLoginHooks: ReadonlySet<LoginHook>
   /** Do token endpoint and user path work? */
   readonly exchangeHealth: ExchangeHealth
-  readonly shouldIdentify: (req: Request) => boolean
+  readonly shouldIdentify: ((req: Request) => boolean) | undefined
   readonly onLogin: OnLogin | undefined
   readonly onLogout: OnLogout | undefined
   readonly views: CustomViews

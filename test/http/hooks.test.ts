@@ -128,8 +128,10 @@ test('[O12] hooks that never settle hold no request longer than their bound', as
     inTime('view', logout.visit(at('/logout'))),
     inTime('problem', logout.visit(at('/sso2/landing'))),
     inTime('page', logout.visit(at('/page'))),
+    inTime('first visit', setup.browser().visit(at('/'))),
   ])
-  expect(outcomes).toEqual(['landing', 'form', 'view', 'problem', 'page'].map((name) => `${name}: answered true`))
+  const names = ['landing', 'form', 'view', 'problem', 'page', 'first visit']
+  expect(outcomes).toEqual(names.map((name) => `${name}: answered true`))
 })
 
 test('loadUser: its user has a field named __proto__ → the field is dropped, and no copy of the user inherits from it', async () => {

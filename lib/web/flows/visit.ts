@@ -2,12 +2,12 @@
 
 import { type Identity, show } from '../../decide/identity'
 import { isVoidedBy, type LogoutMark } from '../../decide/logout-mark'
-import { isForPage, isPrefetch } from '../../decide/navigation'
+import { isForPage, isForPageOfPerson, isPrefetch } from '../../decide/navigation'
 import { isLoggedIn, isOver, isStale } from '../../decide/record'
 import { RETRIED_SECONDS } from '../../storage/pending-logouts'
 import { unlessUnavailable } from '../../storage/site-store'
 import type { Context } from '../context'
-import { publish } from '../hooks'
+import { HOOKS_MS, publish, runHook } from '../hooks'
 import { sendProblem } from '../pages/answers'
 import { checkStatus, dropSessionOfOtherBrowser, endSession, showStale } from './check'
 import { sendToIdentify } from './identify'
@@ -44,7 +44,7 @@ async function findIdentity(ctx: Context, options: VisitOptions): Promise<Identi
     await dropSessionOfOtherBrowser(ctx)
     if (ctx.record && (await checkStatus(ctx, isFresh)) === 'no_answer') return showStale(ctx, 'sso_unavailable')
   }
-  if (ctx.record || !mayIdentify(ctx, options)) return show(ctx.record)
+  if (ctx.record || !(await mayIdentify(ctx, options))) return show(ctx.record)
   if (session.gone?.next && ctx.returns) return show(undefined) // a tab that will have the new cookie with its next request
   const reason = site.identifyHealth.mayRedirect ? ctx.block : 'sso_unavailable' // an outage is no loop
   if (reason === 'identify_loop') log.warn('visit:identify_loop', 'Redirect loop')
@@ -69,9 +69,13 @@ async function settleLogout(ctx: Context, mark: LogoutMark): Promise<boolean> {
 }
 
 /** Whoever opens the login page is a person. */
-function mayIdentify(ctx: Context, { identify, isLoginPage }: VisitOptions): boolean {
+async function mayIdentify(ctx: Context, { identify, isLoginPage }: VisitOptions): Promise<boolean> {
   const { site, req } = ctx
+  const { shouldIdentify, config } = site
   if (identify === 'never') return false
-  if (identify === 'if_configured' && site.config.identify !== 'always') return false
-  return ctx.page !== undefined && (isLoginPage ? isForPage(req) : site.shouldIdentify(req)) // a long address is not carried
+  if (identify === 'if_configured' && config.identify !== 'always') return false
+  if (ctx.page === undefined) return false // a long address is not carried
+  if (isLoginPage) return isForPage(req)
+  if (!shouldIdentify) return isForPageOfPerson(req)
+  return Boolean(await runHook('shouldIdentify', AbortSignal.timeout(HOOKS_MS), async () => shouldIdentify(req)))
 }
