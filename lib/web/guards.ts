@@ -12,7 +12,7 @@ import { sendToIdentify } from './flows/identify'
 import { type VisitOptions, visit } from './flows/visit'
 import { HOOKS_MS, runHook } from './hooks'
 import { isLoginPage, loginUrl } from './http/request-facts'
-import { forbidSharedCaches, forwardError, redirect } from './http/response-headers'
+import { forwardError, keepPrivate, redirect } from './http/response-headers'
 import { reasonCode, sendProblem } from './pages/answers'
 import { logoutUrl } from './pages/views'
 import type { Site } from './site'
@@ -41,7 +41,7 @@ type Deny = (reason: DenialReason, answer: () => Promise<void> | void) => Promis
 export type Guard = (req: object, res: object, next: NextFunction) => void
 
 /**
- * Lets logged-in users pass. No shared cache may keep the page, and browsers may keep the page only if the site says so. Page loads are
+ * Lets logged-in users pass. No shared cache may keep the page, and browsers may keep the page only if the handler says `private`. Page loads are
  * redirected to the login page and return after the login. Any other request gets 401, as its reader needs it (pages/answers.ts).
  */
 export function requireLogin(site: Site, options: RequireLoginOptions = {}): Guard {
@@ -53,7 +53,7 @@ export function requireLogin(site: Site, options: RequireLoginOptions = {}): Gua
     const deny: Deny = (reason, answer) => (onDenied ? onDenied(req, res, reason) : answer())
     const mustCheck = fresh && userOf(ctx.identity) !== undefined
     if (mustCheck && !(await visitAgain(ctx, { identify: 'always', isFresh: true }))) return
-    forbidSharedCaches(res) // also for the answer of `onDenied`, and for the error page, if `allow` fails
+    keepPrivate(res) // also for the answer of `onDenied`, and for the error page, if `allow` fails
     if (mustCheck && !isVerified(ctx.identity))
       return deny('unverified', () => sendProblem(site, req, res, 503, 'page_unavailable'))
     // a custom login page cannot identify visitors for the package, and on another site it may have logged the user in

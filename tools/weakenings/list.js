@@ -116,7 +116,7 @@ const files = {
   'web/http/response-headers.ts': [
     ['the Referer is sent', 'setTokenHeaders', { drop: 'referrer-policy' }, 'security/headers', 'R10', 'R11', 'R13'],
     ['answers may be cached', 'setNoStore', { drop: 'no-store' }, 'security/headers', 'R10'],
-    ['a shared cache may keep a guarded page', 'forbidSharedCaches', { returns: '' }, 'security/headers', 'R10'],
+    ['a shared cache may keep a guarded page', 'keepPrivate', { returns: '' }, 'security/headers', 'R10'],
   ],
   'web/pages/answers.ts': [
     ['the login form may be framed', 'setPageHeaders', { drop: 'x-frame-options' }, 'security/headers', 'R13'],

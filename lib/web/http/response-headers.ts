@@ -17,7 +17,7 @@ export function beforeHeaders(res: Response, run: () => void): void {
   if (typeof res.writeHead === 'function') onHeaders(res, run)
 }
 
-/** Makes a response private just before its headers are written, so after the page has set its own headers. */
+/** Makes a response private just before its headers are written, so after the handler, or a backend behind it, has set its own headers. */
 export function keepPrivate(res: Response): void {
   beforeHeaders(res, () => makePrivate(res))
 }
@@ -38,23 +38,6 @@ function removeSharedCacheHeaders(res: Response): void {
     const value = String(res.getHeader(name)).trim()
     if (!STRICT.test(value) && value !== '0') res.removeHeader(name)
   }
-}
-
-/** Words of Cache-Control that allow shared caches to keep a response. */
-const SHARED = /^(?:public|s-maxage|proxy-revalidate|private)\b/i
-
-/**
- * Lets the browser keep a protected page, but no shared cache. Overrides headers of the handler, or of a backend behind the handler, that
- * allow shared caches.
- */
-export function forbidSharedCaches(res: Response): void {
-  if (!res.hasHeader('cache-control')) res.setHeader('cache-control', 'private, no-store')
-  beforeHeaders(res, () => {
-    const said = String(res.getHeader('cache-control') ?? '')
-    const others = said.split(',').filter((word) => word.trim() !== '' && !SHARED.test(word.trim()))
-    if (!STRICT.test(said)) res.setHeader('cache-control', ['private', ...others.map((word) => word.trim())].join(', '))
-    removeSharedCacheHeaders(res)
-  })
 }
 
 /** Sets a helper cookie, in place of an earlier one of this response: HttpOnly, SameSite=Lax, Path=/, Secure over https. @param maxAge in seconds, default until the browser closes */
