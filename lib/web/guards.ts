@@ -1,5 +1,4 @@
 /** Guards for single routes: `requireLogin` and `identify`. */
-import { IncomingMessage } from 'node:http'
 import type { NextFunction, Request, Response } from 'express'
 import type { Config } from '../config'
 import { ANONYMOUS, isVerified, userOf } from '../decide/identity'
@@ -77,16 +76,11 @@ const OPTION_TYPES: ReadonlyMap<string, string> = new Map([
 
 /** Checks the options, because a guard must not be weaker than its author believes. @throws {Sso2SetupError} if an option is unknown or wrong */
 function checkedOptions(options: RequireLoginOptions): RequireLoginOptions {
-  if (options instanceof IncomingMessage)
-    throw new Sso2SetupError('requireLogin is no guard. Write sso.requireLogin(), with brackets')
-  if (typeof options !== 'object' || options === null)
-    throw new Sso2SetupError('The options of requireLogin() must be an object')
-  for (const [name, value] of Object.entries(options)) {
-    if (value !== undefined && typeof value !== OPTION_TYPES.get(name))
-      throw new Sso2SetupError(
-        `requireLogin(): ${name} is no option, or its value has another type. Options: fresh (boolean), allow and onDenied (functions)`,
-      )
-  }
+  const isRight = ([name, value]: [string, unknown]) => value === undefined || typeof value === OPTION_TYPES.get(name)
+  if (typeof options !== 'object' || options === null || !Object.entries(options).every(isRight))
+    throw new Sso2SetupError(
+      'Write sso.requireLogin(), or sso.requireLogin({ fresh, allow, onDenied }), where fresh is a boolean, and allow and onDenied are functions',
+    )
   return options
 }
 

@@ -194,12 +194,9 @@ test('a guard with an option that is unknown or wrong is refused where it is mad
   setup = await startSite()
   for (const options of [{ alow: () => false }, { allow: ['editors'] }, { fresh: 'no' }, { onDenied: '/login' }])
     expect(() => setup.sso.requireLogin(options as object)).toThrow(Sso2SetupError)
-  for (const notOptions of [() => false, null, 'editors'])
-    expect(() => setup.sso.requireLogin(notOptions as object)).toThrow(
-      'The options of requireLogin() must be an object',
-    )
   const request = new IncomingMessage(new Socket()) as object
-  expect(() => setup.sso.requireLogin(request)).toThrow('Write sso.requireLogin(), with brackets')
+  for (const notOptions of [() => false, null, 'editors', request])
+    expect(() => setup.sso.requireLogin(notOptions as object)).toThrow('Write sso.requireLogin(), or')
   expect(() => sso2(request)).toThrow('Write const sso = sso2(), then app.use(sso)')
   for (const notOptions of [null, 'http://localhost', []] as unknown[])
     expect(() => sso2(notOptions as object)).toThrow('The options of sso2() must be an object')
