@@ -15,7 +15,7 @@ import { lifetimeOf, type SsoRecord } from '../decide/record'
 import { flowParameterOf, MAX_RETURN_LENGTH, withoutFlowParameter } from '../decide/return-to'
 import type { EpochMs } from '../protocol/claims'
 import { storeUnavailable } from '../storage/site-store'
-import { isMountedAt, readCookie, requestAddress } from './http/request-facts'
+import { readCookie, requestAddress } from './http/request-facts'
 import { dropCookie, setCookie } from './http/response-headers'
 import type { RequestSession } from './session/request-session'
 import type { Site } from './site'
@@ -29,8 +29,6 @@ export class Context {
   readonly req: Request
   readonly res: Response
   readonly session: RequestSession
-  /** Is the site mounted in its application at the path of its address? */
-  readonly isMounted: boolean
   /** Value of the binding cookie, as the response will leave it. */
   binding: string | undefined
   /** The logout mark, as the response will leave it. */
@@ -48,7 +46,6 @@ export class Context {
     this.req = req
     this.res = res
     this.session = session
-    this.isMounted = isMountedAt(req, config.mountPath)
     const binding = readCookie(req, config.cookies.binding)
     this.binding = isBindingValue(binding) ? binding : undefined
     this.logoutMark = cookies.logoutMark.read(readCookie(req, config.cookies.logout))
@@ -107,7 +104,7 @@ export class Context {
 
   /** Address of the page without the parameter `sso2`. `undefined` if it is too long to return to, or not valid. */
   get page(): string | undefined {
-    const address = requestAddress(this.req, this.site.config, this.isMounted)
+    const address = requestAddress(this.req, this.site.config)
     const page = address === undefined ? undefined : withoutFlowParameter(address)
     return page !== undefined && page.length > MAX_RETURN_LENGTH ? undefined : page
   }
@@ -116,7 +113,7 @@ export class Context {
   get block(): DegradedReason | undefined {
     const { site, req, binding } = this
     if (binding !== undefined) return blockReason(this.returns)
-    const parameter = flowParameterOf(requestAddress(req, site.config, this.isMounted) ?? '')
+    const parameter = flowParameterOf(requestAddress(req, site.config) ?? '')
     return isMarked(site.macKeys, parameter, site.config.clock.now()) ? 'cookies_blocked' : blockReason(this.returns)
   }
 }

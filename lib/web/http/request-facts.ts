@@ -48,20 +48,16 @@ export function pathAndQueryOf(req: Request): string {
 export const comparedPath = ({ app }: Request, path: string): string =>
   app?.enabled('case sensitive routing') === true ? path : path.toLowerCase()
 
-/** Is `sso` mounted at the path of `siteUrl`? Pass the request that `sso` gets, not the request of a router below. */
-export function isMountedAt(req: Request, mountPath: string): boolean {
-  const compared = (path: string) => comparedPath(req, `${path}/`)
-  return mountPath === '' || compared(req.baseUrl ?? '').startsWith(compared(mountPath))
-}
-
-/** Returns the page's public address with path and query as the browser sent them, or `undefined` if the address is no valid return address. */
-export function requestAddress(
-  req: Request,
-  { siteUrl, returnPolicy }: Config,
-  isMounted: boolean,
-): string | undefined {
-  const base = isMounted ? returnPolicy.origin : siteUrl
-  return validateReturnTo(base + pathAndQueryOf(req).replace(/#.*$/, ''), returnPolicy, MAX_CARRIED_LENGTH)
+/**
+ * Returns the page's public address with path and query as the browser sent them, or `undefined` if the address is no valid return address.
+ * A path that does not begin with the path of `siteUrl` has lost it to a proxy.
+ */
+export function requestAddress(req: Request, { siteUrl, mountPath, returnPolicy }: Config): string | undefined {
+  const target = pathAndQueryOf(req).replace(/#.*$/, '')
+  const [path = ''] = target.split('?')
+  const isWhole = comparedPath(req, `${path}/`).startsWith(comparedPath(req, `${mountPath}/`))
+  const base = isWhole ? returnPolicy.origin : siteUrl
+  return validateReturnTo(base + target, returnPolicy, MAX_CARRIED_LENGTH)
 }
 
 /** Address of a visitor whose address the application does not know, as behind a Unix socket. */
