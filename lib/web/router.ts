@@ -4,13 +4,13 @@
  * other request. The middleware sets `req.sso2`.
  * Continue in routes/ for the pages, flows/ for the effects, session/ for `req.session`, and guards.ts for protected pages.
  */
-import type { NextFunction, Request, RequestHandler, Response } from 'express'
+import { Readable } from 'node:stream'
+import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express'
 import type { TextCode } from '../config/texts/en'
 import { show } from '../decide/identity'
 import { isSameOriginPost } from '../decide/navigation'
 import { contextOf } from './context'
 import { visit } from './flows/visit'
-import { BODY_CONSUMED, bodyReader, type ReadBody } from './http/read-body'
 import { comparedPath } from './http/request-facts'
 import { forwardError } from './http/response-headers'
 import { sendProblem } from './pages/answers'
@@ -25,12 +25,11 @@ type Route = readonly [path: string, handle: Handler]
 
 function routesOf({ config }: Site): readonly Route[] {
   const { landing, login, logout, logoutAll } = config.routes
-  const readBody = bodyReader()
   const rows: [string | false, Handler][] = [
     [landing, handleLanding],
-    [login, pageHandler(readBody, showLogin, handleLogin)],
-    [logout, pageHandler(readBody, showLogout('session'), handleLogout('session'))],
-    [logoutAll, pageHandler(readBody, showLogout('account'), handleLogout('account'))],
+    [login, pageHandler(showLogin, handleLogin)],
+    [logout, pageHandler(showLogout('session'), handleLogout('session'))],
+    [logoutAll, pageHandler(showLogout('account'), handleLogout('account'))],
   ]
   return rows.filter((row): row is [string, Handler] => row[0] !== false)
 }
@@ -58,7 +57,7 @@ export function router(site: Site): RequestHandler {
 
 /** Returns the handler of a page that shows a form and takes it. */
 const pageHandler =
-  (readBody: ReadBody, showForm: Handler, takeForm: Handler): Handler =>
+  (showForm: Handler, takeForm: Handler): Handler =>
   async (site, req, res) => {
     const { method, headers } = req
     const { log, returnPolicy } = site.config
@@ -102,3 +101,54 @@ export function middleware(site: Site): RequestHandler {
     }
   }
 }
+
+const BODY_LIMIT = 8192
+const PARSERS = [
+  express.json({ limit: BODY_LIMIT }),
+  express.urlencoded({ extended: false, limit: BODY_LIMIT, parameterLimit: 20 }),
+]
+
+/** Status if another middleware has consumed the body, which is a fault of the site. */
+const BODY_CONSUMED = 500
+
+/**
+ * Reads the form or the JSON of a POST into `req.body`, from the connection or from the bytes that another middleware has read.
+ * @returns the error status if the body cannot be read, else `undefined`
+ */
+async function readBody(req: Request, res: Response): Promise<number | undefined> {
+  if (isParsed(req.body)) return undefined
+  const source = bodySource(req)
+  if (source === req && isConsumed(req)) return BODY_CONSUMED
+  for (const parser of PARSERS) {
+    const error = await new Promise<unknown>((resolve) => parser(source, res, resolve))
+    if (error) return bodyErrorStatus(error)
+  }
+  req.body = source.body
+  return lengthOf(req) > 0 && !req.is(['json', 'urlencoded']) ? 415 : undefined
+}
+
+const lengthOf = ({ headers }: Request) => Number(headers['content-length'] ?? 0)
+
+/** Has another middleware read the body and left `req.body` empty? An empty JSON body has two bytes: `{}`. */
+const isConsumed = (req: Request) => req.readableDidRead && lengthOf(req) > 2
+
+function isParsed(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && !isBytes(body) && Object.keys(body).length > 0
+}
+
+const isBytes = (body: unknown): body is Uint8Array => body instanceof Uint8Array || Buffer.isBuffer(body)
+
+/** Returns the request, or a stream of its body and headers if `req.body` has bytes or text (serverless-http, `express.raw`). */
+function bodySource(req: Request): Request {
+  const { body, headers, method } = req
+  if (!isBytes(body) && typeof body !== 'string') return req
+  const bytes = Buffer.from(body)
+  const { 'transfer-encoding': _read, ...others } = headers
+  const parts = { headers: { ...others, 'content-length': String(bytes.length) }, method, body: undefined }
+  return Object.assign(Readable.from([bytes], { objectMode: false }), parts) as Readable as Request // a parser uses no other member of a request
+}
+
+const bodyErrorStatus = (error: unknown) =>
+  typeof error === 'object' && error !== null && 'status' in error && typeof error.status === 'number'
+    ? error.status
+    : 400

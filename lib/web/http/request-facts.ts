@@ -1,7 +1,7 @@
 /**
  * Reads facts of a request strictly: cookies, address, device, return address. Kinds of navigation: lib/decide/navigation.ts.
  * This folder decides nothing (lib/decide) and sends no page (lib/web/pages).
- * Cookies, redirects and caching of a response: response-headers.ts. Body of a POST: read-body.ts.
+ * Cookies, redirects and caching of a response: response-headers.ts. Body of a POST: lib/web/router.ts.
  */
 import { isIP } from 'node:net'
 import type { Request } from 'express'
