@@ -6,9 +6,6 @@ import { IncomingMessage, type ServerResponse } from 'node:http'
 import type { RequestHandler } from 'express'
 import { type Config, makeConfig } from './config'
 import { type LoginError, type LoginNumbers, neutralised } from './decide/login'
-import { readLogoutMark } from './decide/logout-mark'
-import { readReturnCount } from './decide/loop-guard'
-import { type MacKeys, SignedCookie } from './decide/signed-cookie'
 import { makeDoctorTarget } from './doctor-target'
 import { Sso2SetupError } from './errors'
 import { IdentifyHealth } from './remote/identify-health'
@@ -157,21 +154,17 @@ async function close(site: Site, stopLogoutTimer: () => Promise<void>, kv: Kv): 
 const openStore = (config: Config): RedisKv | MemoryKv =>
   config.redis === undefined ? new MemoryKv(() => config.clock.now()) : new RedisKv(config.redis, config)
 
-/** A site, with the part that only `sso2()` uses. Request handlers do not see it. */
-type OwnSite = Site & { readonly sessions: SiteSessions }
-
 function makeSite(
   config: Config,
   options: Sso2Options,
   endpoint: TokenEndpoint,
   client: Sso2Client,
   kv: RedisKv | MemoryKv,
-) {
+): Site {
   const now = () => Math.floor(config.clock.now() / 1000)
   const parts = { kv, prefix: config.prefix, keys: config.encryptionKeys }
   const records = new Records(parts)
-  const macKeys = config.macKeys()
-  const site: OwnSite = {
+  return {
     config,
     client,
     identifyHealth: new IdentifyHealth(client, config),
@@ -185,7 +178,6 @@ function makeSite(
       client: kv instanceof RedisKv ? kv.client : kv,
       now,
     }),
-    cookies: siteCookies(macKeys),
     exchange: options.exchangeTicket ?? formExchange(endpoint),
     loadUser: options.loadUser ?? defaultLoadUser(config.userPath),
     customLoginHooks: new Set((['exchangeTicket', 'loadUser'] as const).filter((hook) => options[hook] !== undefined)),
@@ -197,15 +189,6 @@ function makeSite(
     builtIn: builtInPages(config),
     limits: new Limits(config, kv instanceof RedisKv ? kv : undefined, now),
     runningOperations: new RunningOperations(),
-    get macKeys() {
-      return macKeys // a printed request shows no value of a getter
-    },
     now,
   }
-  return site
 }
-
-const siteCookies = (macKeys: MacKeys) => ({
-  logoutMark: new SignedCookie(macKeys, 'logout', readLogoutMark),
-  returns: new SignedCookie(macKeys, 'loop', readReturnCount),
-})

@@ -32,30 +32,25 @@ export function isSigned(keys: MacKeys, purpose: Purpose, text: string, given: s
   })
 }
 
-/** A kind of cookie whose value is signed JSON. */
-export class SignedCookie<T extends object> {
-  readonly #keys: MacKeys
-  readonly #purpose: Purpose
-  readonly #read: (value: Readonly<Record<string, unknown>>) => T | undefined
+/** Returns the text of a cookie whose value is signed JSON. */
+export function writeSigned(keys: MacKeys, purpose: Purpose, value: object): string {
+  const body = Buffer.from(JSON.stringify(value)).toString('base64url')
+  return `${body}.${sign(keys, purpose, body)}`
+}
 
-  /** @param read returns the value, or `undefined` for JSON of another form */
-  constructor(keys: MacKeys, purpose: Purpose, read: (value: Readonly<Record<string, unknown>>) => T | undefined) {
-    this.#keys = keys
-    this.#purpose = purpose
-    this.#read = read
-  }
-
-  /** Returns the text of the cookie. */
-  write(value: T): string {
-    const body = Buffer.from(JSON.stringify(value)).toString('base64url')
-    return `${body}.${sign(this.#keys, this.#purpose, body)}`
-  }
-
-  /** Reads the text of a cookie. @returns `undefined` for any text that no process of the site has signed */
-  read(text: string | undefined): T | undefined {
-    const [body = '', mac = '', ...more] = text?.split('.', 3) ?? []
-    if (more.length > 0 || !isSigned(this.#keys, this.#purpose, body, mac)) return undefined
-    const value = readJsonObject(Buffer.from(body, 'base64url'))
-    return isObject(value) ? this.#read(value) : undefined
-  }
+/**
+ * Reads the text of a cookie.
+ * @param read returns the value, or `undefined` for JSON of another form
+ * @returns `undefined` for any text that no process of the site has signed
+ */
+export function readSigned<T>(
+  keys: MacKeys,
+  purpose: Purpose,
+  text: string | undefined,
+  read: (value: Readonly<Record<string, unknown>>) => T | undefined,
+): T | undefined {
+  const [body = '', mac = '', ...more] = text?.split('.', 3) ?? []
+  if (more.length > 0 || !isSigned(keys, purpose, body, mac)) return undefined
+  const value = readJsonObject(Buffer.from(body, 'base64url'))
+  return isObject(value) ? read(value) : undefined
 }

@@ -2,17 +2,19 @@
 import type { Request, Response } from 'express'
 import { isBindingValue, isMarked } from '../decide/binding'
 import { ANONYMOUS, type DegradedReason, type Identity } from '../decide/identity'
-import { isDroppedByLogin, type LogoutMark } from '../decide/logout-mark'
+import { isDroppedByLogin, type LogoutMark, readLogoutMark } from '../decide/logout-mark'
 import {
   blockReason,
   countReturn,
   FOREIGN_COUNT,
   type LoopCause,
   type ReturnCount,
+  readReturnCount,
   returnCountSeconds,
 } from '../decide/loop-guard'
 import { lifetimeOf, type SsoRecord } from '../decide/record'
 import { flowParameterOf, MAX_RETURN_LENGTH, withoutFlowParameter } from '../decide/return-to'
+import { readSigned, writeSigned } from '../decide/signed-cookie'
 import type { EpochMs } from '../protocol/claims'
 import { storeUnavailable } from '../storage/site-store'
 import { readCookie, requestAddress } from './http/request-facts'
@@ -41,14 +43,14 @@ export class Context {
   isInOnLogout = false
 
   constructor(site: Site, req: Request, res: Response, session: RequestSession) {
-    const { config, cookies } = site
+    const { config } = site
     this.site = site
     this.req = req
     this.res = res
     this.session = session
     const binding = readCookie(req, config.cookies.binding)
     this.binding = isBindingValue(binding) ? binding : undefined
-    this.logoutMark = cookies.logoutMark.read(readCookie(req, config.cookies.logout))
+    this.logoutMark = readSigned(config.macKeys(), 'logout', readCookie(req, config.cookies.logout), readLogoutMark)
   }
 
   /** The login record, anonymous or logged in. */
@@ -76,9 +78,9 @@ export class Context {
 
   /** Sets the logout mark. @param seconds how long the browser keeps it */
   setLogoutMark(mark: LogoutMark, seconds: number): void {
-    const { cookies, config } = this.site
+    const { config } = this.site
     this.logoutMark = mark
-    setCookie(this.res, config, config.cookies.logout, cookies.logoutMark.write(mark), seconds)
+    setCookie(this.res, config, config.cookies.logout, writeSigned(config.macKeys(), 'logout', mark), seconds)
   }
 
   /** Drops a mark that names no SSO session, after a login by form or an anonymous landing. */
@@ -90,16 +92,18 @@ export class Context {
 
   /** How often the browser has returned from Identify without a pause. */
   get returns(): ReturnCount | undefined {
-    const { cookies, config } = this.site
+    const { config } = this.site
     const text = readCookie(this.req, config.cookies.loop)
-    return text === undefined ? undefined : (cookies.returns.read(text) ?? FOREIGN_COUNT)
+    if (text === undefined) return undefined
+    return readSigned(config.macKeys(), 'loop', text, readReturnCount) ?? FOREIGN_COUNT
   }
 
   /** Counts a return of the browser. @param cause why the landing failed, '' if it did not */
   countReturn(cause: LoopCause): void {
-    const { cookies, config } = this.site
+    const { config } = this.site
     const counted = countReturn(this.returns, cause)
-    setCookie(this.res, config, config.cookies.loop, cookies.returns.write(counted), returnCountSeconds(counted))
+    const text = writeSigned(config.macKeys(), 'loop', counted)
+    setCookie(this.res, config, config.cookies.loop, text, returnCountSeconds(counted))
   }
 
   /** Address of the page without the parameter `sso2`. `undefined` if it is too long to return to, or not valid. */
@@ -114,7 +118,9 @@ export class Context {
     const { site, req, binding } = this
     if (binding !== undefined) return blockReason(this.returns)
     const parameter = flowParameterOf(requestAddress(req, site.config) ?? '')
-    return isMarked(site.macKeys, parameter, site.config.clock.now()) ? 'cookies_blocked' : blockReason(this.returns)
+    return isMarked(site.config.macKeys(), parameter, site.config.clock.now())
+      ? 'cookies_blocked'
+      : blockReason(this.returns)
   }
 }
 

@@ -4,10 +4,8 @@ import { finished } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Request, Response } from 'express'
 import type { Config } from '../config'
-import type { LogoutMark, LogoutResult } from '../decide/logout-mark'
-import type { ReturnCount } from '../decide/loop-guard'
+import type { LogoutResult } from '../decide/logout-mark'
 import type { User } from '../decide/record'
-import type { MacKeys, SignedCookie } from '../decide/signed-cookie'
 import type { IdentifyHealth } from '../remote/identify-health'
 import type { PlatformApi } from '../remote/platform-api'
 import type { Sso2Client } from '../remote/sso2'
@@ -18,7 +16,7 @@ import type { PendingLogouts } from '../storage/pending-logouts'
 import type { Records } from '../storage/records'
 import type { Limits } from './limits'
 import type { BuiltInPages, CustomViews } from './pages/views'
-import type { RequestSession } from './session/request-session'
+import type { SiteSessions } from './session/site-sessions'
 
 /** Argument of `loadUser`. */
 export interface LoadUserContext {
@@ -41,17 +39,6 @@ export type OnLogin = (req: Request, user: User) => void | Promise<void>
 /** Is called once after each logout requested on this site, but not for a logout by the hook. */
 export type OnLogout = (req: Request, result: LogoutResult) => void | Promise<void>
 
-/** Finds the session of a request. */
-interface Sessions {
-  sessionOf(req: Request): Promise<RequestSession>
-}
-
-/** Signed cookies of the package. */
-interface SiteCookies {
-  readonly logoutMark: SignedCookie<LogoutMark>
-  readonly returns: SignedCookie<ReturnCount>
-}
-
 /** The parts of a site. */
 export interface Site {
   readonly config: Config
@@ -61,8 +48,7 @@ export interface Site {
   readonly accounts: AccountIndex
   readonly locks: Locks
   readonly pendingLogouts: PendingLogouts
-  readonly sessions: Sessions
-  readonly cookies: SiteCookies
+  readonly sessions: SiteSessions
   readonly exchange: ExchangeTicket
   readonly loadUser: LoadUser
   /** Custom hooks of the site. */
@@ -77,7 +63,6 @@ export interface Site {
   readonly limits: Limits
   /** Operations to finish before the site is closed. */
   readonly runningOperations: RunningOperations
-  readonly macKeys: MacKeys
   /** Seconds since 1970. */
   now(): number
 }

@@ -20,7 +20,7 @@ function ensureBinding(ctx: Context): string {
 export function identifyAddress(ctx: Context, page: string): string {
   const { site } = ctx
   const startedAt = ctx.logoutAt ?? site.config.clock.now()
-  const parameter = makeStamp(site.macKeys, 'flow', ensureBinding(ctx), startedAt)
+  const parameter = makeStamp(site.config.macKeys(), 'flow', ensureBinding(ctx), startedAt)
   return site.client.identifyUrl(withFlowParameter(page, parameter))
 }
 
@@ -28,7 +28,7 @@ export function identifyAddress(ctx: Context, page: string): string {
 export function redirectWithMarker(ctx: Context, page: string): void {
   const { site, res } = ctx
   ensureBinding(ctx)
-  redirect(res, withFlowParameter(page, makeStamp(site.macKeys, 'marker', '', site.config.clock.now())), 303)
+  redirect(res, withFlowParameter(page, makeStamp(site.config.macKeys(), 'marker', '', site.config.clock.now())), 303)
 }
 
 /** Redirects the browser to Identify. */

@@ -31,7 +31,7 @@ function hopsTrustedUnseen({ app }: Request): number {
 
 /** Is the request signed with the `sessionSecret` of the site? */
 export function isDoctorRequest(site: Site, req: Request): boolean {
-  return isDoctorSignature(site.macKeys, req.get(DOCTOR_HEADER), site.now())
+  return isDoctorSignature(site.config.macKeys(), req.get(DOCTOR_HEADER), site.now())
 }
 
 /** Sends the report. */

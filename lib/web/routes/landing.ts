@@ -95,7 +95,7 @@ async function land(ctx: Context, t: string, token: SessionToken | TokenError, r
     redirectWithMarker(ctx, page)
     return unchanged('no_cookies')
   }
-  const startedAt = redirectStart(site.macKeys, binding, flowParameterOf(returnTo), site.config.clock.now())
+  const startedAt = redirectStart(site.config.macKeys(), binding, flowParameterOf(returnTo), site.config.clock.now())
   if (!(token instanceof TokenError)) site.identifyHealth.noteReturn()
   const landed =
     startedAt === undefined
