@@ -3,13 +3,10 @@ const path = require('node:path')
 const { default: Sequencer } = require('@jest/test-sequencer')
 
 const longest = [
-  ...['examiner/sites', 'package/recipes', 'browser/look', 'browser/scripts', 'package/quick-start'],
-  ...['package/examples', 'package/generated', 'package/package', 'browser/portal', 'browser/pages'],
-  ...['browser/login-forms', 'package/testing', 'browser/refused', 'browser/story', 'examiner/doctor-input'],
-  ...['examiner/hopeless', 'http/hooks', 'http/outages-sso', 'security/leaks', 'http/closing'],
-  ...['http/logout-final', 'http/hooks-login', 'storage/opening', 'security/limits', 'security/secret-rotation'],
-  ...['security/poisoned-account', 'examiner/command', 'emulator/command', 'examiner/discovery'],
-  'examiner/doctor-answers',
+  ...['examiner/sites', 'browser/look', 'examiner/doctor-input', 'browser/pages', 'browser/portal'],
+  ...['emulator/command', 'browser/scripts', 'examiner/hopeless', 'browser/login-forms', 'package/recipes'],
+  ...['package/examples', 'browser/refused', 'browser/story', 'examiner/command', 'examiner/doctor'],
+  ...['package/generated', 'storage/opening', 'http/hooks', 'package/quick-start', 'security/secret-rotation'],
 ].map((name) => path.join(__dirname, '..', `${name}.test.ts`))
 
 class LongestFirst extends Sequencer {
