@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { runCommand } from '../emulator/command'
 import { makeProject } from '../support/project'
-import { examineByCommand, helpOf, prefix, sharedScene, startScene } from './doctor-scene'
+import { examine, examineByCommand, helpOf, prefix, runDoctor, sharedScene, startScene } from './doctor-scene'
 
 /* What the doctor is given: a module of the site, a file of variables, arguments. */
 
@@ -19,8 +19,8 @@ test('--json prints one object, and what a module prints goes to standard error'
     'sso.cjs': "console.log('noise'); exports.sso = require('express-sso2').sso2()",
   })
   const right = await runCommand(['doctor', '--json', '--module', 'sso.cjs'], environment, folder)
-  const wrong = await runCommand(['doctor', '--json'], { ...environment, SSO2_TOKEN_URL: scene.siteUrl }, folder)
-  const broken = await runCommand(['doctor', '--json'], {}, folder)
+  const wrong = await runDoctor({ ...environment, SSO2_TOKEN_URL: scene.siteUrl }, ['--json'])
+  const broken = await runDoctor({}, ['--json'])
   rmSync(folder, { recursive: true })
   expect([JSON.parse(right.stdout).ok, right.code, right.stderr]).toEqual([true, 0, 'noise\n'])
   expect([JSON.parse(wrong.stdout).ok, wrong.code]).toEqual([false, 1])
@@ -62,7 +62,7 @@ describe('with --module', () => {
       'sso.js',
       `const { sso2 } = require('express-sso2')\n${listening}\nexports.sso = sso2(${options})`,
     )
-    const bare = await command([], other.environment)
+    const bare = await examine(other.environment)
     const report = await command(args, other.environment)
     await other.close()
     expect([bare.of('landing page').slice(0, 5), bare.of('site').slice(0, 5), bare.code]).toEqual(['WRONG', 'WRONG', 1])
@@ -142,6 +142,6 @@ test('--env-file is read, and a .env that is not read is pointed at', async () =
 test('a wrong argument is named above the help, exit 2', async () => {
   const wrong = await runCommand(['doctor', '--fix'])
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringMatching(/^express-sso2 doctor: .*'--fix'/)])
-  const help = await runCommand(['doctor', '--help'])
+  const help = await runDoctor({}, ['--help'])
   expect([help.code, help.stdout]).toEqual([0, expect.stringContaining('Usage: express-sso2 doctor')])
 })

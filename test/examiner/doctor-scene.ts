@@ -216,14 +216,18 @@ function isStoreLate({ of }: Report): boolean {
   return /cannot reach its Redis|does not redirect to Identify/.test(`${of('site')}\n${of('first visit')}`)
 }
 
-/** With an environment of its own. */
 async function examineOnce(environment: Readonly<Record<string, string>>, args: string[]): Promise<Report> {
+  const { code, stdout, stderr } = await runDoctor(environment, args)
+  expect(stderr).toBe('')
+  return readReport(code, stdout)
+}
+
+/** Runs the doctor in this process, with an environment of its own. */
+export async function runDoctor(environment: Readonly<Record<string, string>>, args: string[]) {
   const others = Object.entries(process.env).filter(([name]) => !/^(SSO2_|REDIS_URL$)/.test(name))
   const env = jest.replaceProperty(process, 'env', { ...Object.fromEntries(others), ...environment })
   try {
-    const { code, stdout, stderr } = await printed(() => doctorCommand(args))
-    expect(stderr).toBe('')
-    return readReport(code, stdout)
+    return await printed(() => doctorCommand(args))
   } finally {
     env.restore()
   }

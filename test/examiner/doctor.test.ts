@@ -278,6 +278,12 @@ test.each<[string, SceneOptions, RegExp, string | undefined]>([
     'nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;',
   ],
   [
+    'that names no addresses, before a site on a Unix socket',
+    { isOnSocket: true, site: { session: { prefix } } },
+    /^WRONG: the proxy adds no X-Forwarded-For: all users share its address/,
+    'nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;',
+  ],
+  [
     'that is not there, yet trusted',
     { trust: 1 },
     /^note: no proxy, but the application trusts X-Forwarded-For/,
@@ -287,13 +293,6 @@ test.each<[string, SceneOptions, RegExp, string | undefined]>([
   const report = await examined(options)
   expect(report.of('proxy')).toMatch(says)
   expect([helpOf(report.of('proxy')), report.code]).toEqual([help, codeFor(says)])
-})
-
-test('a site on a Unix socket, behind a proxy that names no addresses: the doctor says so', async () => {
-  const { environment, close } = await startScene({ isOnSocket: true, site: { session: { prefix } } })
-  const report = await examine(environment)
-  await close()
-  expect(report.of('proxy')).toMatch(/^WRONG: the proxy adds no X-Forwarded-For: all users share its address/)
 })
 
 test('long addresses are left out, because they fill access logs: behind a proxy a note says how to send them', async () => {

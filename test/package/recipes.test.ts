@@ -181,30 +181,38 @@ describe('docs/deployment.md', () => {
     const rehearse = files('deployment.md').get('rehearse.mjs') ?? ''
     const [shell = ''] = blocks('deployment.md', 'Rehearse production', 'sh')
     const [environment = ''] = blocks('deployment.md', 'Rehearse production', 'text')
-    const site = blocksOf(readText('README.md')).find(({ language }) => language === 'js')?.code ?? ''
+    const program = blocksOf(readText('README.md')).find(({ language }) => language === 'js')?.code ?? ''
     const folder = project({
       'rehearse.mjs': rehearse,
-      'site.mjs': site.replace('app.use(sso)', "app.set('trust proxy', 1)\napp.use(sso)"),
+      'site.mjs': program.replace('app.use(sso)', "app.set('trust proxy', 1)\napp.use(sso)"),
       'rehearsal.env': await withFreePorts(environment.replace('redis://127.0.0.1:6379', redis.url)),
     })
     execFileSync('/bin/sh', ['-c', shell], { cwd: folder, stdio: 'pipe' })
     const trust = { NODE_EXTRA_CA_CERTS: 'cert.pem' }
     start(folder, ['--env-file=rehearsal.env', 'rehearse.mjs'], trust)
-    start(folder, ['--env-file=rehearsal.env', 'site.mjs'], trust)
+    const site = start(folder, ['--env-file=rehearsal.env', 'site.mjs'], trust)
     const main = path.join(root, 'dist', 'cli', 'main.js')
     const doctor = async (more: Program['env']) => {
       const run = start(folder, [main, 'doctor', '--env-file=rehearsal.env'], { ...trust, ...more })
       const code = await run.ended
       return { code, output: run.output() }
     }
-    await eventually(async () => /^ok +site +https:/m.test((await doctor({})).output), 60)
-    const { code, output } = await doctor({})
+    await eventually(async () => site.output().includes('Open '), 60)
+    let report = { code: 1 as number | null, output: '' }
+    const isReached = async () => {
+      report = await doctor({})
+      return /^ok +site +https:/m.test(report.output)
+    }
+    await eventually(isReached, 60)
+    const { code, output } = report
     expect(output).not.toMatch(/^WRONG/m)
     expect(output).toMatch(/^ok +proxy +one proxy, trusted$/m)
     expect(output).toMatch(/^ok +cookies +__Host-sso2\.b: HttpOnly.*Secure$/m)
     expect(code).toBe(0)
     const refused = await doctor({ NODE_ENV: 'production' })
-    expect(refused.output).toMatch(/this is the emulator, and NODE_ENV is production/)
+    expect(refused.output).toMatch(
+      /this is the emulator, and NODE_ENV is production[\s\S]*-> use the addresses of the platform, or unset NODE_ENV/,
+    )
     expect(refused.code).toBe(1)
   })
 })
