@@ -29,7 +29,7 @@ export async function clientFinding(config: Config, client: Sso2Client, sid: str
  * The cause is therefore the organisation, or a clock that is ahead.
  * @param offset this machine's clock minus the SSO system's, in seconds. A slow response can add a second.
  */
-export function refusedTokenFinding({ organisationId }: Pick<Config, 'organisationId'>, offset: number): Finding {
+function refusedTokenFinding({ organisationId }: Pick<Config, 'organisationId'>, offset: number): Finding {
   const { wrong } = about('client')
   const clock = offset === 1 ? ", or this machine's clock, which may be a second ahead" : ''
   return offset > 1

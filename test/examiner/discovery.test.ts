@@ -5,9 +5,7 @@ import { discover } from '../../lib/examiner/discovery'
 import type { SiteFacts } from '../../lib/examiner/facts'
 import type { Platform } from '../../lib/examiner/platform'
 import { type Progress, runChecks } from '../../lib/examiner/run'
-import { Seen } from '../../lib/examiner/seen'
 import { readSettings, siteSettings } from '../../lib/examiner/settings'
-import { Stage } from '../../lib/examiner/stage'
 import { beside } from './beside'
 
 const { factsOf } = require('./facts.js') as { factsOf(url: string): SiteFacts }
@@ -44,7 +42,6 @@ function besideByHand(env: Settings, pages: Changes, work: (platform: Platform) 
 const form = '<form method=post action=/login>'
 const password = '<input type=password name=password>'
 const nameless = `${form}${password}</form>`
-const otherForm = `${form}<input name=user>${password}<input type=hidden name=username value=other></form>`
 
 test.each<[what: string, change: { settings?: object; env?: Settings; pages?: Changes }, message: string]>([
   ['has no first page', { pages: { 'GET /': 404 } }, '/ responds 404: name a page as pages.public in examine.json'],
@@ -162,35 +159,5 @@ test.each([true, false])('a site recovers before the next check, with Identify a
     ])
     expect(progress[0]?.leftSeconds).toBeLessThanOrEqual(120)
     expect(progress[0]?.leftSeconds).toBeGreaterThan(110) // a busy machine may need some until then
-  })
-})
-
-/** Makes the tools of a check. `waits` gets the times that the check waits, in milliseconds. */
-const stageOf = (platform: Platform, waits: number[] = [], facts: Partial<SiteFacts> = {}) => {
-  const wait = async (milliseconds: number) => void waits.push(milliseconds)
-  const settings = readSettings({})
-  const seen = new Seen(platform, settings)
-  const parts = { platform, settings, seen, patience: { leftMs: 0 }, siteOutput: () => '', chromium: undefined, wait }
-  const run = { ...parts, check: 'landing/login', nextAccount: () => platform.accounts[0] }
-  return new Stage(run, { ...factsOf(platform.siteUrl), ...facts })
-}
-
-test.each([
-  ['2', [2000]],
-  ['soon', [61_000]],
-])('a login that is refused with 429 and Retry-After: %s is sent again', (retryAfter, expected) => {
-  const requests: string[] = []
-  const site: RequestListener = (req, res) => {
-    requests.push(String(req.method))
-    if (requests.length === 2) res.writeHead(429, { 'retry-after': retryAfter })
-    res.end(otherForm)
-  }
-  return beside(site, async (platform) => {
-    const waits: number[] = []
-    const stage = stageOf(platform, waits)
-    const browser = stage.browser()
-    const { form: login } = await stage.loginForm(browser)
-    await stage.submit(browser, login, platform.accounts[0])
-    expect([requests, waits]).toEqual([['GET', 'POST', 'POST'], expected])
   })
 })

@@ -2,12 +2,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
-import { checkDoctorTarget } from '../../lib/cli/doctor-checks'
-import type { Finding } from '../../lib/cli/doctor-finding'
-import { readEnvironment } from '../../lib/cli/doctor-subject'
 import { built } from '../emulator/command'
 import { redisUrl, sessionSecret } from '../support/setup'
-import { answering, examine } from './doctor-scene'
+import { examine } from './doctor-scene'
 
 /** A configuration of which no address answers. */
 const environment = {
@@ -41,30 +38,6 @@ test('NODE_ENV is worth a note where users open the site, and no more in product
     SSO2_TOKEN_URL: 'https://id.invalid/token',
   }
   expect(await of({ ...addresses, NODE_ENV: 'production', REDIS_URL: redisUrl() })).toEqual([complete])
-})
-
-/** All findings of a platform that is an emulator in the eyes of a site in production. */
-async function findingsInProduction(url: string): Promise<Finding[]> {
-  const addresses = { SSO2_URL: `${url}/sso`, SSO2_API_URL: url, SSO2_TOKEN_URL: `${url}/oauth/token` }
-  const { sites } = readEnvironment({ ...environment, ...addresses })
-  const env = jest.replaceProperty(process, 'env', { ...process.env, NODE_ENV: 'production' })
-  const findings: Finding[] = []
-  try {
-    for (const site of sites) for await (const finding of checkDoctorTarget(site)) findings.push(finding)
-  } finally {
-    env.restore()
-  }
-  return findings
-}
-
-test('the emulator in production has one cure, whatever meets it', async () => {
-  const emulator = await answering(400, { 'x-sso2-emulator': '1' }, '{}')
-  const found = await findingsInProduction(emulator.url)
-  await emulator.close()
-  const refused = found.filter(({ says }) => says.includes('this is the emulator'))
-  expect(refused.map(({ what }) => what)).toEqual(['client', 'landing page', 'token endpoint', 'user path'])
-  const cure = 'use the addresses of the platform, or unset NODE_ENV to work with the emulator'
-  expect(new Set(refused.map(({ state, help }) => `${state}: ${help}`))).toEqual(new Set([`wrong: ${cure}`]))
 })
 
 test('a program that closes the pipe ends the doctor, and nothing is printed about it', async () => {

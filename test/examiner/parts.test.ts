@@ -1,7 +1,6 @@
 import { Cookies } from '../../lib/examiner/cookies'
 import { showsUser } from '../../lib/examiner/facts'
 import { formsOf, visibleText } from '../../lib/examiner/html'
-import { Pulse } from '../../lib/examiner/pulse'
 import { readSettings } from '../../lib/examiner/settings'
 
 /* What the examiner makes of pages, cookies, tokens and settings that sites and users give it. */
@@ -76,13 +75,4 @@ test.each([
   [{ login: { name: 'a' } }, 'login: '],
 ])('examine.json with %j is refused', (settings, message) => {
   expect(() => readSettings(settings)).toThrow(message)
-})
-
-test('a standstill of the examiner counts for the calls after it, and not for later ones', async () => {
-  const pulse = new Pulse()
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1600)
-  await new Promise((resolve) => setTimeout(resolve, 300))
-  pulse.stop()
-  expect(pulse.secondsBefore(Date.now())).toBeGreaterThan(1)
-  expect(pulse.secondsBefore(Date.now() + 60_000)).toBe(0)
 })

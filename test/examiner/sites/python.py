@@ -142,22 +142,18 @@ def call(operation, claims):
     return answer
 
 
-def rest(method, path, access, body=None):
-    headers = {"authorization": f"Bearer {access}", "accept": "application/json", "content-type": "application/json"}
-    return request(method, ENV["SSO2_API_URL"] + path, headers, None if body is None else json.dumps(body))
-
-
 def user_of(ticket):
     """Exchanges a ticket and loads its user. Returns None when either fails."""
     form = {"grant_type": "authorization_code", "code": ticket, "client_id": CLIENT_ID, "client_secret": CLIENT_SECRET}
     headers = {"content-type": "application/x-www-form-urlencoded"}
     try:
         _, token = request("POST", ENV["SSO2_TOKEN_URL"], headers, urlencode(form))
-        _, user = rest("GET", "/external/api/v1/me", token["access_token"])
+        bearer = {"authorization": f'Bearer {token["access_token"]}', "accept": "application/json"}
+        _, user = request("GET", ENV["SSO2_API_URL"] + "/external/api/v1/me", bearer)
         item = user["item"]
         if not isinstance(item["account_id"], str) or not item["account_id"]:
             return None
-        return {"id": item["account_id"], "name": str(item["name"]), "access": token["access_token"]}
+        return {"id": item["account_id"], "name": str(item["name"])}
     except (KeyError, TypeError):
         return None
 
@@ -186,7 +182,6 @@ class Session:
     is_pending: bool  # a user is logged in at the platform, and could not be loaded
     checked_at: float  # the latest attempt to check
     verified_at: float  # the latest response about the session
-    renewed_at: float = 0  # the latest Identify redirect for a new access token
 
 
 def fresh(session, device):
@@ -196,12 +191,12 @@ def fresh(session, device):
         if ENDED[session.sid]:  # Identify gives a new SSO session now
             SESSIONS.pop(session.id, None)
     elif not HEALTH.is_down():
-        once(("status", session.id), lambda: check_status(session, device, RECHECK))
+        once(("status", session.id), lambda: check_status(session, device))
     return SESSIONS.get(session.id)
 
 
-def check_status(session, device, max_age):
-    if time.time() - session.checked_at < max_age:
+def check_status(session, device):
+    if time.time() - session.checked_at < RECHECK:
         return
     status = "loggedin" if session.user else "anon"
     claims = call("sessionstatus", {"sid": session.sid, "lks": status, **device})
@@ -293,7 +288,6 @@ def login_form(back, message="", username=""):
 <label>Password <input name="password" type="password"></label><button>Log in</button></form>"""
 
 
-GIFT = {"campaign_code": "examined-campaign", "delivery_address": {"zip_code": "00100", "city": "Harbour"}}
 LOGOUT_FORMS = """<form method="post" action="/logout"><button>Log out</button></form>
 <form method="post" action="/logout-all"><button>Log out of all sessions</button></form>"""
 
@@ -448,8 +442,8 @@ class Site(BaseHTTPRequestHandler):
         with LOCK:
             if sid in ENDED:  # a logout may have come meanwhile
                 user, is_pending = None, False
-            old = SESSIONS.pop(self.cookie("session"), None)
-            session = Session(secrets.token_urlsafe(24), sid, user, is_pending, now, now, old.renewed_at if old else 0)
+            SESSIONS.pop(self.cookie("session"), None)
+            session = Session(secrets.token_urlsafe(24), sid, user, is_pending, now, now)
             SESSIONS[session.id] = session
         self.cookies.append(("session", session.id))
 
@@ -459,17 +453,6 @@ class Site(BaseHTTPRequestHandler):
         if not self.user:
             return self.send(200, '<a href="/login?next=/">Log in</a>')
         self.send(200, f'<p>Hello {html.escape(self.user["name"])}</p>{LOGOUT_FORMS}')
-
-    def sensitive_page(self):
-        """Shows the user only after the platform has confirmed the login just now."""
-        session = self.session
-        if self.user:
-            check_status(session, self.device, max_age=0)
-        if not self.user or not session.user or session.id not in SESSIONS:
-            return self.redirect("/login?next=/sensitive")
-        if time.time() - session.verified_at > 5:
-            return self.send(503, "<p>This page does not work right now.</p>")
-        self.send(200, f'<p>Payments of {html.escape(session.user["name"])}</p>')
 
     def login_page(self):
         self.send(200, login_form(here(self.query.get("next", ["/"])[0])))
@@ -503,28 +486,12 @@ class Site(BaseHTTPRequestHandler):
         end_sessions(sids, "logoutall", {"aid": account, **self.device})
         self.redirect("/")
 
-    def rest_page(self, method, path, body=None):
-        """Shows what the REST API responds. An access token that has run out is a new Identify redirect, once."""
-        if not self.user:
-            return self.redirect(f"/login?next={quote(self.path, safe='')}")
-        status, value = rest(method, path, self.user["access"], body)
-        if status == 200:
-            return self.send(200, f"<pre>{html.escape(json.dumps(value))}</pre>")
-        if status == 401 and time.time() - self.session.renewed_at > 60:
-            self.session.renewed_at = time.time()
-            return self.identify()
-        self.send(200, "<p>This does not work right now. Please try again later.</p>")
-
     PAGES = {
         ("GET", "/"): front_page,
-        ("GET", "/sensitive"): sensitive_page,
         ("GET", "/login"): login_page,
         ("POST", "/login"): post_login,
         ("POST", "/logout"): post_logout,
         ("POST", "/logout-all"): post_logout_all,
-        ("GET", "/market"): lambda self: self.rest_page("GET", "/external/api/v2/marketing/marketplace/groups"),
-        ("GET", "/gift"): lambda self: self.rest_page("POST", "/external/api/v1/me/order/validate_gift_receiver", GIFT),
-        ("GET", "/administrators"): lambda self: self.rest_page("GET", "/external/api/v1/admin"),
     }
 
 
