@@ -1,9 +1,6 @@
-import { spawnSync } from 'node:child_process'
-import path from 'node:path'
 import supertest from 'supertest'
 import { createEmulator, type Emulator, type EmulatorOptions } from '../../lib/emulator'
 import { readJwt } from '../support/oracle'
-import { freePort } from '../support/ports'
 import { configuration } from './configuration'
 import { device, morning, token } from './platform'
 import { sharedEmulator } from './shared'
@@ -185,23 +182,6 @@ describe('around it', () => {
     const { port } = new URL(emulator.url)
     expect(new URL(emulator.url).hostname).toBe('127.0.0.1')
     await expect(createEmulator().listen(Number(port))).rejects.toMatchObject({ code: 'EADDRINUSE' })
-  })
-
-  test('a free port keeps no process from ending, a chosen one does', async () => {
-    const program = `
-      const { createEmulator } = require('./dist/emulator')
-      const stays = () => process.getActiveResourcesInfo().includes('TCPServerWrap')
-      const [free, chosen] = [createEmulator(), createEmulator()]
-      free.listen(0).then(async ({ url }) => {
-        await (await fetch(url)).text()
-        console.log(stays())
-        await chosen.listen(${await freePort()})
-        console.log(stays())
-        await chosen.close()
-      })`
-    const settings = { cwd: path.join(__dirname, '..', '..'), encoding: 'utf8', timeout: 30_000 } as const
-    const { stdout, status } = spawnSync(process.execPath, ['-e', program], settings)
-    expect([stdout, status]).toEqual(['false\ntrue\n', 0])
   })
 
   test('/_emulator lists every control: as JSON for programs, as a page for people', async () => {

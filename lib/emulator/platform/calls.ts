@@ -34,7 +34,7 @@ export interface CallFilter {
 }
 
 /** Maximum of calls in the log. */
-export const CALLS_KEPT = 10_000
+const CALLS_KEPT = 10_000
 
 /** Keeps the latest calls of an emulator. */
 export class CallLog {
