@@ -6,16 +6,6 @@ import { administrator, expectGood, fillIn, open, overflow, press, reader, useNe
 
 const { network, newContext } = useNetwork({ prefix: 'pages:' })
 
-const receiver = {
-  'First name': 'Tove',
-  'Last name': 'Lind',
-  Street: 'Kiln Lane',
-  Number: '12',
-  Postcode: 'LH3 9ZZ',
-  City: 'Lindenhaven',
-  'Country code': 'GB',
-}
-
 let page: Page
 
 beforeAll(async () => {
@@ -39,12 +29,6 @@ async function logIn(account: typeof reader, path: string): Promise<void> {
   await eventually(isIn, 30) // a form that a late Redis refuses is filled in again
 }
 
-async function fillGift(values: Record<string, string>, campaign: string): Promise<void> {
-  await page.getByLabel('Campaign').selectOption({ label: campaign })
-  for (const [label, value] of Object.entries(values)) await page.getByLabel(label, { exact: true }).fill(value)
-  await press(page, 'button', 'Check this gift')
-}
-
 test('the marketplace needs no login', async () => {
   await page.route(/./, async (route) => {
     if (route.request().resourceType() === 'image') await sleep(300) // so that they are not there at the first look
@@ -59,17 +43,6 @@ test('the marketplace needs no login', async () => {
   expect(markets).toEqual(['To let', 'For sale', 'House boats'])
   expect(await overflow(page)).toBe(0)
   await expectGood(page, 'morning-marketplace')
-})
-
-test('a gift that collides with nothing can be given, and one that collides cannot', async () => {
-  await logIn(reader, '/gift')
-  await fillGift(receiver, 'Morning Post, daily for three months')
-  expect(await page.getByRole('status').textContent()).toContain('Yes, this gift can be given')
-  await expectGood(page, 'morning-gift-eligible')
-  const maja = { ...receiver, Street: 'Harbour Street', Number: '4', Postcode: 'LH1 2AB' }
-  await fillGift({ ...maja, 'First name': 'Maja', 'Last name': 'Holm' }, 'Morning Post, daily for three months')
-  expect(await page.getByRole('status').textContent()).toContain('has a subscription already')
-  await expectGood(page, 'morning-gift-not-eligible')
 })
 
 test('a reader without the scope is told which one is missing', async () => {
