@@ -2,9 +2,7 @@ import type { Browser, ScriptAnswer } from '../support/agent'
 import { basket, document, keepings, type PausableSetup, startPausableSetup } from '../support/pausable-setup'
 import { present } from '../support/setup'
 
-/*
- * A sensitive page is served after a Session Status that the site sent after the request began, and after nothing else.
- */
+/* A sensitive page is served after a Session Status that the site sent after the request began, and after nothing else. */
 
 const MANY = 12
 let setup: PausableSetup

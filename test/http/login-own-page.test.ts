@@ -5,9 +5,7 @@ import { browserCalls } from '../support/calls'
 import { ada } from '../support/setup'
 import { type Sites, startSites } from '../support/sites'
 
-/*
- * A login page that is not ours: of the site itself, or of another site of the publisher that all its papers share.
- */
+/* A login page that is not ours: of the site itself, or of another site of the publisher that all its papers share. */
 
 let sites: Sites
 let browser: Browser

@@ -12,9 +12,7 @@ import {
 import { ada, logInAtLast, present, view, visitor } from '../support/setup'
 import { expectLoginWorks, expectNoUser, expectOver, loginsAtSso } from '../support/signed-out'
 
-/*
- * After the response to `POST /logout` no earlier or later request logs the user in without a password.
- */
+/* After the response to `POST /logout` no earlier or later request logs the user in without a password. */
 
 let setup: PausableSetup
 

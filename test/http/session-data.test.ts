@@ -3,9 +3,7 @@ import { readJwt } from '../support/oracle'
 import { basket, hop, type Keeping, keepings, type PausableSetup, startPausableSetup } from '../support/pausable-setup'
 import { ada, logInAtLast, present, view } from '../support/setup'
 
-/*
- * What the site keeps in `req.session` stays when a user logs in: all of it, once, whatever happens at the same time.
- */
+/* What the site keeps in `req.session` stays when a user logs in: all of it, once, whatever happens at the same time. */
 
 let setup: PausableSetup
 

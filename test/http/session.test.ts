@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import diagnostics from 'node:diagnostics_channel'
 import express, { type Express, type Request, type Response } from 'express'
 import session from 'express-session'
-import { type Command, Redis } from 'ioredis'
 import type { Sso2 } from '../../lib'
 import { sessionKey } from '../../lib/storage/site-store'
 import type { Browser } from '../support/agent'
@@ -12,7 +11,6 @@ import {
   grace,
   loggedInBrowser,
   logIn,
-  redisUrl,
   sessionIdOf,
   startSetup,
   useSetup,
@@ -62,33 +60,14 @@ const pages = (sso: Sso2): Express => {
 /** Calls on `req.session` wait here. */
 const turnstile = new Turnstile()
 
-/** Commands that the sites of this file have sent to Redis. */
-const commands: string[] = []
-const redis = new Redis(redisUrl(), { enableReadyCheck: false, disableClientInfo: true })
-const { sendCommand } = redis
-redis.sendCommand = (command: Command, stream) => {
-  if (command.name !== 'zrangebyscore') commands.push(command.name) // looks for pending logouts now and then
-  return sendCommand.call(redis, command, stream)
-}
-afterAll(() => redis.disconnect())
 const prefix = `session-${randomUUID()}:`
-const setup = useSetup({ build: pages, site: { redis, session: { prefix, absoluteSeconds: 100_000 } } })
+const setup = useSetup({ build: pages, site: { session: { prefix, absoluteSeconds: 100_000 } } })
 const ask = (browser: Browser, path: string, headers: Record<string, string> = {}) =>
   browser.fetchJson(`${setup.morning.url}${path}`, { headers })
 const cookieOf = (browser: Browser) => ({ cookie: `sso2.sid=${browser.cookie('sso2.sid')}` })
 const dataKey = (browser: Browser) => `${prefix}sess:{${sessionKey(sessionIdOf(browser))}}`
 const sidCookies = (headers: { readonly 'set-cookie'?: string[] | undefined }) =>
   (headers['set-cookie'] ?? []).filter((line) => line.startsWith('sso2.sid='))
-
-describe('what a session costs in Redis', () => {
-  test('a page that reads it, and changes nothing: one MGET', async () => {
-    const browser = await loggedInBrowser(setup)
-    await ask(browser, '/put/a')
-    commands.length = 0
-    expect((await ask(browser, '/')).json).toMatchObject({ saved: 'a' })
-    expect(commands).toEqual(['mget'])
-  })
-})
 
 test.each([
   ['public, max-age=60, no-transform', 'no-transform, private, no-store'],

@@ -27,7 +27,7 @@ interface BadToken {
   readonly reasons: readonly TokenFault[]
 }
 
-export type Claims = Record<string, unknown>
+type Claims = Record<string, unknown>
 type Row = readonly [name: string, token: unknown, ...reasons: TokenFault[]]
 
 const HEADER = '{"alg":"HS256","typ":"JWT"}'

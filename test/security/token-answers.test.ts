@@ -1,9 +1,8 @@
-import fc from 'fast-check'
 import { TokenError } from '../../lib/errors'
 import type { Operation } from '../../lib/protocol/claims'
 import type { SessionToken } from '../../lib/protocol/session-token'
 import { device, type Listener, listen } from '../support/back-channel'
-import { badTokens, type Claims, clientOf, goodClaims, goodTokens, signClaims, targetOf } from './bad-tokens'
+import { badTokens, clientOf, goodClaims, goodTokens, signClaims, targetOf } from './bad-tokens'
 
 const operations: Operation[] = ['identify', 'sessionstatus', 'authenticate', 'logout', 'logoutall']
 
@@ -82,12 +81,6 @@ const ofLanding = (token: unknown) => {
   answer = token
   return verdict(ask('identify'))
 }
-
-test('[T16] any signed payload that is not ours is refused and throws nothing else', async () => {
-  const check = async (payload: unknown) =>
-    expect(await ofLanding(signClaims(target, payload as object as Claims))).toMatch(/^(malformed|audience|issuer)$/)
-  await fc.assert(fc.asyncProperty(fc.jsonValue({ maxDepth: 3 }), check), { numRuns: 300 })
-})
 
 test('[T15] a signature that differs in one byte, whichever, is refused as a signature', async () => {
   const [header = '', payload = '', signature = ''] = signClaims(target, goodClaims(target)).split('.')

@@ -62,20 +62,6 @@ describe.each(stores)('in %s', (_name, open) => {
     await site.records.begin(key, record, 60)
   }
 
-  test('a session that has begun is read with its record and its data, and its record alone', async () => {
-    await begin()
-    const entry = { state: 'live', record }
-    expect(await site.records.read(key)).toEqual({ entry, data: 'data' })
-    expect(await site.records.readEntry(key)).toEqual(entry)
-  })
-
-  test('the record of a live session is updated, and that of no other', async () => {
-    expect(await site.records.update(key, later, 60)).toBe(false)
-    await begin()
-    expect(await site.records.update(key, later, 60)).toBe(true)
-    expect(await site.records.readEntry(key)).toEqual({ state: 'live', record: later })
-  })
-
   test('a late write restores neither record nor data of a session that has ended, not even after the marker', async () => {
     await begin()
     await site.records.end(key, GONE)
@@ -95,33 +81,6 @@ describe.each(stores)('in %s', (_name, open) => {
     expect(await site.records.empty(key, 60)).toBe(true)
     expect(await site.records.saveData(key, 'a basket', 60, false)).toBe(true)
     expect(await site.records.read(key)).toEqual({ entry: { state: 'empty' }, data: 'a basket' })
-  })
-
-  test('secrets are read with any of the keys, and with no other', () => {
-    const secrets = { sid: 'the-sid', accessToken: 'the-token' }
-    const sealed = { ...record, sealed: site.records.seal(secrets) }
-    expect(sealed.sealed).not.toContain('the-')
-    expect(site.records.open(sealed)).toEqual(secrets)
-    expect(store.site([OTHER_KEY, KEY]).records.open(sealed)).toEqual(secrets)
-    expect(store.site([OTHER_KEY]).records.open(sealed)).toBeUndefined()
-  })
-
-  const session = (index: number) => ({ key: `k${index}`, sidHash: `s${index}` })
-
-  test('the sessions of an account are listed, and those of another are not', async () => {
-    await site.accounts.add(ACCOUNT, session(1), 10)
-    await site.accounts.add(ACCOUNT, session(2), 20)
-    await site.accounts.add(accountName('grace'), session(3), 30)
-    expect(await site.accounts.list(ACCOUNT)).toEqual([session(1), session(2)])
-    await site.accounts.remove(ACCOUNT, [session(1)])
-    await site.accounts.remove(ACCOUNT, [])
-    expect(await site.accounts.list(ACCOUNT)).toEqual([session(2)])
-  })
-
-  test('a logout marks its SSO session, and no other', async () => {
-    await site.accounts.markSession('s')
-    expect(await site.accounts.marks('s', ACCOUNT)).toEqual({ isSessionOut: true, all: undefined })
-    expect(await site.accounts.marks('other', ACCOUNT)).toEqual({ isSessionOut: false, all: undefined })
   })
 
   test('a logout of all marks its account: open, then with the time of its confirmation and whose clock it is', async () => {
@@ -229,7 +188,7 @@ test('what a session became is known for 5 s', async () => {
   expect(await records.readEntry('key')).toEqual({ state: 'none' })
 })
 
-const [newKey, _oldKey] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
+const newKey = Buffer.alloc(32, 1)
 
 test('a seal shows nothing of its text, and is another each time', () => {
   const [one, two] = [sealJson('the-access-token', [newKey]), sealJson('the-access-token', [newKey])]

@@ -3,9 +3,7 @@ import { accountsFor, measureFlows, type StepFigures } from './flow-steps'
 import type { Options } from './options'
 import { openSetup } from './setup'
 
-/*
- * What happens once in a while, and what it costs: a first visit, a login, a six-minute check, a logout, beside passport's own.
- */
+/* What happens once in a while, and what it costs: a first visit, a login, a six-minute check, a logout, beside passport's own. */
 
 export async function flow(options: Options): Promise<void> {
   const browsers = options.quick ? 20 : 200

@@ -3,9 +3,7 @@ import { Browser } from '../../test/support/agent'
 import { patiently } from './load'
 import { password, readerName, type Setup } from './setup'
 
-/*
- * Readers that are logged in. They come in through the server's own flow, at a process that ends before anything is measured.
- */
+/* Readers that are logged in. They come in through the server's own flow, at a process that ends before anything is measured. */
 
 /** How a group of readers got their cookies. */
 export type Group = 'nobody' | 'plain' | 'site' | 'filled' | 'anonymous' | 'passport'

@@ -5,9 +5,7 @@ import { freePort } from '../../test/support/ports'
 import { startRedis } from '../../test/support/redis'
 import { leaveFirstCore, Server } from './machine'
 
-/*
- * What every program needs around the servers: a Redis, the emulator with a site or two.
- */
+/* What every program needs around the servers: a Redis, the emulator with a site or two. */
 
 /** Options of one site, as `sso2()` takes them, as far as they can be told to another process. */
 interface SiteOptions {

@@ -4,9 +4,7 @@ import { number, spread, table } from '../figures'
 import { dist } from './machine'
 import type { Options } from './options'
 
-/*
- * How long it takes to load the package and what it stands on, and how much memory that takes.
- */
+/* How long it takes to load the package and what it stands on, and how much memory that takes. */
 
 const home = path.join(__dirname, '../..')
 
