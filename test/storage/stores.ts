@@ -16,7 +16,7 @@ export const NOW = 1_800_000_000
 export const [KEY, OTHER_KEY] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
 
 /** Settings of a store that logs nothing. */
-export const quiet = { prefix: 'site:', log: new Log({ warn: () => {}, info: () => {} }) }
+const quiet = { prefix: 'site:', log: new Log({ warn: () => {}, info: () => {} }) }
 
 /** One site's view of a store. */
 export type TestSite = ReturnType<typeof siteOver>
