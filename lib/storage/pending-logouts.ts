@@ -30,13 +30,11 @@ export class PendingLogouts extends SiteStore {
   async add(logout: PendingLogout): Promise<PendingLogout> {
     const id = shortHash(logout.sid)
     const [key, value] = [this.#valueKey(id), this.sealed(logout)]
-    const [isWritten] = await Promise.all([
-      logout.scope === 'session'
-        ? this.kv.add(key, value, RETRIED_SECONDS * 1000)
-        : this.kv.set(key, value, RETRIED_SECONDS).then(() => true),
-      this.kv.addMember(this.#queueKey, id, logout.since + FIRST_PAUSE_SECONDS, RETRIED_SECONDS),
-    ])
-    return (isWritten ? undefined : await this.find(id)) ?? logout
+    // the queue before the value: a name without a value is dropped, and a value without a name would stay pending for a day
+    await this.kv.addMember(this.#queueKey, id, logout.since + FIRST_PAUSE_SECONDS, RETRIED_SECONDS)
+    if (logout.scope === 'account') await this.kv.set(key, value, RETRIED_SECONDS)
+    else if (!(await this.kv.add(key, value, RETRIED_SECONDS * 1000))) return (await this.find(id)) ?? logout
+    return logout
   }
 
   /** Finds a logout by the hash of its SSO session. @returns `undefined` if it is confirmed, or if no secret of this process fits */

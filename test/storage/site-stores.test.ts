@@ -4,7 +4,7 @@ import type { Gone, LoginRecord } from '../../lib/decide/record'
 import { accountName } from '../../lib/storage/account-index'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import type { PendingLogout } from '../../lib/storage/pending-logouts'
-import { sealJson, shortHash, unsealJson } from '../../lib/storage/site-store'
+import { sealJson, shortHash, storeUnavailable, unsealJson } from '../../lib/storage/site-store'
 import { hold } from '../support/turnstile'
 import { atOnce, KEY, NOW, OTHER_KEY, siteOver, stores, type TestSite, useStore } from './stores'
 
@@ -186,6 +186,14 @@ test('what a session became is known for 5 s', async () => {
   expect(await records.readEntry('key')).toMatchObject({ state: 'gone' })
   now = 5000
   expect(await records.readEntry('key')).toEqual({ state: 'none' })
+})
+
+test('a logout whose place in the queue cannot be written does not stay pending', async () => {
+  const kv = new MemoryKv(() => 0)
+  jest.spyOn(kv, 'addMember').mockRejectedValue(storeUnavailable())
+  const { pendingLogouts } = siteOver(kv)
+  await expect(pendingLogouts.add(logout)).rejects.toThrow()
+  expect(await pendingLogouts.has(ID)).toBe(false)
 })
 
 const newKey = Buffer.alloc(32, 1)
