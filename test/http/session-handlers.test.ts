@@ -54,6 +54,19 @@ describe('on sso.session', () => {
   })
 })
 
+test('the response of a page that reads req.session is sent in one piece', async () => {
+  let write: jest.SpyInstance | undefined
+  const watch: RequestHandler = (_req, res, next) => {
+    write = jest.spyOn(res, 'write')
+    next()
+  }
+  setup = await startSite({ options, build: (sso, gates) => addPages(express().use(watch, sso), sso, gates) })
+  const browser = await loggedInBrowserAt(setup)
+  const { json } = await browser.fetchJson(at('/'))
+  expect([json.status, write?.mock.calls]).toEqual(['loggedin', []])
+  await setup.close()
+})
+
 test('on a session of its own, regenerate() hides the login until the next page load brings it back', async () => {
   setup = await startSite({ options, build: own })
   const browser = await loggedInBrowserAt(setup)

@@ -275,8 +275,8 @@ export class OwnSession extends RequestSession {
 type Callback = (error?: unknown, sess?: session.SessionData | null) => void
 
 /**
- * The store of `req.session`, one for each request that touches its session. connect-redis lists the sessions. There is no `touch`: the
- * lifetime is renewed with the record.
+ * The store of `req.session`, one for each request that touches its session. connect-redis lists the sessions. `touch` does
+ * nothing, and so at once that express-session need not split the response: the lifetime is renewed with the record.
  */
 class Sso2Store extends RedisStore {
   readonly #session: OwnSession
