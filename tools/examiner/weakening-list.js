@@ -473,6 +473,12 @@ weaken(
   'a refused call of the REST API is an error',
   [before('const { session } = req\n    const isFirst', "if (response?.status !== 200) throw new Error('refused')")],
 )
+weaken('rest/expired-token', 'an access token is given up after some seconds', [
+  before(
+    'const response = await rest(method, path, req.user.access, body)',
+    'req.session.began ??= Date.now()\n    if (Date.now() - req.session.began > 3600) return identify(req, res)',
+  ),
+])
 weaken('rest/expired-token', 'an access token that has run out is kept until the logout', [
   change('response?.status === 401 && Date.now()', 'response?.status === 402 && Date.now()'),
 ])
@@ -576,6 +582,9 @@ weaken('identify/return-address', 'the return address has the host of the reques
 weaken('status/invalid-token', 'any err ends the session', [
   change(HAS_ENDED, "if (claims.sts === 'terminated' || claims.err)"),
 ])
+weaken('outage/grace-period', 'only a user who is shown can log out', [
+  before('const { session } = req\n    if (session) {', "if (!req.user) return res.redirect(303, '/')"),
+])
 weaken('outage/grace-period', 'a response with err counts as a confirmation', [
   before(REFUSED, 'if (claims) session.verifiedAt = Date.now()'),
 ])
@@ -596,6 +605,13 @@ weaken('login/right-password', 'the user is what was typed', [
 ])
 weaken('login/second-tab', 'a logged-in user cannot log in', [
   before('const { sid } = req.session', "if (req.user) throw new Error('logged in already')"),
+])
+weaken('logout/older-tab', 'the form of the logout has a token of its session', [
+  change('</p>${logoutForms}`', '</p>${logoutForms.replace(\'/logout"\', `/logout?for=${req.session.id}"`)}`'),
+  before(
+    'const { session } = req\n    if (session) {',
+    'if (req.query.for !== req.session?.id) return res.sendStatus(403)',
+  ),
 ])
 weaken('logout/here', 'a logout ends all sessions', [change(END_ALL_OF_SID, 'sessions.clear()')])
 weaken('session/cookie-flags', 'the cookies are SameSite=Strict', [change('SameSite=Lax', 'SameSite=Strict')])

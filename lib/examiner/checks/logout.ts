@@ -221,8 +221,25 @@ const all: Check = {
   },
 }
 
+/** Logs out with the form of a page that was opened before the user logged out and in again in another tab. */
+const olderTab: Check = {
+  name: 'logout/older-tab',
+  run: async (stage) => {
+    const { browser, account } = await loggedIn(stage)
+    const form = await stage.logoutForm(browser)
+    await stage.logout(browser)
+    await stage.login(browser, account)
+    const page = await browser.submit(form, {})
+    return failedIf(
+      await stage.isKnown(browser, account),
+      `the form of a tab that was opened before the user logged out and in again responds ${outcomeOf(page)}, and the user stays logged in`,
+    )
+  },
+}
+
 export const logoutChecks: readonly Check[] = [
   here,
+  olderTab,
   identifyAfterwards,
   byPostOnly,
   foreignForm,

@@ -1,8 +1,9 @@
 /** Group `outage`, the site as a whole: new visitors, calls to the platform, grace period, recovery. */
 import type { EmulatedOperation } from '../../emulator/faults/rules'
 import { type Check, failed, failedIf, need, noneOf, notTold, passed } from '../check'
+import type { Form } from '../html'
 import { outcomeOf } from '../outcome'
-import { called, pause } from '../stage'
+import { called, pause, type Stage } from '../stage'
 import { onFirstLoad } from './identify'
 import { arrive } from './landing'
 import { loggedIn } from './logged-in'
@@ -64,6 +65,15 @@ const fewCalls: Check = {
 /** Maximum grace period for the check. A longer period would take longer than the whole examination. */
 const MAX_GRACE_SECONDS = 60
 
+const INFORMED_SECONDS = 45
+
+/** Waits until the platform has logged an SSO session out. */
+async function isInformed({ platform }: Stage, sid: string): Promise<boolean> {
+  const limit = Date.now() + INFORMED_SECONDS * 1000
+  while (platform.status(sid) === 'loggedin' && Date.now() < limit) await pause(1000)
+  return platform.status(sid) !== 'loggedin'
+}
+
 /** Lets the platform fail for longer than the grace period. The site must not show the user any more. */
 const gracePeriod: Check = {
   name: 'outage/grace-period',
@@ -78,6 +88,8 @@ const gracePeriod: Check = {
       ['responds with err invalid_token', { kind: 'error', code: 'invalid_token' }],
     ] as const
     const users = [await loggedIn(stage), await loggedIn(stage)]
+    const forms = new Map<string, Form>()
+    for (const { browser, sid } of users) forms.set(sid, await stage.logoutForm(browser))
     await stage.run.wait((stage.run.settings.recheckSeconds + graceSeconds + 3) * 1000)
     const problems: string[] = []
     for (const [index, { browser, account, sid }] of users.entries()) {
@@ -85,9 +97,15 @@ const gracePeriod: Check = {
       const since = Date.now()
       const end = stage.platform.fault(['sessionstatus'], fault, { sid })
       const isKnown = await stage.isKnown(browser, account)
+      const form = forms.get(sid)
+      if (form) await browser.submit(form, {}) // a tab that was opened before
       end()
       need(isKnown || stage.platform.calls(since).length > 0, 'the site made no status check, so nothing failed')
       if (isKnown) problems.push(`the platform ${what}, and the user is still shown, although the grace period is over`)
+      if (!(await isInformed(stage, sid)))
+        problems.push(
+          `the platform ${what}, and the user, who is not shown any more, logs out in an older tab: ${INFORMED_SECONDS} s later the platform still has the user logged in`,
+        )
     }
     return noneOf(problems)
   },

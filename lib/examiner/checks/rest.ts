@@ -11,6 +11,8 @@ type RestPage = 'marketplace' | 'gift' | 'administrators'
 /** Pages whose calls need a user. */
 const USER_PAGES: readonly RestPage[] = ['gift', 'administrators']
 
+type ToldPage = ReturnType<typeof toldPages>[number]
+
 /** Returns those of the pages that `examine.json` names. */
 function toldPages({ run, site }: Stage, names: readonly RestPage[]) {
   return names.flatMap((name) => {
@@ -106,14 +108,34 @@ const restPage = (name: RestPage): Check => ({
 /** Seconds in which a page must have got a new access token. */
 const RENEWAL_SECONDS = 40
 
+/** Time after which a site that takes the life of an access token (3,600 s) for milliseconds has lost it. */
+const EARLY_MS = 5000
+
+/** Opens the page of a user again some seconds later: the access token lives for an hour. */
+async function earlyProblems(stage: Stage, { name, path, address }: ToldPage, browser: Browser): Promise<string[]> {
+  await pause(EARLY_MS)
+  const since = Date.now()
+  const page = await use(stage, name, address, browser)
+  const isCalled = stage.platform.calls(since, { operation: name }).length > 0
+  return problemsIn([
+    [!isCalled && isServerError(page), `${EARLY_MS / 1000} s later, the page ${path} responds ${outcomeOf(page)}`],
+    [
+      stage.identifies(page) > 0,
+      `${EARLY_MS / 1000} s later, the page ${path} goes through Identify: the site takes the access token for expired (expires_in is in seconds)`,
+    ],
+  ])
+}
+
 /**
  * Opens a page after its access token has expired, and then again and again.
  * @returns what is wrong if the REST API does not serve the page again
  */
-async function renewalProblems(stage: Stage, { name, path, address }: ReturnType<typeof toldPages>[number]) {
+async function renewalProblems(stage: Stage, told: ToldPage): Promise<string[]> {
+  const { name, path, address } = told
   const browser = stage.browser()
   await stage.login(browser)
   await use(stage, name, address, browser)
+  const early = USER_PAGES.includes(name) ? await earlyProblems(stage, told, browser) : []
   stage.platform.expireAccessTokens()
   const since = Date.now()
   const isServed = () => stage.platform.calls(since, { operation: name }).some(({ call }) => call.outcome === 'ok')
@@ -124,7 +146,7 @@ async function renewalProblems(stage: Stage, { name, path, address }: ReturnType
     await use(stage, name, address, browser)
   }
   const redirects = stage.identifies(page)
-  return problemsIn([
+  const late = problemsIn([
     [isBroken(page), `the page ${path} responds ${outcomeOf(page)}`],
     [redirects > 3, `the page ${path} goes through Identify ${redirects} times`],
     [
@@ -132,6 +154,7 @@ async function renewalProblems(stage: Stage, { name, path, address }: ReturnType
       `the page ${path} has no new token ${RENEWAL_SECONDS} s later: it works again after a new login only`,
     ],
   ])
+  return [...early, ...late]
 }
 
 /** Opens pages after their access tokens have expired, the user's and the site's own. */

@@ -222,10 +222,10 @@ export const outageTexts: CheckTexts = {
     SENSIBLE,
   ),
   'outage/grace-period': row(
-    'After the grace period, a user who cannot be checked is not shown any more.',
+    'After the grace period, a user who cannot be checked is not shown any more, and can still log out.',
     'A user who has logged out on another site stays logged in here as long as the platform is down.',
     'Threat model, S11',
-    'Keep the time of the last verified response about this session without an err. Only such a response moves the time. After the grace period, treat the user as anonymous.',
+    'Keep the time of the last verified response about this session without an err. Only such a response moves the time. After the grace period, treat the user as anonymous, but keep the session: a logout ends it, and informs the platform.',
     'Leave graceSeconds at its default.',
   ),
   'outage/new-visitors': row(

@@ -13,6 +13,13 @@ export const logoutTexts: CheckTexts = {
     'Delete this session on the server and no other one, call Logout, and set a new cookie. A logout without a session is no error.',
     FORM,
   ),
+  'logout/older-tab': row(
+    'A tab that was opened before a new login in another tab can still log out.',
+    'The user clicks on "Log out", sees an error and leaves. The next user of the computer is logged in.',
+    'Good practice: users have several tabs',
+    'Bind the token of a form to the browser (a cookie of its own), and not to the session ID, which changes at each login. Or compare Sec-Fetch-Site and Origin in place of a token.',
+    FORM,
+  ),
   'logout/identify-afterwards': row(
     'After the logout, the browser goes through Identify, and the user can log in again.',
     'The next login fails with session_terminated.',
