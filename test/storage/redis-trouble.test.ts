@@ -157,3 +157,20 @@ test.each([
   client.disconnect()
   await front.down()
 })
+
+test('a master becomes a replica → its first READONLY response makes a new connection', async () => {
+  const client = openRedis(server.url)
+  const kv = new RedisKv(client, { prefix: 'site:', log: new Log(loggerTo([])) })
+  await untilAnswered(() => kv.set(KEY, '1', 60))
+  let connections = 0
+  client.on('connect', () => {
+    connections += 1
+  })
+  await admin.replicaof('127.0.0.1', 1)
+  await kv.set(KEY, '2', 60).catch(() => {})
+  await eventually(async () => connections > 0)
+  await admin.replicaof('NO', 'ONE')
+  await untilAnswered(() => kv.set(KEY, '3', 60))
+  await kv.close()
+  client.disconnect()
+})
