@@ -137,6 +137,8 @@ const tokenAnswers: [status: number, body: string, says: RegExp, help: RegExp | 
     /clientAuth: 'basic'/,
   ],
   [400, '{"error":"invalid_request"}', /^WRONG: .*HTTP 400: the token endpoint misses a parameter/, /ticketParameter/],
+  [302, '', /^WRONG: .*HTTP 302 to a made-up ticket: this is not/, /^check tokenUrl \(SSO2_TOKEN_URL\)/],
+  [429, '', /^note: .*HTTP 429: the token endpoint limits requests/, undefined],
   [200, '<html>', /^WRONG: .*HTTP 200 to a made-up ticket: this is not/, /^check tokenUrl \(SSO2_TOKEN_URL\)/],
   [400, '{"error":"<b>what it was given</b>"}', /^note: .*HTTP 400 without a known error code\. A login/, undefined],
 ]

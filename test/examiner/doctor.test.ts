@@ -269,6 +269,12 @@ test.each<[string, SceneOptions, RegExp, string | undefined]>([
     trusting(1),
   ],
   [
+    'behind another, and the application trusts one',
+    { proxy: (headers) => adding(adding(headers)), trust: 1 },
+    /^WRONG: 2 proxies, and the application trusts 1: all users share one address/,
+    trusting(2),
+  ],
+  [
     'that says nothing of addresses',
     {
       proxy: ({ 'x-forwarded-for': _dropped, ...headers }) => ({ ...headers, 'x-forwarded-proto': 'https' }),

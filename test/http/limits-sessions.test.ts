@@ -5,7 +5,7 @@ import { identifyRedirects } from '../support/pausable-setup'
 import { rawGet } from '../support/raw'
 import { useRedis } from '../support/redis'
 import { eventually, grace, logInAtLast, present, sessionIdOf, useSetup, view, visitor } from '../support/setup'
-import { loggedInBrowserAt, type RunningSite, startSite, withPages } from '../support/site'
+import { loggedInBrowserAt, type RunningSite, startSite } from '../support/site'
 
 /* Very many sessions of one account, all keys of a site, and how long a session lives. */
 
@@ -16,14 +16,7 @@ const ADA = 'account-ada'
 const redis = useRedis()
 let setup: RunningSite
 beforeEach(async () => {
-  setup = await startSite({
-    options: { redis: redis.url(), loginLimit: { attempts: 20, perSeconds: 60 } },
-    build: withPages((app) => {
-      app.get('/regenerate', (req, res, next) =>
-        req.session.regenerate((error) => (error ? next(error) : res.json({}))),
-      )
-    }),
-  })
+  setup = await startSite({ options: { redis: redis.url(), loginLimit: { attempts: 20, perSeconds: 60 } } })
 })
 afterEach(async () => {
   await setup.close()
