@@ -7,10 +7,9 @@ export type { BrandOptions, LoginName, LoginPageLinks, ViewPolicy } from './conf
 export type { RedisClient } from './config/redis-client'
 export type { Language } from './config/texts'
 export type { TextCode } from './config/texts/en'
-export type { DegradedReason } from './decide/identity'
 export type { LoginError, LoginNumbers, LoginResult } from './decide/login'
 export type { LogoutResult } from './decide/logout-mark'
-export type { User } from './decide/record'
+export type { DegradedReason, User } from './decide/record'
 export * from './errors'
 export type { Logger } from './log/log'
 export {

@@ -1,11 +1,14 @@
 /**
- * Limits the Identify redirects of a browser, by a signed cookie that counts its returns. Pure. Each return counts, so no chain reaches the
- * 20 redirects at which browsers give up: a round has three. The browser forgets the cookie after a pause, so no clock of a process matters.
+ * Limits the Identify redirects of a browser, by a cookie that counts its returns. Pure. Each return counts, so no chain reaches the 20 redirects
+ * at which browsers give up: a round has three. The browser forgets the cookie after a pause, so no clock of a process matters. The cookie is
+ * not signed: processes with different secrets must count together, and whoever changes it stops or loops only the own browser.
  */
-import type { DegradedReason } from './identity'
+import type { DegradedReason } from './record'
+
+const CAUSES = ['', 'token_refused', 'store_unavailable', 'logout_pending'] as const
 
 /** Why the last landing failed, or '' if it did not. */
-export type LoopCause = '' | 'token_refused' | 'store_unavailable' | 'identify_loop' | 'logout_pending'
+export type LoopCause = (typeof CAUSES)[number]
 
 /** The content of the cookie. */
 export interface ReturnCount {
@@ -18,13 +21,17 @@ const WINDOW_SECONDS = 10
 /** After a failure the next landing would fail too. Redis, the clock and the secret may be right again soon. */
 const PAUSE_SECONDS = 4
 
-/** Reads the JSON of the cookie. @returns `undefined` for anything else */
-export function readReturnCount({ count, cause }: Readonly<Record<string, unknown>>): ReturnCount | undefined {
-  return typeof count === 'number' && typeof cause === 'string' ? { count, cause: cause as LoopCause } : undefined
+const FORM = /^(\d{1,3})\.([a-z_]*)$/
+
+/** Reads the text of the cookie. @returns `undefined` for anything else */
+export function readReturnCount(text: string | undefined): ReturnCount | undefined {
+  const [, count, name] = FORM.exec(text ?? '') ?? []
+  const cause = CAUSES.find((known) => known === name)
+  return cause === undefined ? undefined : { count: Number(count), cause }
 }
 
-/** The count of a process whose secret does not fit. Neither could count the returns to the other, so the first one ends the chain. */
-export const FOREIGN_COUNT: ReturnCount = { count: 0, cause: 'identify_loop' }
+/** Returns the text of the cookie. */
+export const returnCountText = ({ count, cause }: ReturnCount): string => `${count}.${cause}`
 
 /** Returns how long the browser keeps a count, in seconds. */
 export const returnCountSeconds = ({ cause }: ReturnCount): number => (cause === '' ? WINDOW_SECONDS : PAUSE_SECONDS)

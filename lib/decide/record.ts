@@ -2,8 +2,10 @@
  * The login record, anonymous or logged in: the status of a browser's SSO session on this site, as stored beside the data of `req.session`. Pure.
  * A session ID never changes its user. So a write that comes late can only make a record look older, which costs a status check.
  */
+import type { TokenFault } from '../errors'
 import type { EpochMs, EpochSeconds } from '../protocol/claims'
 import { isObject } from '../protocol/json'
+import type { SessionToken } from '../protocol/session-token'
 
 /** The user as `loadUser` returned it: JSON with at least `accountId`. Open for declaration merging. */
 export interface User {
@@ -153,3 +155,68 @@ export const isSameLogin = (record: SsoRecord | undefined, sidHash: string, acco
 export function needsTicket(record: SsoRecord, now: EpochSeconds, recheckSeconds: number): boolean {
   return !isLoggedIn(record) || (record.accessUntil ?? Number.POSITIVE_INFINITY) <= now + recheckSeconds
 }
+
+/** `over`: the SSO session has ended, or is another one. `no_answer`: the record stays as it is, for the grace period. */
+export type StatusDecision =
+  | { readonly action: 'keep' }
+  | { readonly action: 'sign_in'; readonly token: SessionToken }
+  | { readonly action: 'over'; readonly reason: 'terminated' | 'session_not_found' | 'no_ticket' | 'changed_back' }
+  | { readonly action: 'no_answer'; readonly reason: 'no_answer' | 'refused' | TokenFault }
+
+/**
+ * @param record before the call
+ * @param answer the Session Token, the reason why the token was refused, or `undefined` without a response
+ */
+export function decideStatus(record: SsoRecord, answer: SessionToken | TokenFault | undefined): StatusDecision {
+  if (typeof answer === 'string') return { action: 'no_answer', reason: answer }
+  if (!answer) return { action: 'no_answer', reason: 'no_answer' }
+  if (answer.err === 'session_not_found') return { action: 'over', reason: 'session_not_found' }
+  if (answer.err !== undefined) return { action: 'no_answer', reason: 'refused' }
+  if (answer.sts === 'terminated') return { action: 'over', reason: 'terminated' }
+  if (answer.sts === 'anon')
+    return record.status === 'anon' ? { action: 'keep' } : { action: 'over', reason: 'changed_back' }
+  if (answer.at !== undefined) return { action: 'sign_in', token: answer }
+  return record.status === 'loggedin' ? { action: 'keep' } : { action: 'over', reason: 'no_ticket' }
+}
+
+/**
+ * Why the status could not be fully verified.
+ * `sso_unavailable`: the SSO system does not answer correctly.
+ * `store_unavailable`: Redis does not answer.
+ * `user_unknown`: logged in, but the ticket or the user could not be fetched.
+ * `logout_pending`: a logout on this site is not confirmed yet.
+ * `identify_loop`: too many Identify redirects.
+ * `cookies_blocked`: the browser keeps no cookies.
+ * `token_refused`: landing tokens fail a check, which the log names.
+ */
+export type DegradedReason =
+  | 'sso_unavailable'
+  | 'store_unavailable'
+  | 'user_unknown'
+  | 'logout_pending'
+  | 'identify_loop'
+  | 'cookies_blocked'
+  | 'token_refused'
+
+/** The record that a page may show, if any, and the reason why it could not be verified. */
+export interface Identity {
+  readonly record: SsoRecord | undefined
+  readonly degraded: DegradedReason | undefined
+}
+
+/** No user, and no failure. */
+export const ANONYMOUS: Identity = Object.freeze({ record: undefined, degraded: undefined })
+
+/** Shows a record. The user of a pending login is not known yet. @param degraded default: as the record says */
+export function show(record: SsoRecord | undefined, degraded?: DegradedReason): Identity {
+  const isPending = record?.status === 'anon' && record.pending === true
+  return { record, degraded: degraded ?? (isPending ? 'user_unknown' : undefined) }
+}
+
+/** Returns the user that is shown as logged in, if any. */
+export const userOf = ({ record }: Identity): User | undefined => (isLoggedIn(record) ? record.user : undefined)
+
+const VERIFIED: ReadonlySet<DegradedReason | undefined> = new Set([undefined, 'user_unknown', 'logout_pending'])
+
+/** Was the status verified? If not, a sensitive page can be neither shown nor refused. */
+export const isVerified = ({ degraded }: Identity): boolean => VERIFIED.has(degraded)

@@ -6,7 +6,7 @@ import { isObject, readJsonObject } from '../protocol/json'
 export type MacKeys = readonly Buffer[]
 
 /** Purpose of a MAC. Each purpose has its own label, so that no MAC is valid for another purpose. */
-export type Purpose = 'flow' | 'marker' | 'logout' | 'loop' | 'device' | 'doctor'
+export type Purpose = 'flow' | 'marker' | 'logout' | 'device' | 'doctor'
 
 /** 132 bits in base64url. */
 const MAC_LENGTH = 22

@@ -18,7 +18,7 @@ const MIN_CHECK_MS = 4000
 const SPARE_MS = 2000
 
 /** Returns how long the lock of a status check lasts. @param timeoutMs limit of the call */
-export const checkLockMs = (timeoutMs: number): number => Math.max(MIN_CHECK_MS, timeoutMs + SPARE_MS)
+const checkLockMs = (timeoutMs: number): number => Math.max(MIN_CHECK_MS, timeoutMs + SPARE_MS)
 
 /** The result of a login. Encrypted, because a dump of Redis would allow guesses at the digest. */
 interface LoginForm<Result> {
@@ -46,10 +46,6 @@ export class Locks extends SiteStore {
   /** Notes that the check got no usable response, so that nobody waits for it. */
   failCheck(key: string, checkedAt: EpochSeconds, timeoutMs: number): Promise<void> {
     return this.kv.set(this.#checkKey(key, checkedAt), 'failed', Math.ceil(checkLockMs(timeoutMs) / 1000))
-  }
-  /** Is a check of the session in progress? False after a failure. */
-  async isBeingChecked(key: string, checkedAt: EpochSeconds): Promise<boolean> {
-    return (await this.kv.get(this.#checkKey(key, checkedAt))) === 'begun'
   }
 
   /** Uses a landing token. @param signature decoded bytes of its signature @returns false if it was used before */

@@ -1,24 +1,26 @@
-/** The context of a request: its session, the browser's cookies, and the identity that `req.sso2` shows. The outcome of a flow is a return value. */
+/** The context of a request: its session, the browser's cookies, its redirects to Identify, and the identity that `req.sso2` shows. The outcome of a flow is a return value. */
+
+import { randomBytes } from 'node:crypto'
 import type { Request, Response } from 'express'
-import { isBindingValue, isMarked } from '../decide/binding'
-import { ANONYMOUS, type DegradedReason, type Identity } from '../decide/identity'
+import { isBindingValue, isMarked, makeStamp } from '../decide/binding'
 import { isDroppedByLogin, type LogoutMark, readLogoutMark } from '../decide/logout-mark'
 import {
   blockReason,
   countReturn,
-  FOREIGN_COUNT,
   type LoopCause,
   type ReturnCount,
   readReturnCount,
   returnCountSeconds,
+  returnCountText,
 } from '../decide/loop-guard'
-import { lifetimeOf, type SsoRecord } from '../decide/record'
-import { flowParameterOf, MAX_RETURN_LENGTH, withoutFlowParameter } from '../decide/return-to'
+import { ANONYMOUS, type DegradedReason, type Identity, lifetimeOf, type SsoRecord } from '../decide/record'
+import { flowParameterOf, MAX_RETURN_LENGTH, withFlowParameter, withoutFlowParameter } from '../decide/return-to'
 import { readSigned, writeSigned } from '../decide/signed-cookie'
 import type { EpochMs } from '../protocol/claims'
-import { storeUnavailable } from '../storage/site-store'
+import { shortHash, storeUnavailable } from '../storage/site-store'
+import { publish } from './hooks'
 import { readCookie, requestAddress } from './http/request-facts'
-import { dropCookie, setCookie } from './http/response-headers'
+import { dropCookie, redirect, setCookie } from './http/response-headers'
 import type { RequestSession } from './session/request-session'
 import type { Site } from './site'
 
@@ -53,15 +55,21 @@ export class Context {
     this.logoutMark = readSigned(config.macKeys(), 'logout', readCookie(req, config.cookies.logout), readLogoutMark)
   }
 
-  /** The login record, anonymous or logged in. */
+  /**
+   * The login record, anonymous or logged in. An anonymous session that another browser began counts as none: a login would log in the other
+   * browser too, and its login would log in this one. Threats L2, S1.
+   */
   get record(): SsoRecord | undefined {
-    return this.session.record
+    const { session, binding } = this
+    const { record } = session
+    if (!session.isExternal || record?.status !== 'anon' || record.browser === undefined) return record
+    return binding !== undefined && record.browser === shortHash(binding) ? record : undefined
   }
 
   /** Changes the record of a live session, and renews its lifetime. @returns false if the session has ended meanwhile */
   async update(changes: RecordChanges): Promise<boolean> {
-    const { site, session } = this
-    const { key, record: known } = session
+    const { site, session, record: known } = this
+    const { key } = session
     if (key === undefined || !known) return false
     const record = { ...known, ...changes } as SsoRecord
     const isWritten = await site.records.update(key, record, lifetimeOf(record, site.now(), site.config))
@@ -92,18 +100,14 @@ export class Context {
 
   /** How often the browser has returned from Identify without a pause. */
   get returns(): ReturnCount | undefined {
-    const { config } = this.site
-    const text = readCookie(this.req, config.cookies.loop)
-    if (text === undefined) return undefined
-    return readSigned(config.macKeys(), 'loop', text, readReturnCount) ?? FOREIGN_COUNT
+    return readReturnCount(readCookie(this.req, this.site.config.cookies.loop))
   }
 
   /** Counts a return of the browser. @param cause why the landing failed, '' if it did not */
   countReturn(cause: LoopCause): void {
     const { config } = this.site
     const counted = countReturn(this.returns, cause)
-    const text = writeSigned(config.macKeys(), 'loop', counted)
-    setCookie(this.res, config, config.cookies.loop, text, returnCountSeconds(counted))
+    setCookie(this.res, config, config.cookies.loop, returnCountText(counted), returnCountSeconds(counted))
   }
 
   /** Address of the page without the parameter `sso2`. `undefined` if it is too long to return to, or not valid. */
@@ -121,6 +125,39 @@ export class Context {
     return isMarked(site.config.macKeys(), parameter, site.config.clock.now())
       ? 'cookies_blocked'
       : blockReason(this.returns)
+  }
+
+  /** Returns the Identify address for a page, bound to the browser as by `state` in OAuth. @param page without the parameter `sso2` */
+  identifyAddress(page: string): string {
+    const { site } = this
+    const startedAt = this.logoutAt ?? site.config.clock.now()
+    const parameter = makeStamp(site.config.macKeys(), 'flow', this.#ensureBinding(), startedAt)
+    return site.client.identifyUrl(withFlowParameter(page, parameter))
+  }
+
+  /** Redirects the browser to Identify. Interface: "Identify: browser redirect". */
+  sendToIdentify(page: string, reason: string): void {
+    const { site, req, res } = this
+    site.identifyHealth.noteRedirect()
+    publish('identify', { operation: 'identify', outcome: 'redirected', durationMs: 0, reason })
+    redirect(res, this.identifyAddress(page), req.method === 'GET' ? 302 : 303)
+  }
+
+  /** Redirects a browser without cookies to the page, with a marker. If it keeps the binding cookie, the page redirects to Identify. */
+  redirectWithMarker(page: string): void {
+    const { site, res } = this
+    this.#ensureBinding()
+    redirect(res, withFlowParameter(page, makeStamp(site.config.macKeys(), 'marker', '', site.config.clock.now())), 303)
+  }
+
+  /** Returns the value of the binding cookie. Sets the cookie if the browser has none. */
+  #ensureBinding(): string {
+    const { site, res } = this
+    if (this.binding === undefined) {
+      this.binding = randomBytes(16).toString('base64url')
+      setCookie(res, site.config, site.config.cookies.binding, this.binding)
+    }
+    return this.binding
   }
 }
 

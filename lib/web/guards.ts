@@ -1,13 +1,11 @@
 /** Guards for single routes: `requireLogin` and `identify`. */
 import type { NextFunction, Request, Response } from 'express'
 import type { Config } from '../config'
-import { ANONYMOUS, isVerified, userOf } from '../decide/identity'
 import { isForPage, isPageLoad, readerOf } from '../decide/navigation'
-import type { User } from '../decide/record'
+import { ANONYMOUS, isVerified, type User, userOf } from '../decide/record'
 import { validateReferer } from '../decide/return-to'
 import { Sso2SetupError } from '../errors'
 import type { Context } from './context'
-import { sendToIdentify } from './flows/identify'
 import { type VisitOptions, visit } from './flows/visit'
 import { HOOKS_MS, runHook } from './hooks'
 import { isLoginPage, loginUrl } from './http/request-facts'
@@ -132,7 +130,7 @@ function redirectToLogin(ctx: Context, deny: Deny): Promise<void> | void {
       'A requireLogin() guards the login page (routes.login), so users could not reach that page',
     )
   if (isElsewhere && ctx.returns?.count === RETURNS_BEFORE_IDENTIFY && site.identifyHealth.mayRedirect)
-    return sendToIdentify(ctx, page, 'login_elsewhere')
+    return ctx.sendToIdentify(page, 'login_elsewhere')
   return deny('login_required', () => {
     if (isElsewhere) ctx.countReturn('')
     redirect(res, loginUrl(loginPage, page), 302)

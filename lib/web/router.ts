@@ -7,8 +7,9 @@
 import { Readable } from 'node:stream'
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express'
 import type { TextCode } from '../config/texts/en'
-import { show } from '../decide/identity'
+import { isVoidedBy } from '../decide/logout-mark'
 import { isSameOriginPost } from '../decide/navigation'
+import { show } from '../decide/record'
 import { contextOf } from './context'
 import { visit } from './flows/visit'
 import { comparedPath } from './http/request-facts'
@@ -74,7 +75,8 @@ const pageHandler =
       return refuseRequest(site, req, res, 405, 'method_not_allowed')
     }
     const ctx = await contextOf(site, req, res)
-    ctx.identity = show(ctx.record)
+    const { logoutMark: mark, record } = ctx
+    ctx.identity = show(mark && record && isVoidedBy(mark, record) ? undefined : record)
     req.sso2 = new Sso2Request(ctx) // for views of the site
     return method === 'POST' ? takeForm(site, req, res) : showForm(site, req, res)
   }

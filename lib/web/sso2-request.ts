@@ -2,18 +2,15 @@
 
 import { inspect } from 'node:util'
 import type { Request } from 'express'
-import { ANONYMOUS, type DegradedReason, show, userOf } from '../decide/identity'
 import type { LoginResult } from '../decide/login'
 import type { LogoutResult, LogoutScope } from '../decide/logout-mark'
 import { isForPage } from '../decide/navigation'
-import type { User } from '../decide/record'
+import { ANONYMOUS, ageOf, type DegradedReason, isLoggedIn, show, type User, userOf } from '../decide/record'
 import { validateReferer, validateReturnTo, withoutFlowParameter } from '../decide/return-to'
 import { NotLoggedInError, Sso2SetupError } from '../errors'
-import { PlatformApi } from '../remote/platform-api'
+import { type AccessTokenSource, PlatformApi } from '../remote/platform-api'
 import { storeUnavailable } from '../storage/site-store'
 import type { Context } from './context'
-import { accessTokenOf } from './flows/access-token'
-import { identifyAddress } from './flows/identify'
 import { type Credentials, logIn } from './flows/log-in'
 import { logOutOnRequest } from './flows/log-out'
 import { visit } from './flows/visit'
@@ -118,7 +115,7 @@ export class Sso2Request {
     const ctx = this.#ctx
     const { config } = ctx.site
     const address = validateReturnTo(returnTo, config.returnPolicy) ?? `${config.siteUrl}/`
-    return identifyAddress(ctx, withoutFlowParameter(address))
+    return ctx.identifyAddress(withoutFlowParameter(address))
   }
   /**
    * The REST API with the user's access token. A token that has expired is renewed by a status check. If there is no new token, calls throw
@@ -154,4 +151,36 @@ export class Sso2Request {
 function pageForLogin({ req, site, page }: Context): string | undefined {
   if (page !== undefined && isLoginPage(site.config, page)) return queryParameters(req).get('return_to') ?? undefined
   return isForPage(req) ? page : validateReferer(req.headers.referer, site.config.returnPolicy)
+}
+
+/** No renewal follows a status check within this time. */
+const RENEW_EVERY_SECONDS = 30
+
+/** Returns the source of the access token of an account. The source has no token if another user is logged in. */
+function accessTokenOf(ctx: Context, accountId: string): AccessTokenSource {
+  let renewal: Promise<void> | undefined
+  return async (refused) => {
+    const token = currentToken(ctx, accountId)
+    if (token !== undefined && token !== refused) return token
+    renewal ??= renew(ctx, accountId, token).finally(() => {
+      renewal = undefined
+    }) // parallel calls share one renewal
+    await renewal
+    return currentToken(ctx, accountId)
+  }
+}
+
+function currentToken({ site, record }: Context, accountId: string): string | undefined {
+  if (!isLoggedIn(record) || record.user.accountId !== accountId) return undefined
+  const hasExpired = record.accessUntil !== undefined && record.accessUntil <= site.now()
+  return hasExpired ? undefined : site.records.open(record)?.accessToken
+}
+
+async function renew(ctx: Context, accountId: string, useless: string | undefined): Promise<void> {
+  await ctx.reread()
+  const { record, site } = ctx
+  if (!isLoggedIn(record) || record.user.accountId !== accountId) return
+  if (currentToken(ctx, accountId) !== useless) return // another request has renewed the token
+  await ctx.update({ accessUntil: 0 }) // so that the next status check asks for a ticket
+  if (ageOf(record.checkedAt, site.now()) >= RENEW_EVERY_SECONDS) await visit(ctx, { identify: 'never', isFresh: true })
 }

@@ -88,6 +88,14 @@ describe('a login', () => {
     expect([answer.status, answer.json]).toEqual([401, { error: 'otp_consumed_or_expired' }])
   })
 
+  test('after a status check that took too long for the lock of the form is to be sent again: 503, no Authenticate', async () => {
+    setup.emulator.clock.advance(361)
+    setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'slow', ms: 1700, times: 1 })
+    expect((await browser.fetchJson(at('/login'), { json: ada })).status).toBe(503)
+    expect(setup.countCalls('authenticate')).toBe(0)
+    expect((await browser.fetchJson(at('/login'), { json: ada })).status).toBe(200)
+  })
+
   test('of a user who is in already says nothing of the password where its answer was lost', async () => {
     await logIn(browser, setup.morning, ada)
     setup.emulator.faults.add({ operation: 'authenticate', kind: 'drop_after_commit' })

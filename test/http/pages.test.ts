@@ -248,6 +248,17 @@ describe('views and links of the site', () => {
     expect(JSON.parse(logout.body)).toEqual(['a basket', 'account-ada'])
   })
 
+  test('a view is shown no user whose browser has logged out, where Redis did not take the logout', async () => {
+    const [user, other] = [browser(), browser()]
+    for (const each of [user, other]) {
+      await each.visit(sites.at('headed', '/'))
+      await each.submit(sites.at('headed', '/login'), ada)
+    }
+    await other.submit(sites.at('headed', '/logout'), {})
+    user.takeCookie(`sso2.o=${present(other.cookie('sso2.o'))}; Path=/`, sites.at('headed', '/')) // as such a logout sets it
+    expect(JSON.parse((await user.visit(sites.at('headed', '/logout'))).body)).toEqual([null, null])
+  })
+
   test.each<[what: string, to: string, options: object, returnTo: string]>([
     ['of a page', '', {}, '/link?a=1'],
     ['to a page elsewhere', 'https://evil.example/', {}, '/'],

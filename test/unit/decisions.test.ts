@@ -1,4 +1,3 @@
-import { type DegradedReason, isVerified, show, userOf } from '../../lib/decide/identity'
 import {
   blockReason,
   countReturn,
@@ -6,9 +5,18 @@ import {
   type ReturnCount,
   readReturnCount,
   returnCountSeconds,
+  returnCountText,
 } from '../../lib/decide/loop-guard'
-import type { SsoRecord } from '../../lib/decide/record'
-import { decideStatus, type StatusDecision } from '../../lib/decide/status-check'
+import {
+  type DegradedReason,
+  decideStatus,
+  isVerified,
+  type SsoRecord,
+  type StatusDecision,
+  show,
+  userOf,
+} from '../../lib/decide/record'
+
 import { sso2ErrorCodes } from '../../lib/protocol/claims'
 import type { SessionToken } from '../../lib/protocol/session-token'
 import { anonRecord, loginRecord, sessionToken } from './samples'
@@ -107,7 +115,9 @@ describe('another redirect to Identify', () => {
   })
 
   test('a count is read as it was written, and nothing else is one', () => {
-    expect(readReturnCount({ ...landed('', 'token_refused') })).toEqual({ count: 2, cause: 'token_refused' })
-    for (const other of [{}, { count: '1', cause: '' }, { count: 1 }]) expect(readReturnCount(other)).toBeUndefined()
+    const written = returnCountText({ count: 2, cause: 'token_refused' })
+    expect(readReturnCount(written)).toEqual({ count: 2, cause: 'token_refused' })
+    for (const other of [undefined, '', '2', '-1.', '2.other', '2.toString', `${written}.x`])
+      expect(readReturnCount(other)).toBeUndefined()
   })
 })

@@ -34,7 +34,7 @@ describe('the binding', () => {
   })
 
   test('no purpose stands in for another', () => {
-    const purposes: Purpose[] = ['flow', 'marker', 'logout', 'loop', 'device', 'doctor']
+    const purposes: Purpose[] = ['flow', 'marker', 'logout', 'device', 'doctor']
     const fits = purposes.map((made) =>
       purposes.filter((asked) => issuedAtOf(keys, asked, 'x', makeStamp(keys, made, 'x', AT)) !== undefined),
     )

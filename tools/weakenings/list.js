@@ -67,7 +67,7 @@ const files = {
   'decide/logout-mark.ts': [
     ['a landing undoes a logout', 'isTokenVoidedBy', { returns: 'false' }, 'http/logout-again'],
   ],
-  'decide/status-check.ts': [
+  'decide/record.ts': [
     ['an end of the SSO session is not believed', 'decideStatus', { drop: 'terminated' }, 'unit/decisions'],
   ],
   'log/masking.ts': [['secrets are not masked in log lines', 'maskSecrets', { returns: 'text' }, 'unit/log', 'O6']],
@@ -144,13 +144,13 @@ const files = {
     ['the first of two cookies counts', 'sessionCookieReader', { drop: 'length' }, 'security/cookies', 'S2'],
     ['the session cookie needs no signature', 'sessionCookieReader.isGood', { value: 'true' }, 'security/cookies'],
   ],
+  'web/context.ts': [
+    ['a planted session logs in', 'Context.record', { returns: 'this.session.record' }, 'security/tossed-session'],
+  ],
   'web/flows/sign-in.ts': [
     ['a login that was slow survives a logout', 'isVoided', { returns: 'false' }, 'http/logout-final'],
   ],
-  'web/flows/check.ts': [
-    ['the grace has no end', 'isWithinGrace', { returns: 'true' }, 'http/status-check', 'S11'],
-    ['a planted session logs in', 'isOfOtherBrowser', { returns: 'false' }, 'security/tossed-session'],
-  ],
+  'web/flows/visit.ts': [['the grace has no end', 'isWithinGrace', { returns: 'true' }, 'http/status-check', 'S11']],
 }
 
 module.exports = Object.entries(files).flatMap(([file, rows]) =>

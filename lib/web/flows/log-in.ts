@@ -19,9 +19,8 @@ import { unlessUnavailable } from '../../storage/site-store'
 import type { Context } from '../context'
 import { publish } from '../hooks'
 import { deviceOf } from '../http/request-facts'
-import { checkNext, dropSessionOfOtherBrowser, endSession } from './check'
-import { exchangeTicket } from './exchange-ticket'
-import { visit } from './visit'
+import { exchangeTicket } from './sign-in'
+import { checkNext, endSession, visit } from './visit'
 
 /** Input of the login form. */
 export interface Credentials {
@@ -38,6 +37,9 @@ const MAX_USERNAME = 256
 const MAX_PASSWORD = 1024
 /** Limit of both together, in bytes of JSON. The SSO system refuses a longer token unread. A control character takes six bytes. */
 const MAX_WRITTEN = 4096
+
+/** The lock of 20 s must outlive Authenticate (8 s), the exchange of the ticket (8 s) and `onLogin` (2 s). A longer visit leaves too little of it. */
+const MAX_VISIT_MS = 1500
 
 function areCredentials({ username, password }: Input): boolean {
   const isText = (text: unknown, most: number) =>
@@ -64,7 +66,6 @@ export async function logIn(ctx: Context, input: Input): Promise<LoginResult> {
 async function logInOnce(ctx: Context, input: Input): Promise<LoginResult> {
   if (!areCredentials(input)) return loginFailed('invalid_request')
   const credentials = { username: String(input.username), password: String(input.password) }
-  await dropSessionOfOtherBrowser(ctx)
   const { session, site, record, returns } = ctx
   if (!session.isAvailable) return loginFailed('unavailable')
   if (!record && !session.gone) {
@@ -93,7 +94,9 @@ async function logInOnce(ctx: Context, input: Input): Promise<LoginResult> {
 async function runLogin(ctx: Context, credentials: Credentials): Promise<LoginResult> {
   const { site, req, res } = ctx
   const { username } = credentials
+  const began = performance.now()
   await visit(ctx, { identify: 'never' })
+  if (performance.now() - began > MAX_VISIT_MS) return loginFailed('unavailable') // the status is known now, so the next submit is quick
   const { record } = ctx
   const sid = record && site.records.open(record)?.sid
   if (!record || sid === undefined) return loginFailed(ctx.session.isAvailable ? 'session_ended' : 'unavailable')

@@ -1,17 +1,36 @@
-/** Finds out who visits a page: the record, a status check, or a redirect to Identify. Every page goes this way. */
-
-import { type Identity, show } from '../../decide/identity'
+/**
+ * Finds out who visits a page: the record, a status check, or a redirect to Identify. Every page goes this way. A status check is one for all
+ * processes. Interface: "POST {sso_url}/sessionstatus".
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isVoidedBy, type LogoutMark } from '../../decide/logout-mark'
 import { isForPage, isForPageOfPerson, isPrefetch } from '../../decide/navigation'
-import { isLoggedIn, isOver, isStale } from '../../decide/record'
+import {
+  ageOf,
+  type DegradedReason,
+  decideStatus,
+  type Identity,
+  isLoggedIn,
+  isOver,
+  isStale,
+  lifetimeOf,
+  needsTicket,
+  type SsoRecord,
+  show,
+} from '../../decide/record'
+import { TokenError, type TokenFault } from '../../errors'
+import type { SessionToken } from '../../protocol/session-token'
+import { accountName } from '../../storage/account-index'
 import { RETRIED_SECONDS } from '../../storage/pending-logouts'
 import { unlessUnavailable } from '../../storage/site-store'
 import type { Context } from '../context'
 import { HOOKS_MS, publish, runHook } from '../hooks'
+import { deviceOf } from '../http/request-facts'
 import { sendProblem } from '../pages/answers'
-import { checkStatus, dropSessionOfOtherBrowser, endSession, showStale } from './check'
-import { sendToIdentify } from './identify'
 import { logOut } from './log-out'
+import { exchangeTicket } from './sign-in'
+
+const POLL_MS = 50
 
 /** Options of the caller. */
 export interface VisitOptions {
@@ -41,8 +60,7 @@ async function findIdentity(ctx: Context, options: VisitOptions): Promise<Identi
     return show(undefined, 'logout_pending')
   if (ctx.record && isOver(ctx.record, site.now(), site.config)) await endSession(ctx)
   if (ctx.record && (isFresh || isStale(ctx.record, site.now(), recheckSeconds))) {
-    await dropSessionOfOtherBrowser(ctx)
-    if (ctx.record && (await checkStatus(ctx, isFresh)) === 'no_answer') return showStale(ctx, 'sso_unavailable')
+    if ((await checkStatus(ctx, isFresh)) === 'no_answer') return showStale(ctx, 'sso_unavailable')
   }
   if (ctx.record || !(await mayIdentify(ctx, options))) return show(ctx.record)
   if (session.gone?.next && ctx.returns) return show(undefined) // a tab that will have the new cookie with its next request
@@ -51,7 +69,7 @@ async function findIdentity(ctx: Context, options: VisitOptions): Promise<Identi
   if (reason) return show(undefined, reason)
   if (isPrefetch(req))
     await sendProblem(site, req, res, 503, 'prefetch') // or the anonymous page is shown after the click
-  else sendToIdentify(ctx, ctx.page ?? '', 'no_session')
+  else ctx.sendToIdentify(ctx.page ?? '', 'no_session')
   return 'answered'
 }
 
@@ -78,4 +96,129 @@ async function mayIdentify(ctx: Context, { identify, isLoginPage }: VisitOptions
   if (isLoginPage) return isForPage(req)
   if (!shouldIdentify) return isForPageOfPerson(req)
   return Boolean(await runHook('shouldIdentify', AbortSignal.timeout(HOOKS_MS), async () => shouldIdentify(req)))
+}
+
+/**
+ * Checks the status of the session. A request makes at most one status check.
+ * @param isFresh makes a call of its own, at any age of the last one
+ * @returns `'no_answer'` if the record may only be shown within the grace period
+ */
+export async function checkStatus(ctx: Context, isFresh: boolean): Promise<'settled' | 'no_answer'> {
+  const { site, session } = ctx
+  const { clock, timeoutMs } = site.config
+  if (!site.client.isAvailable) return 'no_answer'
+  const turn = isFresh ? 'taken' : await awaitTurn(ctx)
+  if (turn !== 'taken') return turn
+  const { record } = ctx
+  if (!record) return 'settled'
+  const sid = site.records.open(record)?.sid
+  if (sid === undefined) {
+    await endSession(ctx) // no secret of this process fits
+    return 'settled'
+  }
+  const startedAt = clock.now()
+  const began = performance.now()
+  const decision = decideStatus(record, await site.runningOperations.run(() => askStatus(ctx, record, sid)))
+  publish('check', {
+    operation: 'sessionstatus',
+    outcome: decision.action,
+    durationMs: performance.now() - began,
+    sidHash: record.sidHash,
+    reason: 'reason' in decision ? decision.reason : undefined,
+  })
+  switch (decision.action) {
+    case 'no_answer':
+      if (!isFresh) await site.locks.failCheck(session.key ?? '', record.checkedAt, timeoutMs)
+      return 'no_answer'
+    case 'keep':
+      await keep(ctx, record)
+      break
+    case 'sign_in':
+      await signInAfterCheck(ctx, record, decision.token, startedAt)
+      break
+    case 'over':
+      await endSession(ctx)
+  }
+  return 'settled'
+}
+
+/**
+ * Takes the status check, or waits for that of another request or process. Within the grace period nobody waits.
+ * @returns `'taken'`: this request makes the call
+ */
+async function awaitTurn(ctx: Context): Promise<'taken' | 'settled' | 'no_answer'> {
+  const { site, session } = ctx
+  const { recheckSeconds, timeoutMs } = site.config
+  for (; ctx.record && isStale(ctx.record, site.now(), recheckSeconds); await ctx.reread()) {
+    const check = await site.locks.takeCheck(session.key ?? '', ctx.record.checkedAt, timeoutMs)
+    if (check !== 'begun') return check === 'taken' ? check : 'no_answer'
+    if (isWithinGrace(ctx, ctx.record)) break
+    await sleep(POLL_MS)
+  }
+  return 'settled'
+}
+
+/** @returns the response, or the reason why it was refused. `undefined` without a response */
+async function askStatus(
+  { site, req }: Context,
+  record: SsoRecord,
+  sid: string,
+): Promise<SessionToken | TokenFault | undefined> {
+  const lks = needsTicket(record, site.now(), site.config.recheckSeconds) ? 'anon' : 'loggedin' // with `anon` a login comes with a ticket
+  try {
+    return await site.client.sessionStatus({ sid, lks, ...deviceOf(req) })
+  } catch (error) {
+    return error instanceof TokenError ? error.reason : undefined
+  }
+}
+
+/** Records the status. The lock of the check is for the status before, so it needs no end. */
+async function keep(ctx: Context, record: SsoRecord): Promise<void> {
+  const checkedAt = ctx.site.now()
+  await ctx.update(isLoggedIn(record) ? { checkedAt } : { checkedAt, pending: undefined })
+}
+
+/** Exchanges the ticket, to load the user or to renew the access token. After the headers are sent, the session ID cannot change. */
+async function signInAfterCheck(
+  ctx: Context,
+  record: SsoRecord,
+  token: SessionToken,
+  startedAt: number,
+): Promise<void> {
+  if (!isLoggedIn(record) && ctx.res.headersSent !== false) return checkNext(ctx)
+  const { outcome } = await exchangeTicket(ctx, token, startedAt)
+  if (outcome === 'user_unknown' && isLoggedIn(record)) await keep(ctx, record)
+  if (outcome === 'too_late') await endSession(ctx)
+}
+
+/** Lets the next request check the status. */
+export async function checkNext(ctx: Context): Promise<void> {
+  await ctx.update({ checkedAt: 0 })
+}
+
+function isWithinGrace({ site }: Context, record: SsoRecord): boolean {
+  const { recheckSeconds, graceSeconds } = site.config
+  return ageOf(record.checkedAt, site.now()) < recheckSeconds + graceSeconds
+}
+
+/** Shows a record without a usable response: a login within the grace period, an anonymous session always. */
+export function showStale(ctx: Context, reason: DegradedReason): Identity {
+  const { record } = ctx
+  return show(record && (!isLoggedIn(record) || isWithinGrace(ctx, record)) ? record : undefined, reason)
+}
+
+/** Ends the session on this site, because the SSO session is over. An anonymous session keeps its data, and an empty record. Threat S7. */
+export async function endSession(ctx: Context): Promise<void> {
+  const { site, session, record } = ctx
+  const { key } = session
+  if (key === undefined || !record) return
+  if (isLoggedIn(record)) {
+    const account = accountName(record.user.accountId)
+    await site.records.end(key, { next: '', sidHash: record.sidHash, account })
+    return session.leave('drop_cookie')
+  }
+  await ctx.reread()
+  if (ctx.record?.sidHash !== record.sidHash) return // a newer session has begun in its place
+  await site.records.empty(key, lifetimeOf(undefined, site.now(), site.config))
+  session.entry = { state: 'empty' }
 }

@@ -15,16 +15,14 @@ import type { SessionToken } from '../../protocol/session-token'
 import { tokenSignature } from '../../protocol/token'
 import { shortHash, storeUnavailable, unlessUnavailable } from '../../storage/site-store'
 import { type Context, contextOf } from '../context'
-import { exchangeTicket } from '../flows/exchange-ticket'
-import { redirectWithMarker } from '../flows/identify'
 import { logOutLanding } from '../flows/log-out'
-import { beginAnonymous } from '../flows/sign-in'
+import { beginAnonymous, exchangeTicket } from '../flows/sign-in'
+import { isDoctorRequest, sendDoctorReport } from '../health'
 import { publish } from '../hooks'
 import { queryParameters } from '../http/request-facts'
 import { redirect, setTokenHeaders } from '../http/response-headers'
 import { sendProblem } from '../pages/answers'
 import type { Site } from '../site'
-import { isDoctorRequest, sendDoctorReport } from './doctor-report'
 
 /** Handles a request for the landing page, of any method. */
 export async function handleLanding(site: Site, req: Request, res: Response): Promise<void> {
@@ -41,7 +39,7 @@ export async function handleLanding(site: Site, req: Request, res: Response): Pr
   const ctx = await contextOf(site, req, res)
   const returnTo = validateReturnTo(query.r, site.config.returnPolicy, MAX_CARRIED_LENGTH) ?? `${site.config.siteUrl}/`
   const token = readToken(site, query.t)
-  const landed = await land(ctx, query.t, token, returnTo)
+  const landed = await answerLanding(ctx, query.t, token, returnTo)
   publish('landing', {
     operation: 'landing',
     outcome: landed.outcome,
@@ -87,49 +85,53 @@ interface Landed {
 
 const unchanged = (reason: string, cause: LoopCause = ''): Landed => ({ outcome: 'unchanged', reason, cause })
 
-async function land(ctx: Context, t: string, token: SessionToken | TokenError, returnTo: string): Promise<Landed> {
+async function answerLanding(ctx: Context, t: string, token: SessionToken | TokenError, returnTo: string) {
   const { site, res, binding } = ctx
   const page = withoutFlowParameter(returnTo)
-  if (!(token instanceof TokenError)) site.identifyHealth.noteCookies(binding !== undefined)
+  if (!(token instanceof TokenError)) {
+    site.identifyHealth.noteCookies(binding !== undefined)
+    if (binding !== undefined) site.identifyHealth.noteReturn()
+  }
   if (binding === undefined) {
-    redirectWithMarker(ctx, page)
+    ctx.redirectWithMarker(page)
     return unchanged('no_cookies')
   }
   const startedAt = redirectStart(site.config.macKeys(), binding, flowParameterOf(returnTo), site.config.clock.now())
-  if (!(token instanceof TokenError)) site.identifyHealth.noteReturn()
-  const landed =
-    startedAt === undefined
-      ? unchanged('unbound')
-      : await unlessUnavailable(
-          () => landBound(ctx, t, token, startedAt),
-          unchanged('store_unavailable', 'store_unavailable'),
-        )
+  const landed = await unlessUnavailable(
+    () => land(ctx, t, token, startedAt),
+    unchanged('store_unavailable', 'store_unavailable'),
+  )
   ctx.countReturn(landed.cause ?? '')
   redirect(res, page, 303)
   return landed
 }
 
-/** A landing that this browser began. Only now the token counts. */
-async function landBound(
+/** @param startedAt when this browser began the redirect. `undefined`: it did not */
+async function land(
   ctx: Context,
   t: string,
   token: SessionToken | TokenError,
-  startedAt: EpochMs,
+  startedAt: EpochMs | undefined,
 ): Promise<Landed> {
   const { site, session, logoutMark: mark } = ctx
+  if (startedAt === undefined) return unchanged('unbound')
   if (token instanceof TokenError) return refuseToken(site, token)
   if (token.err !== undefined || token.sid === undefined) return refuseToken(site, new TokenError('claims', token.err))
   const sidHash = shortHash(token.sid)
   const status = token.sts === 'loggedin' ? 'loggedin' : 'anon'
-  if (mark && isTokenVoidedBy(mark, { status, sidHash, startedAt })) {
-    const isConfirmed = await logOutLanding(ctx, mark, token.sid, sidHash)
-    return { outcome: 'log_out', reason: 'signed_out', cause: isConfirmed ? '' : 'logout_pending' }
-  }
+  if (mark && isTokenVoidedBy(mark, { status, sidHash, startedAt }))
+    return loggedOut(await logOutLanding(ctx, mark, token.sid, sidHash))
   if (!session.isAvailable) throw storeUnavailable()
   if (!(await site.locks.useToken(tokenSignature(t)))) return unchanged('replayed')
   if (session.gone?.next) return unchanged('session_moved') // the browser's cookie is outdated
   return status === 'anon' ? landAnonymous(ctx, token, startedAt) : landLogin(ctx, token, startedAt)
 }
+
+const loggedOut = (isConfirmed: boolean): Landed => ({
+  outcome: 'log_out',
+  reason: 'signed_out',
+  cause: isConfirmed ? '' : 'logout_pending',
+})
 
 /** A newer session stays, and so does a login of the same SSO session, which never becomes anonymous again. */
 async function landAnonymous(ctx: Context, { sid = '' }: SessionToken, startedAt: EpochMs): Promise<Landed> {
@@ -148,8 +150,7 @@ async function landLogin(ctx: Context, token: SessionToken, startedAt: EpochMs):
   const isKnown = isLoggedIn(record) && record.sidHash === shortHash(token.sid ?? '') && record.startedAt >= startedAt
   if (isKnown) return unchanged('logged_in_already')
   const { outcome } = await site.runningOperations.run(() => exchangeTicket(ctx, token, startedAt))
-  if (outcome === 'voided') return { outcome: 'log_out', reason: 'signed_out', cause: 'logout_pending' }
-  return { outcome: 'sign_in' }
+  return outcome === 'voided' ? loggedOut(false) : { outcome: 'sign_in' }
 }
 
 function refuseToken({ config: { log } }: Site, { reason, detail, offsetSeconds }: TokenError): Landed {

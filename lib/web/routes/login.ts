@@ -1,13 +1,11 @@
 /** The login page. `GET {login}` shows the form, `POST {login}` accepts the form or JSON. */
 import type { Request, Response } from 'express'
 import type { Config } from '../../config'
-import { ANONYMOUS, userOf } from '../../decide/identity'
 import { type FailedLogin, failureTexts, loginErrorStatus, neutralised } from '../../decide/login'
-import { isForPage, isPageLoad } from '../../decide/navigation'
+import { isForPage } from '../../decide/navigation'
+import { ANONYMOUS, userOf } from '../../decide/record'
 import { validateReferer } from '../../decide/return-to'
 import { type Context, contextOf } from '../context'
-import { dropSessionOfOtherBrowser } from '../flows/check'
-import { sendToIdentify } from '../flows/identify'
 import { logIn } from '../flows/log-in'
 import { visit } from '../flows/visit'
 import { isLoginPage, loginUrl, pathAndQueryOf, queryParameters, returnToOf } from '../http/request-facts'
@@ -19,7 +17,6 @@ import type { Site } from '../site'
 /** Shows the form. A visitor without a session is redirected to Identify first. A logout that is not confirmed is retried first. */
 export async function showLogin(site: Site, req: Request, res: Response): Promise<void> {
   const context = await contextOf(site, req, res)
-  if (isPageLoad(req)) await dropSessionOfOtherBrowser(context)
   const identity = isForPage(req) ? await visit(context, { identify: 'always', isLoginPage: true }) : ANONYMOUS
   if (identity === 'answered') return
   const query = queryParameters(req)
@@ -65,7 +62,7 @@ export async function handleLogin(site: Site, req: Request, res: Response): Prom
   if (formAgain !== undefined && !wantsJson(req)) {
     const { block } = context
     if (block) return sendProblem(site, req, res, 503, reasonCode(block, 'unavailable'))
-    return sendToIdentify(context, formAgain, 'session_ended')
+    return context.sendToIdentify(formAgain, 'session_ended')
   }
   setRetryAfter(res, failure.error, failure.retryAfterSeconds)
   if (wantsJson(req)) {

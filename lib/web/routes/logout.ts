@@ -2,7 +2,6 @@
 import type { Request, Response } from 'express'
 import type { LogoutScope } from '../../decide/logout-mark'
 import { contextOf } from '../context'
-import { identifyAddress } from '../flows/identify'
 import { logOutOnRequest } from '../flows/log-out'
 import { queryParameters, returnToOf } from '../http/request-facts'
 import { redirect } from '../http/response-headers'
@@ -31,5 +30,5 @@ export const handleLogout = (scope: LogoutScope) => async (site: Site, req: Requ
   if (result === 'no_session' && !canIdentify)
     return sendProblem(site, req, res, 503, 'unavailable', { text: 'logout_unavailable' })
   if (wantsJson(req)) return sendJson(res, 200, { status: 'none', logout: result })
-  redirect(res, result === 'pending' || !canIdentify ? returnTo : identifyAddress(ctx, returnTo), 303)
+  redirect(res, result === 'pending' || !canIdentify ? returnTo : ctx.identifyAddress(returnTo), 303)
 }
