@@ -21,8 +21,8 @@ const example = require('../../example-app/network.js') as {
 }
 const platform = require('../../example-app/platform.js') as { accounts: [Account, Account] }
 
-/** The two accounts that the example names on its start page. */
-export const [reader, administrator] = platform.accounts
+/** The first account that the example names on its start page. */
+export const [reader] = platform.accounts
 
 /**
  * Starts the network on free ports and a Chromium. Both end after the suite.

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { makeNew, untilPage, viewports } from '../support/browser'
 import { eventually } from '../support/setup'
-import { administrator, expectGood, fillIn, open, overflow, press, reader, useNetwork } from './network'
+import { expectGood, fillIn, open, overflow, press, reader, useNetwork } from './network'
 
 const { network, newContext } = useNetwork({ prefix: 'pages:' })
 
@@ -49,19 +49,6 @@ test('a reader without the scope is told which one is missing', async () => {
   await logIn(reader, '/administrators')
   expect(await page.getByRole('alert').textContent()).toContain('/external/admin/r')
   await expectGood(page, 'morning-administrators-refused')
-})
-
-test('an administrator sees each account once, with its groups, and can filter by group', async () => {
-  await logIn(administrator, '/administrators')
-  const cells = page.locator('tbody th')
-  const names = async () => (await cells.allTextContents()).map((name) => name.replace(/account-.*/, ''))
-  expect(await names()).toEqual(['Ida Brandt', 'Otto Falk', 'Vera Lund'])
-  expect(await overflow(page)).toBe(0)
-  await expectGood(page, 'morning-administrators')
-  await page.getByLabel('Group').selectOption('Accounting')
-  await press(page, 'button', 'Show')
-  expect(await names()).toEqual(['Vera Lund'])
-  expect(await page.getByLabel('Group').inputValue()).toBe('Accounting')
 })
 
 test('a user who came from the front page to a guarded page returns to the front page by "Go back"', async () => {

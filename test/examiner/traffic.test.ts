@@ -1,25 +1,10 @@
 import type { RequestListener } from 'node:http'
 import { Browser, type Hop } from '../../lib/examiner/browser'
 import { evidenceOf } from '../../lib/examiner/evidence'
-import { sendRequest } from '../../lib/examiner/request'
 import { readSettings } from '../../lib/examiner/settings'
 import { beside } from './beside'
 
 /* What the examiner sends and gets, and what the evidence of a check shows of it. */
-
-const get = (address: string) => sendRequest({ method: 'GET', url: new URL(address), headers: {} })
-
-test('a request reaches names below localhost and other hosts, and reads two million characters', () =>
-  beside(
-    (req, res) => void res.end(req.url === '/' ? req.headers.host : 'x'.repeat(3_000_000)),
-    async ({ siteUrl }) => {
-      const { port } = new URL(siteUrl)
-      for (const host of [`shop.localhost:${port}`, `0.0.0.0:${port}`])
-        expect(await get(`http://${host}/`)).toMatchObject({ status: 200, text: host, error: '' })
-      const { length } = (await get(`${siteUrl}/long`)).text
-      expect([length >= 2_000_000, length < 2_200_000]).toEqual([true, true])
-    },
-  ))
 
 /** Redirects by the last part of the path, and otherwise shows what has come. */
 const echo: RequestListener = (req, res) => {

@@ -52,18 +52,6 @@ test('a client of our own ends with the store, and one of the site stays', async
   expect(admin.status).toBe('ready')
 })
 
-test('sites that share a client leave no listener behind', async () => {
-  const client = openRedis(redis.url)
-  await connected(client)
-  const count = () => ['error', 'ready'].map((event) => client.listenerCount(event))
-  const before = count()
-  const stores = [opened(client), opened(client)]
-  await new Promise((resolve) => setImmediate(resolve))
-  for (const { kv } of stores) await kv.close()
-  expect(count()).toEqual(before)
-  client.disconnect()
-})
-
 test('a client of the site without a listener for errors prints nothing while Redis is away: the site logs it', async () => {
   const printed = jest.spyOn(console, 'error').mockImplementation(() => {})
   const client = new Redis({ port: 1, host: '127.0.0.1', retryStrategy: () => 20 })

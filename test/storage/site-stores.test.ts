@@ -198,12 +198,6 @@ test('a logout whose place in the queue cannot be written does not stay pending'
 
 const newKey = Buffer.alloc(32, 1)
 
-test('a seal shows nothing of its text, and is another each time', () => {
-  const [one, two] = [sealJson('the-access-token', [newKey]), sealJson('the-access-token', [newKey])]
-  expect(one).not.toBe(two)
-  expect(Buffer.from(one, 'base64url').toString('latin1')).not.toContain('access')
-})
-
 test('any one bit changed breaks the seal', () => {
   const bytes = Buffer.from(sealJson('text', [newKey]), 'base64url')
   for (let at = 0; at < bytes.length * 8; at += 1) {
