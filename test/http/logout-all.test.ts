@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser } from '../support/agent'
 import { basket, type Keeping, type PausableSetup, startPausableSetup } from '../support/pausable-setup'
 import { useRedis } from '../support/redis'
@@ -74,6 +75,7 @@ test('logout of all: a slow status check before it, and the retry comes first â†
   await held.arrived
   setup.emulator.clock.advance(8)
   await eventually(async () => accountsLoggedOut().length > 0)
+  await sleep(200) // the answer reaches the site, which forgets the logout
   held.open()
   expect((await logout).json).toEqual({ status: 'none', logout: 'confirmed' })
   expect(accountsLoggedOut()).toEqual(['account-ada'])

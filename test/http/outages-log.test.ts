@@ -84,7 +84,7 @@ describe('a landing that is lost', () => {
     at.server.removeAllListeners('request')
     at.server.on('request', (req, res) => (req.url?.startsWith('/sso2/landing') ? foreign(req, res) : own(req, res)))
     const page = await at.browser().visit(`${at.url}/page`)
-    expect([identifyRedirects(page), view(page).degraded]).toEqual([1, 'identify_loop'])
+    expect([identifyRedirects(page), view(page).degraded]).toEqual([5, 'identify_loop'])
     expect(lines).toEqual([
       expect.stringMatching(/Redirect loop\. .*redis \(REDIS_URL\) and sessionSecret.*session\.cookieName/),
     ])

@@ -107,6 +107,7 @@ export const guessesAtOnce: Check = {
   isLast: true,
   run: async (stage) => {
     const inTurn = await guessesSent(stage, false)
+    need(inTurn > 0, 'the site did not call Authenticate')
     const atOnce = await guessesSent(stage, true)
     return failedIf(
       atOnce > inTurn,
