@@ -1,5 +1,5 @@
 import type { Browser } from '../support/agent'
-import { ada, logIn, present, useSetup, view, visitor } from '../support/setup'
+import { ada, eventually, logIn, present, useSetup, view, visitor } from '../support/setup'
 
 let browser: Browser
 const at = (path: string) => `${setup.morning.url}${path}`
@@ -117,6 +117,16 @@ describe('a login', () => {
       expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'loggedin', username: 'ada' })
     },
   )
+
+  test('with a wrong password, which has waited for the right one, lets nobody in if both answers are lost', async () => {
+    const { faults } = setup.emulator
+    faults.add({ operation: 'authenticate', kind: 'drop_after_commit', times: 2 })
+    faults.add({ operation: 'sessionstatus', kind: 'hang', times: 1 })
+    const right = browser.fetchJson(at('/login'), { json: ada })
+    await eventually(async () => setup.countCalls('authenticate') === 1)
+    const wrong = await browser.fetchJson(at('/login'), { json: { ...ada, password: 'not-it' } })
+    expect([(await right).status, wrong.status, wrong.json.error]).toEqual([503, 503, 'unavailable'])
+  })
 
   test('is not needed by a user who is logged in already: the login page leads on', async () => {
     await logIn(browser, setup.morning, ada)

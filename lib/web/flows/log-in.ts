@@ -95,6 +95,7 @@ async function runLogin(ctx: Context, credentials: Credentials): Promise<LoginRe
   const { site, req, res } = ctx
   const { username } = credentials
   const began = performance.now()
+  await ctx.reread() // an earlier submit may have left the record stale, or its process may have died
   await visit(ctx, { identify: 'never' })
   if (performance.now() - began > MAX_VISIT_MS) return loginFailed('unavailable') // the status is known now, so the next submit is quick
   const { record } = ctx
