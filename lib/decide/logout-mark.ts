@@ -25,9 +25,13 @@ export interface LogoutMark {
   readonly isConfirmed: boolean
 }
 
-/** Returns the mark of a logout whose SSO session is not known yet. An earlier logout of all that is not confirmed stays one of all. */
-export function newMark(at: EpochMs, scope: LogoutScope, earlier: LogoutMark | undefined): LogoutMark {
-  const isAll = scope === 'account' || (earlier?.isConfirmed === false && earlier.scope === 'account')
+/**
+ * Returns the mark of a logout whose SSO session is not known yet. An earlier logout of all that is not confirmed stays one of all.
+ * @param sidHash hash of the SSO session that the browser has, if known. A logout of another one has nothing to do with it
+ */
+export function newMark(at: EpochMs, scope: LogoutScope, earlier: LogoutMark | undefined, sidHash = ''): LogoutMark {
+  const isSame = earlier?.sidHash === '' || sidHash === '' || earlier?.sidHash === sidHash
+  const isAll = scope === 'account' || (isSame && earlier?.isConfirmed === false && earlier.scope === 'account')
   return { at, scope: isAll ? 'account' : 'session', sidHash: '', isConfirmed: false }
 }
 

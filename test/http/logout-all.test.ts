@@ -66,6 +66,18 @@ test.each<[what: string, keeping: Keeping, begin: () => unknown, again?: () => u
   expect(new Set(accountsLoggedOut())).toEqual(new Set(['account-ada']))
 })
 
+test('a logout of all while Redis is away, and then one of this session → Logout all, and the phone is out', async () => {
+  const [phone, laptop] = await phoneAndLaptop()
+  await redis.hang()
+  await byRoute(laptop)
+  redis.resume()
+  await redis.takeWrites()
+  await isBack()
+  await post(laptop, '/logout')
+  expect(accountsLoggedOut()).toEqual(['account-ada'])
+  await expectNoUser(setup, phone)
+})
+
 test('logout of all: a slow status check before it, and the retry comes first → Logout all is sent once', async () => {
   setup = await startPausableSetup({ holdsAnswers: true })
   const browser = await setup.loggedInBrowser()

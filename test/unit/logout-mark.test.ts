@@ -5,6 +5,7 @@ import {
   isVoidedByLogoutOfAll,
   type LogoutMark,
   type LogoutOfAll,
+  type LogoutScope,
   newMark,
   readLogoutMark,
 } from '../../lib/decide/logout-mark'
@@ -52,13 +53,23 @@ test.each<[what: string, mark: LogoutMark, facts: Parameters<typeof isTokenVoide
   expect(isTokenVoidedBy(carried, facts)).toBe(isVoid)
 })
 
-test.each<[earlier: LogoutMark | undefined, scope: LogoutMark['scope'], expected: LogoutMark['scope']]>([
-  [undefined, 'session', 'session'],
-  [undefined, 'account', 'account'],
-  [mark({ scope: 'account' }), 'session', 'account'],
-  [mark({ scope: 'account', isConfirmed: true }), 'session', 'session'],
-])('a logout has its own time, and one of all that is not confirmed stays one: %#', (earlier, scope, expected) => {
-  expect(newMark(AT + 1, scope, earlier)).toEqual({ at: AT + 1, scope: expected, sidHash: '', isConfirmed: false })
+const ofAll = { scope: 'account' } as const
+test.each<[earlier: LogoutMark | undefined, scope: LogoutScope, sidHash: string | undefined, expected: LogoutScope]>([
+  [undefined, 'session', 'out', 'session'],
+  [undefined, 'account', 'out', 'account'],
+  [mark(ofAll), 'session', undefined, 'account'],
+  [mark(ofAll), 'session', 'out', 'account'],
+  [mark(ofAll), 'session', 'other', 'session'],
+  [mark({ ...ofAll, sidHash: '' }), 'session', 'other', 'account'],
+  [mark({ ...ofAll, isConfirmed: true }), 'session', 'out', 'session'],
+])('a logout has its own time, and one of all that is not confirmed stays one: %#', (...row) => {
+  const [earlier, scope, sidHash, expected] = row
+  expect(newMark(AT + 1, scope, earlier, sidHash)).toEqual({
+    at: AT + 1,
+    scope: expected,
+    sidHash: '',
+    isConfirmed: false,
+  })
 })
 
 test('a login drops a mark that names no SSO session, and no other', () => {

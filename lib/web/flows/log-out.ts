@@ -51,13 +51,13 @@ interface Target {
 /** Ends the browser's session, or all of the account's. @param carried the mark of an earlier logout, which is repeated */
 export async function logOut(ctx: Context, scope: LogoutScope, carried?: LogoutMark): Promise<LogoutResult> {
   const { session, site } = ctx
-  const mark = carried ?? newMark(site.config.clock.now(), scope, ctx.logoutMark)
+  const mark = carried ?? newMark(site.config.clock.now(), scope, ctx.logoutMark, session.lastRecord?.sidHash)
   const wasPending = session.hadCookie || ctx.logoutMark?.isConfirmed === false
   ctx.setLogoutMark(mark, site.config.idleSeconds) // before anything can fail. It lives as long as the session could
   if (!session.isAvailable) return 'pending' // the next page with Redis ends the session, so the browser keeps its cookie
   const result = await unlessUnavailable(async () => {
     const target = await targetOf(ctx)
-    return target ? logOutTarget(ctx, scope, target, mark) : logOutUnknown(ctx, mark, wasPending)
+    return target ? logOutTarget(ctx, carried ? scope : mark.scope, target, mark) : logOutUnknown(ctx, mark, wasPending)
   })
   if (result !== 'unavailable') return result
   await session.leave('keep_cookie') // the page shows nothing of the session, and the next one ends it
