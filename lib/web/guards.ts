@@ -77,7 +77,7 @@ function checkedOptions(options: RequireLoginOptions): RequireLoginOptions {
   const isRight = ([name, value]: [string, unknown]) => value === undefined || typeof value === OPTION_TYPES.get(name)
   if (typeof options !== 'object' || options === null || !Object.entries(options).every(isRight))
     throw new Sso2SetupError(
-      'Write sso.requireLogin(), or sso.requireLogin({ fresh, allow, onDenied }), where fresh is a boolean, and allow and onDenied are functions',
+      `Write sso.requireLogin(), or sso.requireLogin({ … }) with ${[...OPTION_TYPES].map(([name, type]) => `${name} (a ${type})`).join(', ')}`,
     )
   return options
 }
