@@ -1,7 +1,7 @@
 import { demoOptions } from '../../lib/emulator'
 import type { Browser } from '../support/agent'
-import { failingStore } from '../support/failing-store'
-import { eventually, logInAtLast, present, startSetup, view } from '../support/setup'
+import { clientFailingAt, failingStore } from '../support/failing-store'
+import { ada, eventually, healthWithStore, logInAtLast, present, startSetup, view } from '../support/setup'
 
 /*
  * Redis goes away in the middle of a request: at each of its commands in turn, which Redis has carried out or not. The browser gets a
@@ -141,3 +141,21 @@ test.concurrent.each<[what: string, path: string, isAtNextPage: boolean]>([
   },
   120_000, // each row goes on until every command has been lost once
 )
+
+test('a logout of all that Redis could not note for a retry, by a browser that never returns, keeps nobody from logging in again', async () => {
+  let fails = false
+  const client = clientFailingAt(({ name, args }) => fails && name === 'set' && String(args[0]).includes(':logout:{'))
+  const setup = await startSetup({ site: (name) => (name === 'morning' ? { redis: client } : {}) })
+  const { morning, emulator } = setup
+  const [laptop, phone] = [setup.browser(), setup.browser()]
+  await logInAtLast(laptop, morning, ada)
+  fails = true
+  expect((await laptop.fetchJson(`${morning.url}/logout-all`, { json: {} })).json.logout).toBe('pending')
+  fails = false
+  await healthWithStore(morning.sso)
+  emulator.clock.advance(10)
+  await phone.visit(`${morning.url}/`)
+  expect((await phone.fetchJson(`${morning.url}/login`, { json: ada })).status).toBe(200)
+  await setup.close()
+  client.disconnect()
+})

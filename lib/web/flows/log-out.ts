@@ -127,8 +127,8 @@ async function endEverywhere(ctx: Context, scope: LogoutScope, target: Target, m
       ? undefined
       : site.pendingLogouts.add({ sid, scope: isAll ? scope : 'session', accountId, since: site.now(), ...device }),
     site.accounts.markSession(sidHash),
-    isAll && !isConfirmed && site.accounts.markAccount(account),
   ])
+  if (isAll && !isConfirmed) await site.accounts.markAccount(account) // not before the logout is noted, whose retry closes the mark
   await Promise.all([
     endOwn(site, target),
     endIndexed(site, account, ({ sidHash: other }) => isAll || other === sidHash, target.key),
