@@ -184,10 +184,8 @@ export async function sendLogout(site: Site, { sid, scope, accountId, ipa, uas }
   const call = aid === undefined ? client.logout({ sid, ipa, uas }) : client.logoutAll({ aid, ipa, uas })
   const answer = await call.catch(() => undefined)
   if (!answer || (answer.err !== undefined && answer.err !== 'session_not_found')) return false
-  await Promise.all([
-    pendingLogouts.remove(shortHash(sid)),
-    aid !== undefined && accounts.markAccount(accountName(aid), config.clock.now()),
-  ])
+  if (aid !== undefined) await accounts.markAccount(accountName(aid), config.clock.now())
+  await pendingLogouts.remove(shortHash(sid)) // last: without a retry, nobody would close the mark of the account
   return true
 }
 
