@@ -87,6 +87,18 @@ test.each([
   expect(view(await attacker.visit(at('/')))).toMatchObject({ status: 'anon' })
 })
 
+test('[L2, S1] a session of the attacker whose SSO session is over is not that of a victim who has its ID: no logout by the attacker', async () => {
+  const attacker = await visitor(setup)
+  for (const { sid } of setup.emulator.sessions()) setup.emulator.terminate(sid)
+  setup.emulator.clock.advance(400)
+  await attacker.fetchJson(at('/')) // finds that it is over
+  const victim = tossedInto(attacker)
+  await victim.visit(at('/'))
+  expect(victim.cookie('own')).not.toBe(attacker.cookie('own'))
+  await attacker.fetchJson(at('/logout'), { json: {} })
+  expect(setup.countCalls('logout')).toBe(0)
+})
+
 test('[L1, S1] a login of the attacker elsewhere does not log in a browser with its session ID', async () => {
   const attacker = await visitor(setup)
   setup.emulator.clock.advance(2)

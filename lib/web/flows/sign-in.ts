@@ -155,7 +155,8 @@ export async function beginAnonymous(ctx: Context, { sid, startedAt, isPending }
     ...browser,
   }
   const { key, entry } = session
-  const isInPlace = entry !== 'unavailable' && (entry.state === 'empty' || before?.status === 'anon')
+  const isEmptied = entry !== 'unavailable' && entry.state === 'empty' && !session.isExternal // an emptied record does not say whose it was
+  const isInPlace = isEmptied || before?.status === 'anon'
   if (key === undefined || !isInPlace) return moveTo(ctx, record)
   const isWritten = await site.records.update(key, record, lifetimeOf(record, site.now(), site.config))
   if (!isWritten) return 'lost'
