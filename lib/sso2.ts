@@ -101,7 +101,7 @@ export function sso2(options: Sso2Options = {}): Sso2 {
   const { apiUrl, tokenUrl = '', clientId, agent } = config
   const clientSecret = () => config.clientSecrets()[client.secretInUse] ?? ''
   const endpoint = { tokenUrl, clientId, clientSecret, ticketExchange: options.ticketExchange ?? {}, agent }
-  const now = () => Math.floor(config.clock.now() / 1000)
+  const now = secondsOf(config)
   const accessToken = serviceTokenSource(endpoint, scopes.marketplaceGroups, now)
   const api = new ServiceApi({ apiUrl, agent, accessToken })
   const kv = openStore(config) // last, because an error above would leave the connection open
@@ -151,6 +151,12 @@ async function close(site: Site, stopLogoutTimer: () => Promise<void>, kv: Kv): 
   await kv.close()
 }
 
+/** Returns the clock of the site, in seconds. */
+const secondsOf =
+  ({ clock }: Config) =>
+  () =>
+    Math.floor(clock.now() / 1000)
+
 const openStore = (config: Config): RedisKv | MemoryKv =>
   config.redis === undefined ? new MemoryKv(() => config.clock.now()) : new RedisKv(config.redis, config)
 
@@ -161,7 +167,7 @@ function makeSite(
   client: Sso2Client,
   kv: RedisKv | MemoryKv,
 ): Site {
-  const now = () => Math.floor(config.clock.now() / 1000)
+  const now = secondsOf(config)
   const parts = { kv, prefix: config.prefix, keys: config.encryptionKeys }
   const records = new Records(parts)
   return {

@@ -3,6 +3,7 @@ import type { EmulatedOperation } from '../../emulator/faults/rules'
 import { type Check, failed, failedIf, need, noneOf, notTold, passed } from '../check'
 import type { Form } from '../html'
 import { outcomeOf } from '../outcome'
+import type { Fault } from '../platform'
 import { called, pause, type Stage } from '../stage'
 import { onFirstLoad } from './identify'
 import { arrive } from './landing'
@@ -87,18 +88,18 @@ const gracePeriod: Check = {
       ['does not respond', { kind: 'down' }],
       ['responds with err invalid_token', { kind: 'error', code: 'invalid_token' }],
     ] as const
-    const users = [await loggedIn(stage), await loggedIn(stage)]
-    const forms = new Map<string, Form>()
-    for (const { browser, sid } of users) forms.set(sid, await stage.logoutForm(browser))
+    const users: (Awaited<ReturnType<typeof loggedIn>> & { what: string; fault: Fault; form: Form })[] = []
+    for (const [what, fault] of failures) {
+      const user = await loggedIn(stage)
+      users.push({ ...user, what, fault, form: await stage.logoutForm(user.browser) })
+    }
     await stage.run.wait((stage.run.settings.recheckSeconds + graceSeconds + 3) * 1000)
     const problems: string[] = []
-    for (const [index, { browser, account, sid }] of users.entries()) {
-      const [what, fault] = failures[index] ?? failures[0]
+    for (const { browser, account, sid, what, fault, form } of users) {
       const since = Date.now()
       const end = stage.platform.fault(['sessionstatus'], fault, { sid })
       const isKnown = await stage.isKnown(browser, account)
-      const form = forms.get(sid)
-      if (form) await browser.submit(form, {}) // a tab that was opened before
+      await browser.submit(form, {}) // a tab that was opened before
       end()
       need(isKnown || stage.platform.calls(since).length > 0, 'the site made no status check, so nothing failed')
       if (isKnown) problems.push(`the platform ${what}, and the user is still shown, although the grace period is over`)

@@ -81,17 +81,12 @@ const setMarkAfterCall = (ctx: Context, mark: LogoutMark, isConfirmed: boolean) 
  * it, because the mark names no SSO session.
  */
 async function logOutUnknown(ctx: Context, mark: LogoutMark, wasPending: boolean): Promise<LogoutResult> {
+  const { session, site } = ctx
   ctx.setLogoutMark(mark, wasPending ? RETRIED_SECONDS : CONFIRMED_SECONDS)
   if (!wasPending) return 'no_session'
-  if (ctx.session.gone) await ctx.session.leave('drop_cookie')
-  else await removeSession(ctx)
-  return 'pending'
-}
-
-/** Removes a session without an SSO session, and its data. */
-async function removeSession({ session, site }: Context): Promise<void> {
   if (session.key !== undefined) await site.records.remove(session.key)
   await session.leave('drop_cookie')
+  return 'pending'
 }
 
 /** Returns the session to end: that of the request, or the one that has followed it a moment ago. */
