@@ -101,7 +101,7 @@ export function defaultLoadUser(userPath: string): LoadUser {
 }
 
 /** A user, and the secrets of the login. */
-export interface LoadedUser {
+interface LoadedUser {
   readonly user: User
   readonly secrets: Secrets
   /** Expiry of the access token in seconds since 1970, if the authorization server sent one. */
@@ -115,7 +115,7 @@ export interface LoadedUser {
 export type SignInOutcome = 'done' | 'renewed' | 'lost' | 'voided' | 'too_late'
 
 /** Logs a user in. Landing, login form and status check all use this function. @param startedAt when the attempt began */
-export async function signIn(ctx: Context, loaded: LoadedUser, startedAt: EpochMs): Promise<SignInOutcome> {
+async function signIn(ctx: Context, loaded: LoadedUser, startedAt: EpochMs): Promise<SignInOutcome> {
   const { site, record: before } = ctx
   const { user, secrets, accessUntil } = loaded
   const [sidHash, checkedAt] = [shortHash(secrets.sid), site.now()]

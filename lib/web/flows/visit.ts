@@ -103,7 +103,7 @@ async function mayIdentify(ctx: Context, { identify, isLoginPage }: VisitOptions
  * @param isFresh makes a call of its own, at any age of the last one
  * @returns `'no_answer'` if the record may only be shown within the grace period
  */
-export async function checkStatus(ctx: Context, isFresh: boolean): Promise<'settled' | 'no_answer'> {
+async function checkStatus(ctx: Context, isFresh: boolean): Promise<'settled' | 'no_answer'> {
   const { site, session } = ctx
   const { clock, timeoutMs } = site.config
   if (!site.client.isAvailable) return 'no_answer'
@@ -202,7 +202,7 @@ function isWithinGrace({ site }: Context, record: SsoRecord): boolean {
 }
 
 /** Shows a record without a usable response: a login within the grace period, an anonymous session always. */
-export function showStale(ctx: Context, reason: DegradedReason): Identity {
+function showStale(ctx: Context, reason: DegradedReason): Identity {
   const { record } = ctx
   return show(record && (!isLoggedIn(record) || isWithinGrace(ctx, record)) ? record : undefined, reason)
 }
