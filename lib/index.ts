@@ -35,8 +35,8 @@ export type {
   Market,
   MarketplaceGroup,
 } from './remote/platform-types'
-export type { Sso2ClientOptions } from './remote/sso2'
-export { Sso2Client } from './remote/sso2'
+export type { Sso2ClientOptions } from './remote/sso2-client'
+export { Sso2Client } from './remote/sso2-client'
 export type { AccessToken, ExchangeContext, ExchangeTicket, TicketExchange } from './remote/ticket'
 export { type ConnectHandler, type Sso2, sso2 } from './sso2'
 export type { Credentials } from './web/flows/log-in'

@@ -5,7 +5,7 @@
 import type { Config } from '../config'
 import { Sso2ResponseError, Sso2UnavailableError, TokenError } from '../errors'
 import { type Answer, sendCall } from '../remote/http'
-import type { Sso2Client } from '../remote/sso2'
+import type { Sso2Client } from '../remote/sso2-client'
 import { about, emulatorHelp, type Finding, ofFailedCall } from './doctor-finding'
 
 const ANSWER_MS = 5000

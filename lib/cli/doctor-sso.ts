@@ -2,7 +2,7 @@
 import type { Config } from '../config'
 import { Sso2ResponseError, Sso2UnavailableError, TokenError } from '../errors'
 import { operationUrl } from '../protocol/requests'
-import type { Sso2Client } from '../remote/sso2'
+import type { Sso2Client } from '../remote/sso2-client'
 import { about, emulatorHelp, type Finding, ofFailedCall } from './doctor-finding'
 
 const NTP = 'sudo timedatectl set-ntp true   or chronyc makestep, on the machine whose clock is wrong'

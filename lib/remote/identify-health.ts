@@ -6,7 +6,7 @@ import type { Config } from '../config'
 import { Sso2ResponseError } from '../errors'
 import { Breaker } from './breaker'
 import { sendCall } from './http'
-import type { Sso2Client } from './sso2'
+import type { Sso2Client } from './sso2-client'
 
 /** After a good probe, a browser that does not come back causes no further probe for so long, until one does come back. Each probe makes a session at the SSO system. */
 const QUIET_MS = 30_000

@@ -1,7 +1,7 @@
 import { demoOptions } from '../../lib/emulator'
 import { Log } from '../../lib/log/log'
 import { IdentifyHealth } from '../../lib/remote/identify-health'
-import { Sso2Client } from '../../lib/remote/sso2'
+import { Sso2Client } from '../../lib/remote/sso2-client'
 import { sharedEmulator } from '../emulator/shared'
 import { type Behaviour, faultyServer, nobody } from '../support/faulty-server'
 import { send } from '../support/http'

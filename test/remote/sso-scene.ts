@@ -1,5 +1,5 @@
 import type { Log } from '../../lib/log/log'
-import { Sso2Client, type Sso2ClientOptions } from '../../lib/remote/sso2'
+import { Sso2Client, type Sso2ClientOptions } from '../../lib/remote/sso2-client'
 import { type Behaviour, faultyServer, json } from '../support/faulty-server'
 import { readJwt, signJwt } from '../support/oracle'
 

@@ -19,7 +19,10 @@ const groups = {
     folder: 'lib/decide',
     suites: ['unit/{branding-options,decisions,login,logout-mark,navigation,record,return-to,signatures}'],
   },
-  protocol: { folder: 'lib/protocol', suites: ['unit/{signatures,tokens}', 'remote/sso2', 'security/token-answers'] },
+  protocol: {
+    folder: 'lib/protocol',
+    suites: ['unit/{signatures,tokens}', 'remote/sso2-client', 'security/token-answers'],
+  },
   storage: { folder: 'lib/storage', suites: ['storage/*'] },
   flows: {
     folder: 'lib/web/flows',

@@ -98,7 +98,7 @@ const files = {
       'security/leaks',
     ],
   ],
-  'remote/sso2.ts': [
+  'remote/sso2-client.ts': [
     ['a lost Authenticate is sent again', 'authenticate', { returns: TWICE }, 'security/limits', 'F6'],
   ],
   'remote/http.ts': [

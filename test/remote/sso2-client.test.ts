@@ -1,6 +1,6 @@
 import { TokenError } from '../../lib/errors'
 import { Log } from '../../lib/log/log'
-import { Sso2Client, type Sso2ClientOptions } from '../../lib/remote/sso2'
+import { Sso2Client, type Sso2ClientOptions } from '../../lib/remote/sso2-client'
 import { type Behaviour, failure, json, outcomeOf } from '../support/faulty-server'
 import { loggerTo } from '../support/log-lines'
 import { isSignedWith, readJwt } from '../support/oracle'
