@@ -48,6 +48,11 @@ local data = redis.call('get', KEYS[2])
 if record or data then redis.call('set', KEYS[1], ARGV[1], 'EX', ARGV[2]) end
 redis.call('del', KEYS[2])
 return {record, data}`
+/** KEYS sorted set. ARGV score, member, seconds. */
+const ADD_MEMBER = `
+redis.call('zadd', KEYS[1], ARGV[1], ARGV[2])
+redis.call('expire', KEYS[1], ARGV[3])
+return redis.call('zcard', KEYS[1])`
 
 /** A client of Redis with the scripts. No command of another client runs between the commands of a script. */
 type ScriptedRedis = (Redis | Cluster) & {
@@ -59,6 +64,7 @@ type ScriptedRedis = (Redis | Cluster) & {
     goneText: string,
     seconds: number,
   ): Promise<[record: string | null, data: string | null]>
+  sso2AddMember(keys: 1, set: string, score: number, member: string, seconds: number): Promise<number>
 }
 
 /** A `Kv` over ioredis. Listens to the errors of the client, so that the site does not need a listener. */
@@ -80,6 +86,7 @@ export class RedisKv implements Kv {
     const client = typeof redis === 'string' ? openRedis(redis) : redis
     client.defineCommand('sso2Write', { lua: WRITE })
     client.defineCommand('sso2End', { lua: END })
+    client.defineCommand('sso2AddMember', { lua: ADD_MEMBER })
     this.client = client
     this.#redis = client as ScriptedRedis // defineCommand adds the methods, which the type cannot show
     this.#isOwned = typeof redis === 'string'
@@ -119,12 +126,7 @@ export class RedisKv implements Kv {
   }
 
   addMember(set: string, member: string, score: number, seconds: number): Promise<number> {
-    return this.run(async () => {
-      const replies = await this.#redis.pipeline().zadd(set, score, member).expire(set, seconds).zcard(set).exec()
-      const failure = replies?.find(([error]) => error)?.[0]
-      if (failure) throw failure
-      return Number(replies?.[2]?.[1])
-    })
+    return this.run(() => this.#redis.sso2AddMember(1, set, score, member, seconds))
   }
   members(set: string, most: number, max?: number): Promise<string[]> {
     return this.run(() => this.#redis.zrangebyscore(set, '-inf', max ?? '+inf', 'LIMIT', 0, most))
