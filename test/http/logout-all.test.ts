@@ -7,7 +7,7 @@ import { expectNoUser, loginsAtSso } from '../support/signed-out'
 
 /*
  * A logout of all sessions stays one of all, and ends the others on this site too, once this browser returns: while Redis takes no writes or is
- * away, while the SSO system is down, and after a logout of one session that was not confirmed.
+ * away, while the SSO system is down, and before a logout of one session.
  */
 
 const redis = useRedis()
