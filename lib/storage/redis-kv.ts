@@ -5,16 +5,8 @@
 import type { Cluster, Redis } from 'ioredis'
 import type { Config } from '../config'
 import { withDeadline } from '../deadline'
-import {
-  hasCause,
-  isRedisRefusal,
-  isRefusedWrite,
-  NO_ANSWER,
-  type RedisFailure,
-  redisFailureReason,
-  redisRefusalCode,
-} from '../log/redis-failure-advice'
 import type { Kv, SessionKeys, SessionValues } from './kv'
+import { isRedisRefusal, isRefusedWrite, NO_ANSWER, redisFailureReason } from './redis-failure'
 import { storeUnavailable } from './site-store'
 
 const COMMAND_MS = 300
@@ -29,10 +21,9 @@ const DISCONNECT_MS = 300
 /** At most once in so many milliseconds, a write refused by a replica makes a new connection. */
 const DEMOTION_MS = 2000
 
-/** KEYS record, data. ARGV part to write (1 or 2), value, seconds, is the ID new. The other part lives as long. A table is an error: no text. */
+/** KEYS record, data. ARGV part to write (1 or 2), value, seconds, is the ID new. The other part lives as long. */
 const WRITE = `
-local record = redis.pcall('get', KEYS[1])
-if type(record) == 'table' then return 0 end
+local record = redis.call('get', KEYS[1])
 if record then
   if string.sub(record, 1, 1) ~= '{' then return 0 end
 elseif ARGV[4] == '0' and redis.call('exists', KEYS[2]) == 0 then return 0 end
@@ -41,8 +32,7 @@ redis.call('expire', KEYS[3 - tonumber(ARGV[1])], ARGV[3])
 return 1`
 /** KEYS record, data. ARGV text of a session that is gone, seconds. */
 const END = `
-local record = redis.pcall('get', KEYS[1])
-if type(record) == 'table' then record = false end
+local record = redis.call('get', KEYS[1])
 if record and string.sub(record, 1, 1) ~= '{' then return {record, false} end
 local data = redis.call('get', KEYS[2])
 if record or data then redis.call('set', KEYS[1], ARGV[1], 'EX', ARGV[2]) end
@@ -69,17 +59,18 @@ type ScriptedRedis = (Redis | Cluster) & {
 
 /** A `Kv` over ioredis. Listens to the errors of the client, so that the site does not need a listener. */
 export class RedisKv implements Kv {
-  readonly client: Redis | Cluster
-  readonly #redis: ScriptedRedis
+  readonly client: ScriptedRedis
+  /** Name of the last failure with a known cause, else of any failure, until a probe has succeeded. */
+  failure: string | undefined
   readonly #isOwned: boolean
   readonly #probeKey: string
   readonly #log: Config['log']
-  readonly #inDatabase: <T>(command: () => Promise<T>) => Promise<T>
+  /** In a row. None is counted in a Cluster, because another master may answer. */
   #silences = 0
   #timer: NodeJS.Timeout | undefined
   #isClosed = false
-  /** The last failure, until a probe has succeeded. */
-  #failure: RedisFailure | undefined
+  /** The connection that has agreed to serve the configured database. */
+  #connectionInDatabase: Redis['stream'] | undefined
 
   /** @param redis an address, whose connection ends with the store, or a client of the site. The keys of probes have its prefix, too */
   constructor(redis: string | Redis | Cluster, { prefix, log }: Pick<Config, 'prefix' | 'log'>) {
@@ -87,82 +78,74 @@ export class RedisKv implements Kv {
     client.defineCommand('sso2Write', { lua: WRITE })
     client.defineCommand('sso2End', { lua: END })
     client.defineCommand('sso2AddMember', { lua: ADD_MEMBER })
-    this.client = client
-    this.#redis = client as ScriptedRedis // defineCommand adds the methods, which the type cannot show
+    this.client = client as ScriptedRedis // defineCommand adds the methods, which the type cannot show
     this.#isOwned = typeof redis === 'string'
     this.#probeKey = `${prefix}probe:{any}`
     this.#log = log
-    this.#inDatabase = inDatabase(client)
     client.on('error', this.#failed).on('ready', this.#tryAgain)
     if (client.status === 'ready') this.#tryAgain()
   }
 
   get(key: string): Promise<string | null> {
-    return this.run(() => this.#redis.get(key))
+    return this.run(() => this.client.get(key))
   }
   mget(keys: readonly string[]): Promise<(string | null)[]> {
-    return this.run(() => this.#redis.mget(...keys))
+    return this.run(() => this.client.mget(...keys))
   }
   async set(key: string, value: string, seconds: number): Promise<void> {
-    await this.run(() => this.#redis.set(key, value, 'EX', seconds))
+    await this.run(() => this.client.set(key, value, 'EX', seconds))
   }
   async add(key: string, value: string, ms: number): Promise<boolean> {
-    return (await this.run(() => this.#redis.set(key, value, 'PX', Math.ceil(ms), 'NX'))) === 'OK'
+    return (await this.run(() => this.client.set(key, value, 'PX', Math.ceil(ms), 'NX'))) === 'OK'
   }
   async del(...keys: string[]): Promise<void> {
-    await this.run(() => this.#redis.del(...keys))
+    await this.run(() => this.client.del(...keys))
   }
   async expire(key: string, seconds: number): Promise<void> {
-    await this.run(() => this.#redis.expire(key, seconds))
+    await this.run(() => this.client.expire(key, seconds))
   }
 
   async write({ record, data }: SessionKeys, part: keyof SessionKeys, value: string, seconds: number, isNew = false) {
     const args = [part === 'record' ? 1 : 2, value, seconds, isNew ? 1 : 0]
-    return (await this.run(() => this.#redis.sso2Write(2, record, data, ...args))) === 1
+    return (await this.run(() => this.client.sso2Write(2, record, data, ...args))) === 1
   }
   async end({ record, data }: SessionKeys, goneText: string, seconds: number): Promise<SessionValues> {
-    const [was, taken] = await this.run(() => this.#redis.sso2End(2, record, data, goneText, seconds))
-    return { record: was ?? null, data: taken ?? null }
+    const [was, taken] = await this.run(() => this.client.sso2End(2, record, data, goneText, seconds))
+    return { record: was, data: taken }
   }
 
   addMember(set: string, member: string, score: number, seconds: number): Promise<number> {
-    return this.run(() => this.#redis.sso2AddMember(1, set, score, member, seconds))
+    return this.run(() => this.client.sso2AddMember(1, set, score, member, seconds))
   }
   members(set: string, most: number, max?: number): Promise<string[]> {
-    return this.run(() => this.#redis.zrangebyscore(set, '-inf', max ?? '+inf', 'LIMIT', 0, most))
+    return this.run(() => this.client.zrangebyscore(set, '-inf', max ?? '+inf', 'LIMIT', 0, most))
   }
   async removeMembers(set: string, members: readonly string[]): Promise<void> {
-    await this.run(() => this.#redis.zrem(set, ...members))
+    await this.run(() => this.client.zrem(set, ...members))
   }
 
   get isAvailable(): boolean {
     const { isCluster, status } = this.client
     if (isReconnecting(status) || status === 'end') return false
-    return isCluster || (this.#silences < MAX_SILENCES && !isKnown(this.#failure))
-  }
-  get failure(): string | undefined {
-    return this.#failure && redisFailureReason(this.#failure)
+    if (isCluster) return true // another master may answer
+    return this.#silences < MAX_SILENCES && (this.failure === undefined || this.failure === NO_ANSWER)
   }
 
   /** Runs a command of any library. @throws {Sso2UnavailableError} without an answer in time, or after a refusal */
   async run<T>(command: () => Promise<T>): Promise<T> {
-    if (this.#silences >= MAX_SILENCES && !this.client.isCluster) throw storeUnavailable()
+    if (this.#silences >= MAX_SILENCES) throw storeUnavailable()
     return this.#send(command)
   }
 
   async probe(): Promise<void> {
     const key = this.#probeKey
     await this.#send(async () => {
-      await this.#redis.mget(key)
-      await this.#redis.sso2Write(2, key, `${key}:data`, 1, '{}', 60, 1)
+      await this.client.mget(key)
+      await this.client.sso2Write(2, key, `${key}:data`, 1, '{}', 60, 1)
     })
     this.#stopProbing()
-    if (this.#failure)
-      this.#log.recovered(
-        'store',
-        isRefusedWrite(this.#failure) ? 'Redis takes writes again.' : 'Redis responds again.',
-      )
-    this.#failure = undefined
+    this.failure = undefined
+    this.#log.recovered('store', 'Redis works again.')
   }
 
   async close(): Promise<void> {
@@ -178,20 +161,32 @@ export class RedisKv implements Kv {
       this.#silences = 0
       return reply
     } catch (error) {
-      this.#silences = isRedisRefusal(error) ? 0 : this.#silences + 1
+      if (isRedisRefusal(error)) this.#silences = 0
+      else if (!this.client.isCluster) this.#silences += 1
       this.#failed(error)
       throw storeUnavailable()
     }
   }
 
-  /** A failure keeps its cause while later commands are silent. After a lost connection, the cause is known when the next one fails. */
+  /** ioredis goes on in database 0 after a refused SELECT. So each connection is asked once more, before its first command. */
+  async #inDatabase<T>(command: () => Promise<T>): Promise<T> {
+    const { stream, options } = this.client as Redis
+    if (options.db && (stream !== this.#connectionInDatabase || !stream?.writable)) {
+      await this.client.select(options.db)
+      this.#connectionInDatabase = stream
+    }
+    return command()
+  }
+
+  /** After a lost connection, the log waits for the cause, which is known when the next connection fails. */
   readonly #failed = (error: unknown): void => {
     if (this.#isClosed) return
-    if (!this.#failure || isKnown({ error })) this.#failure = { error }
-    if (hasCause(this.#failure) || !isReconnecting(this.client.status)) {
-      const detail = redisFailureReason(this.#failure)
-      const heading = isRefusedWrite(this.#failure) ? 'Redis refuses writes' : 'Redis does not respond'
-      this.#log.warn(`store:${detail}`, heading, { detail })
+    const reason = redisFailureReason(error)
+    if (reason !== NO_ANSWER) this.failure = reason
+    this.failure ??= NO_ANSWER
+    if (this.failure !== NO_ANSWER || !isReconnecting(this.client.status)) {
+      const heading = isRefusedWrite(this.failure) ? 'Redis refuses writes' : 'Redis does not respond'
+      this.#log.warn(`store:${this.failure}`, heading, { detail: this.failure })
     }
     this.#timer ??= setInterval(this.#tryAgain, PROBE_EVERY_MS).unref()
   }
@@ -204,29 +199,6 @@ export class RedisKv implements Kv {
 }
 
 const isReconnecting = (status: string) => status === 'close' || status === 'reconnecting'
-
-/** Has the server refused a command, or the connection? */
-const isKnown = (failure: RedisFailure | undefined) =>
-  failure !== undefined && hasCause(failure) && (failure.error as Error).message !== NO_ANSWER
-
-/**
- * Returns a function that runs commands in the configured database.
- * ioredis goes on in database 0 after a refused SELECT. So each connection is asked once more, and serves no command before it has agreed.
- */
-function inDatabase(client: Redis | Cluster): <T>(command: () => Promise<T>) => Promise<T> {
-  const { db = 0 } = client.isCluster ? {} : (client as Redis).options
-  if (db === 0) return (command) => command()
-  const redis = client as Redis
-  let agreed: Redis['stream'] | undefined
-  return async (command) => {
-    const { stream } = redis
-    if (stream === undefined || stream !== agreed || !stream.writable) {
-      await redis.select(db)
-      agreed = stream
-    }
-    return command()
-  }
-}
 
 /**
  * Opens a connection that never hangs. Retries are bounded, and a command that may have run is not sent again.
@@ -246,7 +218,7 @@ export function openRedis(address: string): Redis {
     retryStrategy: () => 100 + Math.random() * 100,
     // the address may point to another master by now
     reconnectOnError: (error) => {
-      if (redisRefusalCode(error) !== 'READONLY' || performance.now() - demotedAt < DEMOTION_MS) return false
+      if (redisFailureReason(error) !== 'READONLY' || performance.now() - demotedAt < DEMOTION_MS) return false
       demotedAt = performance.now()
       return true
     },

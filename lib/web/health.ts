@@ -4,7 +4,7 @@
  */
 import type { Request, Response } from 'express'
 import { DOCTOR_HEADER, isDoctorSignature, type SiteReport } from '../decide/doctor-protocol'
-import { NO_ANSWER } from '../log/redis-failure-advice'
+import { NO_ANSWER } from '../storage/redis-failure'
 import { unlessUnavailable } from '../storage/site-store'
 import { deviceOf, UNKNOWN_ADDRESS } from './http/request-facts'
 import { sendJson } from './pages/answers'
@@ -25,8 +25,8 @@ export interface Health {
   /** Redis, or memory. One key is read and written for the report, so in a Cluster one master is asked. `'unavailable'` until both succeed. */
   readonly store: 'ok' | 'unavailable'
   /**
-   * Why the store is unavailable, in a form that stays the same: `'writes refused: OOM'`, `'reads refused: NOAUTH'`, `'SELECT refused: ERR'`,
-   * `'ECONNREFUSED'`, `'no answer in time'` or `'no connection'`.
+   * Why the store is unavailable, in a form that stays the same: the code of a refusal or of Node.js (`'OOM'`, `'NOAUTH'`, `'ECONNREFUSED'`), or
+   * `'no answer'`.
    */
   readonly storeReason?: string
   /**

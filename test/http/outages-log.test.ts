@@ -100,7 +100,7 @@ test('Redis is away at the start: one line, and one when it is there', async () 
   expect(lines).toEqual([expect.stringMatching(/ECONNREFUSED.*REDIS_URL/)])
   const redis = await startRedis({ port })
   await eventually(async () => lines.length > 1)
-  expect(lines[1]).toBe('express-sso2: Redis responds again.')
+  expect(lines[1]).toBe('express-sso2: Redis works again.')
   await at.close()
   setup = undefined
   await redis.stop()

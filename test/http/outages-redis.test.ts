@@ -91,7 +91,7 @@ describe('one of three masters stops and stays silent', () => {
       expect([status, json.error]).toEqual([503, 'unavailable'])
       return true
     })
-    expect(lines).toContainEqual(expect.stringMatching(/Redis does not respond: no answer in time/))
+    expect(lines).toContainEqual(expect.stringMatching(/Redis does not respond: no answer/))
   })
 
   test('the master is back → all users are served within 5 s', async () => {

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { createEmulator, demoOptions } from '../../lib/emulator'
 import { LOG_LINES } from '../../lib/log/log-lines'
-import { redisFailureReason } from '../../lib/log/redis-failure-advice'
+import { redisFailureReason } from '../../lib/storage/redis-failure'
 import { allPages } from '../../tools/docs/pages'
 import { anchorsOf, type Block, blocksOf, headingsOf, proseOf } from '../support/markdown'
 import { launch } from '../support/process'
@@ -217,5 +217,5 @@ test('each heading that a log line or an error names is there', () => {
 
 test('each failure of Redis that has no code of its own is in the table', () => {
   const [, section = ''] = readText('docs/troubleshooting.md').split('### Redis does not respond\n')
-  expect(section.split('\n### ', 1)[0]).toContain(`\`${redisFailureReason({ error: new Error('closed') })}\``)
+  expect(section.split('\n### ', 1)[0]).toContain(`\`${redisFailureReason(new Error('closed'))}\``)
 })

@@ -95,7 +95,7 @@ test('a command has 300 ms', async () => {
   expect(heard).toEqual([])
   await jest.advanceTimersByTimeAsync(1)
   expect(await outcome).toContain('did not answer')
-  expect(heard).toEqual(['store:no answer in time'])
+  expect(heard).toEqual(['store:no answer'])
 })
 
 test('a store that is closed probes and reports nothing more, and leaves no timer behind', async () => {
@@ -104,5 +104,5 @@ test('a store that is closed probes and reports nothing more, and leaves no time
   void kv.close()
   await failing
   await jest.advanceTimersByTimeAsync(5000)
-  expect([heard, jest.getTimerCount()]).toEqual([['store:no connection'], 0])
+  expect([heard, jest.getTimerCount()]).toEqual([['store:no answer'], 0])
 })

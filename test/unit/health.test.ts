@@ -21,7 +21,7 @@ const siteOf = ({ isSsoAvailable, storeReason, canLogIn, clockOffsetSeconds, clo
     kv: { failure: storeReason, probe: async () => storeReason && Promise.reject(storeUnavailable()) },
   },
 })
-const refused = { storeReason: 'writes refused: OOM' }
+const refused = { storeReason: 'OOM' }
 const report = { ok: true, sso: 'ok', store: 'ok', login: 'ok', clockOffsetSeconds: undefined }
 
 // one for each row of the table in docs/internals/decision-tables.md, "Health"
