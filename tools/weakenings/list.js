@@ -105,6 +105,7 @@ const files = {
     ['answers may have any size', 'readCapped', { drop: 'Sso2ResponseError' }, 'security/back-channel', 'T14'],
     ['the emulator in production', 'reasonToRefuse', { returns: 'undefined' }, 'remote/http'],
   ],
+  'web/router.ts': [['the password stays on the request', 'takeBody', { drop: 'undefined' }, 'security/leaks', 'F8']],
   'web/limits.ts': [
     ['every browser is recognised', 'isRecognised', { returns: 'true' }, 'security/limits', 'F3'],
     ['logins have no limit', 'Limits.admit', { returns: '{ settle: async () => undefined }' }, 'security/limits', 'F3'],
@@ -127,9 +128,6 @@ const files = {
   'web/routes/landing.ts': [
     ['a prefetch uses the token up', 'handleLanding', { drop: 'isPrefetch' }, 'security/landing', 'L12'],
     ['access logs see the token', 'takeQuery', { drop: 'withoutQuery' }, 'security/leaks', 'O7'],
-  ],
-  'web/routes/login.ts': [
-    ['the password stays on the request', 'readFormBody', { drop: 'undefined' }, 'security/leaks', 'F8'],
   ],
   'web/routes/logout.ts': [
     [

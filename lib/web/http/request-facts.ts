@@ -19,34 +19,36 @@ export function readCookie(req: Request, name: string): string | undefined {
 
 /** Returns the values of all cookies of a name. Only spaces and tabs may stand before a name: browsers let any site set other blanks. */
 export function cookieValues({ headers: { cookie } }: Request, name: string): string[] {
-  if (!cookie?.includes(name)) return []
-  const pairs = cookie.split(';').map((pair) => pair.replace(/^[ \t]+/, ''))
-  return pairs.filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1))
+  const values: string[] = []
+  if (!cookie?.includes(name)) return values
+  for (const part of cookie.split(';')) {
+    const pair = part.replace(/^[ \t]+/, '')
+    if (pair.startsWith(`${name}=`)) values.push(pair.slice(name.length + 1))
+  }
+  return values
 }
-
-/** Returns the request target as the browser sent it. A request of plain Node.js has no `originalUrl`. */
-const targetOf = (req: Request): string => req.originalUrl ?? req.url
 
 /** Returns the query as the browser sent it, without the site's query parser. A question mark within the query is part of the query. */
 export function queryParameters(req: Request): URLSearchParams {
-  const target = targetOf(req)
-  const queryStart = target.indexOf('?')
-  return new URLSearchParams(queryStart < 0 ? '' : target.slice(queryStart + 1))
+  const [, ...query] = pathAndQueryOf(req).split('?')
+  return new URLSearchParams(query.join('?'))
 }
 
 /**
  * Returns path and query of the request target as sent, and `/` for a target without a path. Some proxies send the absolute form
- * (`GET http://host/path`), whose host anybody can choose.
+ * (`GET http://host/path`), whose host anybody can choose. A request of plain Node.js has no `originalUrl`.
  */
 export function pathAndQueryOf(req: Request): string {
-  const target = targetOf(req).replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '')
+  const target = (req.originalUrl ?? req.url).replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '')
   if (target.startsWith('/')) return target
   return target.startsWith('?') ? `/${target}` : '/'
 }
 
-/** Returns a path as the application compares paths, by its setting `case sensitive routing`. */
-export const comparedPath = ({ app }: Request, path: string): string =>
-  app?.enabled('case sensitive routing') === true ? path : path.toLowerCase()
+/** Returns a path as the application compares paths, by its settings `case sensitive routing` and `strict routing`. */
+export function comparedPath({ app }: Request, path: string): string {
+  const written = app?.enabled('case sensitive routing') ? path : path.toLowerCase()
+  return written.length > 1 && written.endsWith('/') && !app?.enabled('strict routing') ? written.slice(0, -1) : written
+}
 
 /**
  * Returns the page's public address with path and query as the browser sent them, or `undefined` if the address is no valid return address.
@@ -55,7 +57,7 @@ export const comparedPath = ({ app }: Request, path: string): string =>
 export function requestAddress(req: Request, { siteUrl, mountPath, returnPolicy }: Config): string | undefined {
   const target = pathAndQueryOf(req).replace(/#.*$/, '')
   const [path = ''] = target.split('?')
-  const isWhole = comparedPath(req, `${path}/`).startsWith(comparedPath(req, `${mountPath}/`))
+  const isWhole = `${comparedPath(req, path)}/`.startsWith(`${comparedPath(req, mountPath)}/`)
   const base = isWhole ? returnPolicy.origin : siteUrl
   return validateReturnTo(base + target, returnPolicy, MAX_CARRIED_LENGTH)
 }
@@ -86,7 +88,8 @@ export function returnToOf(config: Config, value: unknown): string {
  */
 export function loginUrl(loginPage: string, returnTo: string, notice?: 'session_ended'): string {
   const url = new URL(loginPage)
-  const page = encodeURIComponent(pathFrom(url.origin, returnTo))
+  const isPath = returnTo.startsWith(`${url.origin}/`) && !returnTo.startsWith(`${url.origin}//`) // browsers take `//` for another host
+  const page = encodeURIComponent(isPath ? returnTo.slice(url.origin.length) : returnTo)
   url.search += `${url.search ? '&' : '?'}return_to=${page}${notice ? `&notice=${notice}` : ''}`
   return url.href
 }
@@ -101,7 +104,3 @@ const pageOf = (address: string) =>
 /** Is this an address of the login page, built-in or custom, with any query? */
 export const isLoginPage = ({ loginPage }: Config, address: string): boolean =>
   loginPage !== undefined && pageOf(address) === pageOf(loginPage)
-
-/** Returns the path of an address of this origin. Other addresses, and a path that a browser takes for another host, stay as they are. */
-const pathFrom = (origin: string, address: string) =>
-  address.startsWith(`${origin}/`) && !address.startsWith(`${origin}//`) ? address.slice(origin.length) : address

@@ -1,11 +1,11 @@
 /** The login page. `GET {login}` shows the form, `POST {login}` accepts the form or JSON. */
-import type { Request, Response } from 'express'
+import type { Request } from 'express'
 import type { Config } from '../../config'
 import { type FailedLogin, failureTexts, loginErrorStatus, neutralised } from '../../decide/login'
 import { isForPage } from '../../decide/navigation'
 import { ANONYMOUS, userOf } from '../../decide/record'
 import { validateReferer } from '../../decide/return-to'
-import { type Context, contextOf } from '../context'
+import type { Context } from '../context'
 import { logIn } from '../flows/log-in'
 import { visit } from '../flows/visit'
 import { isLoginPage, loginUrl, pathAndQueryOf, queryParameters, returnToOf } from '../http/request-facts'
@@ -15,19 +15,18 @@ import { type LoginContext, localizedText } from '../pages/views'
 import type { Site } from '../site'
 
 /** Shows the form. A visitor without a session is redirected to Identify first. A logout that is not confirmed is retried first. */
-export async function showLogin(site: Site, req: Request, res: Response): Promise<void> {
-  const context = await contextOf(site, req, res)
-  const identity = isForPage(req) ? await visit(context, { identify: 'always', isLoginPage: true }) : ANONYMOUS
+export async function showLogin(ctx: Context): Promise<void> {
+  const { site, req, res } = ctx
+  const identity = isForPage(req) ? await visit(ctx, { identify: 'always', isLoginPage: true }) : ANONYMOUS
   if (identity === 'answered') return
   const query = queryParameters(req)
-  const returnTo = returnToOf(site.config, query.get('return_to') ?? undefined)
+  const returnTo = returnToOf(site.config, query.get('return_to'))
   if (userOf(identity)) return redirect(res, returnTo, 302)
   const { degraded } = identity
   if (degraded && degraded !== 'user_unknown')
     return sendProblem(site, req, res, 503, reasonCode(degraded, 'unavailable'))
-  const isAgain = query.get('notice') === 'session_ended'
-  const message = isAgain ? localizedText(site.config.texts, 'session_ended') : undefined
-  await sendForm(context, 200, { returnTo, username: '', message })
+  const message = query.get('notice') === 'session_ended' ? site.config.texts.session_ended : undefined
+  await sendForm(ctx, 200, { returnTo, username: '', message })
 }
 
 const ownLoginPage = ({ config: { siteUrl, routes } }: Site) => siteUrl + (routes.login || '')
@@ -48,21 +47,21 @@ function sendForm({ site, req, res }: Context, status: number, values: FormValue
   return sendPage(site, res, status, 'login', { action, error, backUrl: pageBefore(site, req), ...values, ...numbers })
 }
 
-/** Handles the submitted form. Reads the password once, and removes it from the request. */
-export async function handleLogin(site: Site, req: Request, res: Response): Promise<void> {
-  const { username, password, return_to = queryParameters(req).get('return_to') } = readFormBody(req)
-  const context = await contextOf(site, req, res)
+/** Handles the submitted form. */
+export async function handleLogin(ctx: Context, form: Readonly<Record<string, unknown>>): Promise<void> {
+  const { site, req, res } = ctx
+  const { username, password, return_to = queryParameters(req).get('return_to') } = form
   const returnTo = returnToOf(site.config, return_to)
-  const result = await logIn(context, { username, password })
+  const result = await logIn(ctx, { username, password })
   if (result.ok) return wantsJson(req) ? sendJson(res, 200, { user: result.user }) : redirect(res, returnTo, 303)
   const failure = neutralised(site.config.loginMessages, result)
   const status = loginErrorStatus(failure.error)
   const formAgain =
     result.error === 'session_ended' ? loginUrl(ownLoginPage(site), returnTo, 'session_ended') : undefined
   if (formAgain !== undefined && !wantsJson(req)) {
-    const { block } = context
+    const { block } = ctx
     if (block) return sendProblem(site, req, res, 503, reasonCode(block, 'unavailable'))
-    return context.sendToIdentify(formAgain, 'session_ended')
+    return ctx.sendToIdentify(formAgain, 'session_ended')
   }
   setRetryAfter(res, failure.error, failure.retryAfterSeconds)
   if (wantsJson(req)) {
@@ -70,14 +69,7 @@ export async function handleLogin(site: Site, req: Request, res: Response): Prom
     return sendJson(res, status, { ...answer, loginUrl: formAgain })
   }
   const typed = typeof username === 'string' ? username.slice(0, 256) : ''
-  const message = loginText(site.config, failure)
-  await sendForm(context, status, { returnTo, username: typed, message }, failure)
-}
-
-function readFormBody(req: Request): Readonly<Record<string, unknown>> {
-  const body = Object(req.body)
-  req.body = undefined
-  return body
+  await sendForm(ctx, status, { returnTo, username: typed, message: loginText(site.config, failure) }, failure)
 }
 
 /** Returns the text of a failed login, in the language and words of the site. */

@@ -1,30 +1,25 @@
 /** The logout pages. `GET` shows a confirmation form and changes nothing. `POST {logout}` and `POST {logoutAll}` log out, then redirect to Identify. */
-import type { Request, Response } from 'express'
 import type { LogoutScope } from '../../decide/logout-mark'
-import { contextOf } from '../context'
+import type { Context } from '../context'
 import { logOutOnRequest } from '../flows/log-out'
 import { queryParameters, returnToOf } from '../http/request-facts'
 import { redirect } from '../http/response-headers'
 import { sendJson, sendPage, sendProblem, wantsJson } from '../pages/answers'
-import type { Site } from '../site'
 
 /** Shows the confirmation form. */
-export const showLogout = (scope: LogoutScope) => async (site: Site, req: Request, res: Response) => {
-  const query = queryParameters(req)
-  const returnTo = returnToOf(site.config, query.get('return_to') ?? undefined)
-  const { siteUrl, routes } = site.config
-  const action = siteUrl + (scope === 'account' ? routes.logoutAll : routes.logout)
-  await sendPage(site, res, 200, 'confirmLogout', { action, returnTo, isAll: scope === 'account' })
-}
+export const showLogout =
+  (scope: LogoutScope) =>
+  async ({ site, req, res }: Context) => {
+    const returnTo = returnToOf(site.config, queryParameters(req).get('return_to'))
+    const { siteUrl, routes } = site.config
+    const action = siteUrl + (scope === 'account' ? routes.logoutAll : routes.logout)
+    await sendPage(site, res, 200, 'confirmLogout', { action, returnTo, isAll: scope === 'account' })
+  }
 
 /** Logs the browser out of the site at once. While the logout is pending, the browser is not redirected to Identify. */
-export const handleLogout = (scope: LogoutScope) => async (site: Site, req: Request, res: Response) => {
-  const body: unknown = req.body
-  const ctx = await contextOf(site, req, res)
-  const returnTo = returnToOf(
-    site.config,
-    typeof body === 'object' && body !== null && 'return_to' in body ? body.return_to : undefined,
-  )
+export const handleLogout = (scope: LogoutScope) => async (ctx: Context, form: { readonly return_to?: unknown }) => {
+  const { site, req, res } = ctx
+  const returnTo = returnToOf(site.config, form.return_to)
   const result = await logOutOnRequest(ctx, scope)
   const canIdentify = site.identifyHealth.isAvailable
   if (result === 'no_session' && !canIdentify)
