@@ -5,7 +5,7 @@
  */
 import { hkdfSync } from 'node:crypto'
 import type { ReturnPolicy } from '../decide/return-to'
-import type { MacKeys } from '../decide/signed-cookie'
+import type { MacKeys } from '../decide/signatures'
 import { type ConfigProblem, Sso2ConfigError } from '../errors'
 import { Log } from '../log/log'
 import { withoutLastSlashes } from '../protocol/requests'

@@ -1,8 +1,7 @@
 /** The protocol between `doctor` and a running site: the doctor's signature, and the site's report. Pure. */
 import { z } from 'zod'
 import type { EpochSeconds } from '../protocol/claims'
-import { issuedAtOf, isYoung, MARKER_MS, makeStamp } from './binding'
-import type { MacKeys } from './signed-cookie'
+import { MARKER_MS, type MacKeys, makeStamp, readStamp } from './signatures'
 
 /** Request header with the doctor's signature, sent to the landing page. */
 export const DOCTOR_HEADER = 'x-sso2-doctor'
@@ -14,7 +13,7 @@ export function makeDoctorSignature(keys: MacKeys, now: EpochSeconds): string {
 
 /** Does the request come from a doctor that knows the site's `sessionSecret`? */
 export function isDoctorSignature(keys: MacKeys, value: string | undefined, now: EpochSeconds): boolean {
-  return isYoung(issuedAtOf(keys, 'doctor', '', value), now * 1000, MARKER_MS)
+  return readStamp(keys, 'doctor', '', value, now * 1000, MARKER_MS) !== undefined
 }
 
 const reach = z.enum(['ok', 'unavailable'])

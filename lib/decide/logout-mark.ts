@@ -39,7 +39,7 @@ export function newMark(at: EpochMs, scope: LogoutScope, earlier: LogoutMark | u
 export const CONFIRMED_SECONDS = 60
 
 /** Reads the JSON of the cookie. @returns `undefined` for anything else */
-export function readLogoutMark(value: Readonly<Record<string, unknown>>): LogoutMark | undefined {
+export function readLogoutMark(value: Readonly<Record<string, unknown>> = {}): LogoutMark | undefined {
   const { at, scope, sidHash, isConfirmed } = value
   if (typeof at !== 'number' || (scope !== 'session' && scope !== 'account')) return undefined
   return typeof sidHash === 'string' && typeof isConfirmed === 'boolean'

@@ -21,20 +21,17 @@ const WINDOW_SECONDS = 10
 /** After a failure the next landing would fail too. Redis, the clock and the secret may be right again soon. */
 const PAUSE_SECONDS = 4
 
-const FORM = /^(\d{1,3})\.([a-z_]*)$/
-
 /** Reads the text of the cookie. @returns `undefined` for anything else */
-export function readReturnCount(text: string | undefined): ReturnCount | undefined {
-  const [, count, name] = FORM.exec(text ?? '') ?? []
+export function readReturnCount(text = ''): ReturnCount | undefined {
+  const [, count, name] = /^(\d+)\.([a-z_]*)$/.exec(text) ?? []
   const cause = CAUSES.find((known) => known === name)
   return cause === undefined ? undefined : { count: Number(count), cause }
 }
 
-/** Returns the text of the cookie. */
-export const returnCountText = ({ count, cause }: ReturnCount): string => `${count}.${cause}`
-
-/** Returns how long the browser keeps a count, in seconds. */
-export const returnCountSeconds = ({ cause }: ReturnCount): number => (cause === '' ? WINDOW_SECONDS : PAUSE_SECONDS)
+/** Returns the text of the cookie, and for how long the browser keeps it, after another return from Identify or from a login page on another site. */
+export function countReturn(known: ReturnCount | undefined, cause: LoopCause): { text: string; seconds: number } {
+  return { text: `${(known?.count ?? 0) + 1}.${cause}`, seconds: cause === '' ? WINDOW_SECONDS : PAUSE_SECONDS }
+}
 
 /** Returns why the page must be served now, without another redirect. */
 export function blockReason(known: ReturnCount | undefined): DegradedReason | undefined {
@@ -42,9 +39,3 @@ export function blockReason(known: ReturnCount | undefined): DegradedReason | un
   if (known.cause !== '') return known.cause
   return known.count >= MAX_RETURNS ? 'identify_loop' : undefined
 }
-
-/** Counts another return from Identify, or from a login page on another site. */
-export const countReturn = (known: ReturnCount | undefined, cause: LoopCause): ReturnCount => ({
-  count: (known?.count ?? 0) + 1,
-  cause,
-})

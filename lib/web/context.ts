@@ -2,20 +2,11 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Request, Response } from 'express'
-import { isBindingValue, isMarked, makeStamp } from '../decide/binding'
 import { isDroppedByLogin, type LogoutMark, readLogoutMark } from '../decide/logout-mark'
-import {
-  blockReason,
-  countReturn,
-  type LoopCause,
-  type ReturnCount,
-  readReturnCount,
-  returnCountSeconds,
-  returnCountText,
-} from '../decide/loop-guard'
+import { blockReason, countReturn, type LoopCause, type ReturnCount, readReturnCount } from '../decide/loop-guard'
 import { ANONYMOUS, type DegradedReason, type Identity, lifetimeOf, type SsoRecord } from '../decide/record'
 import { flowParameterOf, MAX_RETURN_LENGTH, withFlowParameter, withoutFlowParameter } from '../decide/return-to'
-import { readSigned, writeSigned } from '../decide/signed-cookie'
+import { isBindingValue, MARKER_MS, makeStamp, readSigned, readStamp, writeSigned } from '../decide/signatures'
 import type { EpochMs } from '../protocol/claims'
 import { shortHash, storeUnavailable } from '../storage/site-store'
 import { publish } from './hooks'
@@ -52,7 +43,8 @@ export class Context {
     this.session = session
     const binding = readCookie(req, config.cookies.binding)
     this.binding = isBindingValue(binding) ? binding : undefined
-    this.logoutMark = readSigned(config.macKeys(), 'logout', readCookie(req, config.cookies.logout), readLogoutMark)
+    const mark = readCookie(req, config.cookies.logout)
+    this.logoutMark = mark === undefined ? undefined : readLogoutMark(readSigned(config.macKeys(), 'logout', mark))
   }
 
   /**
@@ -106,25 +98,24 @@ export class Context {
   /** Counts a return of the browser. @param cause why the landing failed, '' if it did not */
   countReturn(cause: LoopCause): void {
     const { config } = this.site
-    const counted = countReturn(this.returns, cause)
-    setCookie(this.res, config, config.cookies.loop, returnCountText(counted), returnCountSeconds(counted))
+    const { text, seconds } = countReturn(this.returns, cause)
+    setCookie(this.res, config, config.cookies.loop, text, seconds)
   }
 
   /** Address of the page without the parameter `sso2`. `undefined` if it is too long to return to, or not valid. */
   get page(): string | undefined {
     const address = requestAddress(this.req, this.site.config)
-    const page = address === undefined ? undefined : withoutFlowParameter(address)
-    return page !== undefined && page.length > MAX_RETURN_LENGTH ? undefined : page
+    const page = address && withoutFlowParameter(address)
+    return page && page.length > MAX_RETURN_LENGTH ? undefined : page
   }
 
   /** Why the page must be served now, without another Identify redirect. The landing page marks the address of a browser without cookies. */
   get block(): DegradedReason | undefined {
     const { site, req, binding } = this
-    if (binding !== undefined) return blockReason(this.returns)
-    const parameter = flowParameterOf(requestAddress(req, site.config) ?? '')
-    return isMarked(site.config.macKeys(), parameter, site.config.clock.now())
-      ? 'cookies_blocked'
-      : blockReason(this.returns)
+    const { macKeys, clock } = site.config
+    const marker = binding === undefined ? flowParameterOf(requestAddress(req, site.config) ?? '') : undefined
+    const isMarked = readStamp(macKeys(), 'marker', '', marker, clock.now(), MARKER_MS) !== undefined
+    return isMarked ? 'cookies_blocked' : blockReason(this.returns)
   }
 
   /** Returns the Identify address for a page, bound to the browser as by `state` in OAuth. @param page without the parameter `sso2` */

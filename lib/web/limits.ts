@@ -6,9 +6,8 @@ import { createHash } from 'node:crypto'
 import type { Request, Response } from 'express'
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible'
 import type { Config } from '../config'
-import { issuedAtOf, isYoung, makeStamp } from '../decide/binding'
 import type { Attempt, AttemptsLeft } from '../decide/login'
-import type { MacKeys } from '../decide/signed-cookie'
+import { type MacKeys, makeStamp, readStamp } from '../decide/signatures'
 import type { EpochSeconds } from '../protocol/claims'
 import type { RedisKv } from '../storage/redis-kv'
 import { unlessUnavailable } from '../storage/site-store'
@@ -98,7 +97,8 @@ export class Limits {
   /** Attempts of recognised browsers are counted by themselves, so that others at their address do not keep out the user. */
   #countsOf(req: Request, username: string): { readonly guard: Count; readonly counts: readonly Count[] } {
     const { rememberDevices, macKeys, cookies } = this.#config
-    const isOwn = rememberDevices && isRecognised(macKeys(), readCookie(req, cookies.device), username, this.#now())
+    const isOwn =
+      rememberDevices && isRecognised(macKeys(), readCookie(req, cookies.device) ?? '', username, this.#now())
     const [name, network] = [normalisedUsername(username), networkOf(deviceOf(req).ipa)]
     const most = isOwn || !rememberDevices ? GUARD_POINTS : FOR_UNRECOGNISED
     const count = (reason: Refusal['reason'], limiter: RateLimiterAbstract, ...key: string[]): Count => {
@@ -115,7 +115,7 @@ export class Limits {
   rememberDevice(req: Request, res: Response, username: string): void {
     const { rememberDevices, macKeys, cookies } = this.#config
     if (!rememberDevices) return
-    const value = withDevice(macKeys(), readCookie(req, cookies.device), username, this.#now())
+    const value = withDevice(macKeys(), readCookie(req, cookies.device) ?? '', username, this.#now())
     setCookie(res, this.#config, cookies.device, value, DEVICE_SECONDS)
   }
 }
@@ -177,22 +177,19 @@ export const DEVICE_SECONDS = 180 * 86_400
 /** Maximum of usernames in a cookie, enough for a household. */
 const MAX_NAMES = 4
 const SEPARATOR = '~'
-const ENTRY = /^\d{1,15}\.[\w-]{22}$/
 
 /** Has the browser logged in under exactly this username? A similar name may be another account. @param cookie the device cookie */
-export function isRecognised(keys: MacKeys, cookie: string | undefined, username: string, now: EpochSeconds): boolean {
-  return entriesOf(cookie).some((entry) =>
-    isYoung(issuedAtOf(keys, 'device', username, entry), now * 1000, DEVICE_SECONDS * 1000),
-  )
+export function isRecognised(keys: MacKeys, cookie: string, username: string, now: EpochSeconds): boolean {
+  const isOfName = (entry: string) =>
+    readStamp(keys, 'device', username, entry, now * 1000, DEVICE_SECONDS * 1000) !== undefined
+  return cookie.split(SEPARATOR, MAX_NAMES).some(isOfName)
 }
 
 /** Returns the cookie with an entry for the username first. An entry is a MAC, so the cookie shows no name. */
-export function withDevice(keys: MacKeys, cookie: string | undefined, username: string, now: EpochSeconds): string {
-  const others = entriesOf(cookie).filter((entry) => !isRecognised(keys, entry, username, now))
+export function withDevice(keys: MacKeys, cookie: string, username: string, now: EpochSeconds): string {
+  const others = cookie.split(SEPARATOR).filter((entry) => entry !== '' && !isRecognised(keys, entry, username, now))
   return [makeStamp(keys, 'device', username, now * 1000), ...others].slice(0, MAX_NAMES).join(SEPARATOR)
 }
-
-const entriesOf = (cookie = '') => cookie.split(SEPARATOR, MAX_NAMES).filter((entry) => ENTRY.test(entry))
 
 /** Returns the network of a visitor: an IPv4 address, or the /56 of an IPv6 address, which one customer has. */
 export function networkOf(address: string): string {

@@ -4,8 +4,6 @@ import {
   type LoopCause,
   type ReturnCount,
   readReturnCount,
-  returnCountSeconds,
-  returnCountText,
 } from '../../lib/decide/loop-guard'
 import {
   type DegradedReason,
@@ -96,7 +94,7 @@ describe('who is shown', () => {
 describe('another redirect to Identify', () => {
   /** The count after landings with these outcomes. */
   const landed = (...causes: LoopCause[]): ReturnCount | undefined =>
-    causes.reduce<ReturnCount | undefined>((known, cause) => countReturn(known, cause), undefined)
+    causes.reduce<ReturnCount | undefined>((known, cause) => readReturnCount(countReturn(known, cause).text), undefined)
 
   test.each<[what: string, count: ReturnCount | undefined, reason: DegradedReason | undefined]>([
     ['no landing', undefined, undefined],
@@ -111,12 +109,14 @@ describe('another redirect to Identify', () => {
   })
 
   test('the browser forgets a count after 10 s, and a failure after 4 s', () => {
-    expect([landed(''), landed('token_refused')].map((count) => count && returnCountSeconds(count))).toEqual([10, 4])
+    const causes: LoopCause[] = ['', 'token_refused']
+    expect(causes.map((cause) => countReturn(undefined, cause).seconds)).toEqual([10, 4])
   })
 
   test('a count is read as it was written, and nothing else is one', () => {
-    const written = returnCountText({ count: 2, cause: 'token_refused' })
+    const written = '2.token_refused'
     expect(readReturnCount(written)).toEqual({ count: 2, cause: 'token_refused' })
+    expect(readReturnCount('1000.')).toEqual({ count: 1000, cause: '' })
     for (const other of [undefined, '', '2', '-1.', '2.other', '2.toString', `${written}.x`])
       expect(readReturnCount(other)).toBeUndefined()
   })

@@ -45,7 +45,9 @@ const files = {
     ['the answer may be about another session', 'checkSubject', { returns: '' }, 'security/token-answers', 'L8'],
     ['any combination of status and ticket', 'checkCombination', { returns: '' }, 'unit/tokens', 'L7'],
   ],
-  'decide/binding.ts': [['a landing needs no binding', 'redirectStart', { returns: 'now' }, 'security/landing', 'L1']],
+  'decide/signatures.ts': [
+    ['a landing needs no binding', 'redirectStart', { returns: 'now' }, 'security/landing', 'L1'],
+  ],
   'decide/return-to.ts': [
     [
       'every return address is taken',

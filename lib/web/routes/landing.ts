@@ -3,12 +3,12 @@
  * Interface: "Landing page".
  */
 import type { Request, Response } from 'express'
-import { redirectStart } from '../../decide/binding'
 import { isTokenVoidedBy } from '../../decide/logout-mark'
 import type { LoopCause } from '../../decide/loop-guard'
 import { isPrefetch } from '../../decide/navigation'
 import { isLoggedIn } from '../../decide/record'
 import { flowParameterOf, MAX_CARRIED_LENGTH, validateReturnTo, withoutFlowParameter } from '../../decide/return-to'
+import { redirectStart } from '../../decide/signatures'
 import { TokenError } from '../../errors'
 import type { EpochMs } from '../../protocol/claims'
 import type { SessionToken } from '../../protocol/session-token'
