@@ -44,11 +44,11 @@ function identifyResponseFinding(
   url: string,
   { status, headers }: Answer,
 ): Finding {
-  const location = headers.get('location') ?? ''
+  const location = headers.location ?? ''
   if (status < 300 || status > 399 || !URL.canParse(location, url))
     return wrong(
       `Identify answers HTTP ${status} without a redirect`,
-      headers.has('x-sso2-emulator') && status === 404
+      headers['x-sso2-emulator'] !== undefined && status === 404
         ? `SSO2_URL=${new URL(url).origin}/sso   for the emulator`
         : 'check ssoUrl (SSO2_URL), client ID, secret and clock in the lines above',
     )
@@ -67,7 +67,7 @@ function compare(config: Config, place: string, redirect: string, headers: Answe
     return note(`Identify redirects with ${redirect}; routes.landing is false, so the site must serve this page itself`)
   const own = siteUrl + routes.landing
   if (place === own) return undefined
-  const isEmulator = headers.has('x-sso2-emulator')
+  const isEmulator = headers['x-sso2-emulator'] !== undefined
   const portal = isEmulator
     ? `express-sso2 emulator --site ${siteUrl}`
     : `set the landing page of API client "${clientId}" in the admin portal to ${own}`

@@ -74,18 +74,18 @@ function siteUnreachable(url: string, error: unknown): Finding {
 
 /** Explains a response without the doctor's report: from another program, or from a site with another `sessionSecret`. */
 function landingResponseFinding({ routes, siteUrl }: Config, url: string, { status, headers }: Answer): Finding {
-  const server = headers.get('server') ?? headers.get('x-powered-by')
+  const server = String(headers.server ?? headers['x-powered-by'] ?? '')
   const says = `GET ${url} answers HTTP ${status}${server && /^[\w ./-]{1,40}$/.test(server) ? ` from ${server}` : ''}`
   if (routes.landing === false) return note(`${says}; routes.landing is false, so the doctor cannot ask for more`)
-  if (headers.has('x-sso2-emulator'))
+  if (headers['x-sso2-emulator'] !== undefined)
     return wrong(`${says}: this is the emulator, not the site`, "set siteUrl (SSO2_SITE_URL) to the site's own address")
   // the package's landing page gives the same response to a request without a token
-  if (status === 400 && headers.get('referrer-policy') === 'no-referrer')
+  if (status === 400 && headers['referrer-policy'] === 'no-referrer')
     return note(
       `${says}: the site has another sessionSecret, or an older version of this package`,
       'run the doctor with the environment of the site: sessionSecret (SSO2_SESSION_SECRET)',
     )
-  if (status >= 300 && status < 400) return elsewhere(siteUrl, says, headers.get('location') ?? '')
+  if (status >= 300 && status < 400) return elsewhere(siteUrl, says, headers.location ?? '')
   if (status === 502 || status === 503 || status === 504)
     return unavailableAt(
       addressOrigin(siteUrl),
@@ -129,7 +129,7 @@ function* judgeReport(config: Config, report: SiteReport): Generator<Finding> {
 
 /** Checks the clock of the site's machine, because the site can run on another machine than the doctor. */
 function siteClockFinding({ clockToleranceSeconds }: Config, { headers }: Answer, offset = 0): Finding | undefined {
-  const date = Date.parse(headers.get('date') ?? '')
+  const date = Date.parse(headers.date ?? '')
   const ahead = Math.round((date - Date.now()) / 1000) + offset
   if (!(Math.abs(ahead) > clockToleranceSeconds + 1) || Math.abs(ahead - offset) <= 1) return undefined
   const says = `the site's machine is ${Math.abs(ahead)} s ${ahead < 0 ? 'behind' : 'ahead of'} the SSO system`

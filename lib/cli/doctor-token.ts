@@ -44,7 +44,7 @@ function tokenResponseFinding(endpoint: TokenEndpoint, answer: Answer): Finding 
   const { status, headers } = answer
   const says = `POST ${endpoint.tokenUrl} answers HTTP ${status}`
   if (NO_ENDPOINT.has(status)) {
-    const isEmulator = headers.has('x-sso2-emulator')
+    const isEmulator = headers['x-sso2-emulator'] !== undefined
     const its = `SSO2_TOKEN_URL=${new URL(endpoint.tokenUrl).origin}/oauth/token   for the emulator`
     return wrong(`${says}: there is no token endpoint at this address`, isEmulator ? its : ADDRESS)
   }

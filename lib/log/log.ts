@@ -105,7 +105,7 @@ export class Log {
   }
 }
 
-/** Describes what a hook has thrown: its text, and its stack, innermost first. Reading the value may throw again. */
+/** Describes what a hook has thrown: its text with its causes, and its stack, innermost first. Reading the value may throw again. */
 function describeError(error: unknown): { text: string; frames: readonly string[] } {
   try {
     return { text: errorText(error, 3), frames: isErrorLike(error) ? framesOf(error) : [] }
@@ -119,8 +119,7 @@ const isErrorLike = (error: unknown): error is Error & { readonly code?: unknown
   typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string'
 
 function errorText(error: unknown, causes: number): string {
-  if (typeof error === 'string') return `the text "${error}"`
-  if (!isErrorLike(error)) return error === undefined ? 'nothing' : `what is no error (${typeof error})`
+  if (!isErrorLike(error)) return String(error)
   const { name, message, code, cause } = error
   const codeText = typeof code === 'string' && !message.includes(code) ? ` (${code})` : ''
   const text = `${name || 'Error'}: ${message}${codeText}`

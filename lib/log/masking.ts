@@ -19,11 +19,13 @@ const SHAPES: readonly RegExp[] = [
 
 /** Returns the text without the secrets, in all usual encodings, and without anything in the form of a secret. */
 export function maskSecrets(text: string, secrets: readonly string[]): string {
-  const forms = [...new Set(secrets.filter(Boolean).flatMap(secretSpellings))].sort(
-    (one, other) => other.length - one.length,
-  )
-  const known = forms.reduce(withoutForm, text)
-  return SHAPES.reduce((rest, shape) => rest.replace(shape, `$1${MASK}`), known)
+  return SHAPES.reduce((rest, shape) => rest.replace(shape, `$1${MASK}`), maskKnown(text, secrets))
+}
+
+/** Returns the text without the secrets, in all usual encodings. */
+export function maskKnown(text: string, secrets: readonly string[]): string {
+  const forms = new Set(secrets.filter(Boolean).flatMap(secretSpellings))
+  return [...forms].sort((one, other) => other.length - one.length).reduce(withoutForm, text)
 }
 
 /** Masks a secret to the end of the word. */

@@ -1,6 +1,6 @@
 /** Makes an HTTP call with a deadline and a size limit. Follows no redirect. */
 
-import http, { type IncomingMessage } from 'node:http'
+import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { type Agents, isAgent } from '../config/agents'
 import { onTimeout } from '../deadline'
@@ -18,23 +18,16 @@ export interface Call {
   /** Limit of the whole call in milliseconds, connection included. */
   readonly timeoutMs: number
   readonly signal?: AbortSignal | undefined
+  /** Default: Node's own, which keeps connections open and reads `NODE_USE_ENV_PROXY`. */
   readonly agent?: Agents | undefined
 }
 
 /** A response with its body. */
 export interface Answer {
   readonly status: number
-  /** By names in lower case. */
-  readonly headers: ReadonlyMap<string, string>
+  readonly headers: IncomingHttpHeaders
   readonly text: string
 }
-
-/** Time after which an idle connection is closed. Most servers wait longer. If a server closed it first, the next request would be lost. */
-const IDLE_MS = 4000
-/** Node's own variables for an outgoing proxy (`NODE_USE_ENV_PROXY`), which only its global agents read. */
-const { proxyEnv } = Reflect.get(http.globalAgent, 'options') as { readonly proxyEnv?: NodeJS.ProcessEnv }
-const options = { keepAlive: true, timeout: IDLE_MS, ...(proxyEnv ? { proxyEnv } : {}) }
-const own = { http: new http.Agent(options), https: new https.Agent(options) }
 
 /** A larger body is refused. */
 const MAX_KIB = 512
@@ -65,8 +58,7 @@ export async function sendCall(call: Call): Promise<Answer> {
       response.destroy()
       throw new Sso2ResponseError(call.operation, status, refusal)
     }
-    const pairs = Object.entries(headers).filter((pair): pair is [string, string] => typeof pair[1] === 'string')
-    return { status, headers: new Map(pairs), text: await readCapped(call, response) }
+    return { status, headers, text: await readCapped(call, response) }
   } catch (error) {
     if (call.signal?.aborted) throw call.signal.reason
     throw error instanceof Sso2ResponseError ? error : callUnavailable(call, error, timeout.signal.aborted)
@@ -75,13 +67,12 @@ export async function sendCall(call: Call): Promise<Answer> {
   }
 }
 
-function request({ url, method, headers, body, agent = own }: Call, signal: AbortSignal): Promise<IncomingMessage> {
+function request({ url, method, headers, body, agent }: Call, signal: AbortSignal): Promise<IncomingMessage> {
   const scheme = /^https:/i.test(url) ? 'https' : 'http'
-  const chosen = isAgent(agent) ? agent : (agent[scheme] ?? own[scheme])
   // a firewall may refuse a request without a user agent
   const all = { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'express-sso2', ...headers }
   return new Promise((resolve, reject) => {
-    const init = { method, headers: all, signal, agent: chosen }
+    const init = { method, headers: all, signal, agent: isAgent(agent) ? agent : agent?.[scheme] }
     const sent = (scheme === 'https' ? https : http).request(url, init, resolve)
     sent.on('error', reject)
     // an answer that changes the protocol (101) ends the connection, and is neither a response nor an error

@@ -36,16 +36,12 @@ export class IdentifyHealth {
     this.#breaker.startProbing(Math.max(1000, this.#quietUntilMs - this.#lastRedirectMs))
   }
 
-  /** Notes that Identify has sent a browser back. */
-  noteReturn(): void {
-    this.#quietUntilMs = 0
-    this.#noteSuccess()
-  }
-
-  /** Notes whether a returning browser brought cookies of the site. Some browsers never do. Logs a warning if no browser ever did. */
-  noteCookies(hasCookies: boolean): void {
+  /** Notes that Identify has sent a browser back. Some browsers bring no cookies. Logs a warning if no browser ever did. */
+  noteReturn(hasCookies: boolean): void {
     this.#hasSeenCookies ||= hasCookies
     if (!this.#hasSeenCookies) this.#options.log.warn('trips:cookies', 'No browser returns the cookies')
+    this.#quietUntilMs = 0
+    this.#noteSuccess()
   }
 
   /** False while Identify or the other operations of the SSO system are known not to work. */
@@ -73,16 +69,12 @@ export class IdentifyHealth {
     await this.#client.probe() // the cheapest call, and its response shows which secret the SSO system uses
     try {
       await this.#identifyAsBrowser()
+      this.#quietUntilMs = performance.now() + QUIET_MS
       this.#noteSuccess()
     } catch (error) {
-      const status = error instanceof Sso2ResponseError ? error.httpStatus : undefined
-      if (status !== 401 && status !== 403 && status !== 429) {
-        this.#options.log.failed('identify', { step: 'identify', error })
-        return this.#breaker.noteFailure()
-      }
-      this.#breaker.noteSuccess() // a firewall may refuse this machine, and let browsers pass
+      this.#options.log.failed('identify', { step: 'identify', error })
+      this.#breaker.noteFailure()
     }
-    this.#quietUntilMs = performance.now() + QUIET_MS
   }
 
   /** Calls Identify as a browser would. A successful call creates an anonymous session at the SSO system. */
@@ -92,7 +84,8 @@ export class IdentifyHealth {
     const headers = { accept: 'text/html' }
     const call = { operation: 'identify', url, method: 'GET', headers, timeoutMs, agent } as const
     const { status, headers: answered } = await sendCall(call)
-    const location = answered.get('location')
+    if (status === 401 || status === 403 || status === 429) return // a firewall may refuse this machine, and let browsers pass
+    const { location } = answered
     if (status < 300 || status > 399 || location === undefined || !URL.canParse(location, url))
       throw new Sso2ResponseError('identify', status, 'Identify does not lead on')
     const { host, pathname, origin, searchParams } = new URL(location, url)

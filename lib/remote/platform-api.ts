@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { Agents } from '../config/agents'
 import { AccessTokenExpiredError, NotLoggedInError, PlatformApiError, Sso2ResponseError } from '../errors'
+import { maskKnown } from '../log/masking'
 import { parseForeignJson } from '../protocol/json'
 import { withoutLastSlashes } from '../protocol/requests'
 import { type Answer, sendCall } from './http'
@@ -76,6 +77,8 @@ interface RestRequest {
 export class PlatformApi {
   /** Scope that each call needs. */
   static readonly scopes = scopes
+  /** Scope that each call needs. */
+  readonly scopes = scopes
   readonly #apiUrl: string
   readonly #accessToken: AccessTokenSource
   readonly #agent: Agents | undefined
@@ -89,11 +92,6 @@ export class PlatformApi {
     this.#apiUrl = withoutLastSlashes(new URL(apiUrl).href)
     this.#accessToken = typeof accessToken === 'function' ? accessToken : async () => accessToken
     this.#agent = agent
-  }
-
-  /** Scope that each call needs. */
-  get scopes(): typeof scopes {
-    return scopes
   }
 
   /**
@@ -200,26 +198,22 @@ export class PlatformApi {
   }
 }
 
+const NEEDS_USER = 'the call needs a user, and sso.api has none. Use req.sso2.api'
+
 /** The REST API with a token of the site itself. Refuses calls that need a user before anything is sent. */
 export class ServiceApi extends PlatformApi {
   override async validateGiftReceiver(): Promise<never> {
-    throw needsUser('validateGiftReceiver')
+    throw new NotLoggedInError(`validateGiftReceiver: ${NEEDS_USER}`)
   }
+  /** Called by `administratorsByAccount`, too. */
   override async administrators(): Promise<never> {
-    throw needsUser('administrators')
-  }
-  override async administratorsByAccount(): Promise<never> {
-    throw needsUser('administratorsByAccount')
+    throw new NotLoggedInError(`administrators: ${NEEDS_USER}`)
   }
 }
 
-const needsUser = (operation: string) =>
-  new NotLoggedInError(`${operation}: the call needs a user, and sso.api has none. Use req.sso2.api`)
-
 /** Returns the response body for an error. If the body repeats the token, in any encoding, the token is masked. */
 function parseBody({ text }: Answer, token: string): unknown {
-  const forms = [token, encodeURIComponent(token), Buffer.from(token).toString('base64').replaceAll('=', '')]
-  const mask = (said: string) => forms.reduce((masked, form) => masked.replaceAll(form, '***'), said)
+  const mask = (said: string) => maskKnown(said, [token])
   try {
     return JSON.parse(mask(JSON.stringify(parseForeignJson(text)))) // parsed and written again, so that no escape hides the token
   } catch {

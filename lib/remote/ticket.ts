@@ -115,8 +115,10 @@ export class ExchangeHealth {
   }
 }
 
-/** Gets an access token of the client itself, without a user. */
-export function serviceToken(endpoint: TokenEndpoint, scope: string): Promise<AccessToken> {
+/** Gets an access token of the client itself, without a user. A site with its own `exchangeTicket` may have no `tokenUrl`. */
+export async function serviceToken(endpoint: TokenEndpoint, scope: string): Promise<AccessToken> {
+  const message = 'is required for sso.api. The hook exchangeTicket only exchanges tickets of users'
+  if (endpoint.tokenUrl === '') throw new Sso2ConfigError([{ option: 'tokenUrl', variable: 'SSO2_TOKEN_URL', message }])
   return fetchToken(formCall(endpoint, { grant_type: 'client_credentials', scope }))
 }
 
@@ -146,14 +148,8 @@ const REASONS = /^(?:invalid_(?:request|client|grant|scope)|unauthorized_client|
 /** @returns the body, which readGrant checks */
 async function fetchToken(call: Call): Promise<AccessToken> {
   const { status, text } = await sendCall(call)
-  if (status >= 500)
-    throw new Sso2UnavailableError(
-      'token',
-      false,
-      `the token endpoint answered HTTP ${status}`,
-      false,
-      `HTTP ${status}`,
-    )
+  const said = `HTTP ${status}`
+  if (status >= 500) throw new Sso2UnavailableError('token', false, `the token endpoint answered ${said}`, false, said)
   const body = readJsonObject(Buffer.from(text)) ?? {}
   if (status === 200) return body as unknown as AccessToken
   const reason = String(ownValue(body, 'error'))
@@ -161,13 +157,6 @@ async function fetchToken(call: Call): Promise<AccessToken> {
   throw new Sso2ResponseError('token', status, why)
 }
 
-/** A site with its own `exchangeTicket` may omit `tokenUrl`, but the hook gets no tokens without a ticket. */
-const NO_TOKEN_URL = {
-  option: 'tokenUrl',
-  variable: 'SSO2_TOKEN_URL',
-  message:
-    'is required for sso.api, which gets its tokens there. The hook exchangeTicket only exchanges tickets of users',
-}
 const MARGIN_SECONDS = 30
 const DEFAULT_LIFE_SECONDS = 300
 
@@ -178,7 +167,6 @@ const DEFAULT_LIFE_SECONDS = 300
 export function serviceTokenSource(endpoint: TokenEndpoint, scope: string, now: () => number): AccessTokenSource {
   let newest: Promise<{ token: string; expiresAt: number }> | undefined
   const fetchNext = async () => {
-    if (endpoint.tokenUrl === '') throw new Sso2ConfigError([NO_TOKEN_URL])
     const { token, expiresAt = now() + DEFAULT_LIFE_SECONDS } = readGrant(await serviceToken(endpoint, scope), now())
     return { token, expiresAt }
   }

@@ -158,7 +158,7 @@ test('Identify shows the probe a challenge → a browser may pass every five sec
   front.noteRedirect()
   await clock.pass(2000) // the way of a browser, and two more probes that fail
   expect([front.isAvailable, front.mayRedirect]).toEqual([false, false])
-  front.noteReturn()
+  front.noteReturn(true)
   expect([front.isAvailable, front.mayRedirect]).toEqual([true, true])
 })
 
@@ -204,11 +204,11 @@ test.each<[name: string, line: RegExp, behave: Behaviour]>([
 
 test('that no browser has ever brought a cookie of ours is told, until one has', () => {
   const { front } = channel()
-  front.noteCookies(false)
-  front.noteCookies(false)
+  front.noteReturn(false)
+  front.noteReturn(false)
   expect(lines).toEqual([expect.stringMatching(/No browser returns the cookies.*siteUrl \(SSO2_SITE_URL/)])
   const other = channel()
-  other.front.noteCookies(true)
-  other.front.noteCookies(false)
+  other.front.noteReturn(true)
+  other.front.noteReturn(false)
   expect(lines).toEqual([])
 })

@@ -73,9 +73,9 @@ test.each([
 
 test.each([
   ['administrators', () => api.administrators()],
-  ['administratorsByAccount', () => api.administratorsByAccount()],
+  ['administrators', () => api.administratorsByAccount()],
   ['validateGiftReceiver', () => api.validateGiftReceiver(receiver)],
-])('sso.api.%s: the call needs a user → NotLoggedInError names req.sso2.api, nothing is sent', async (name, call) => {
+])('sso.api: %s needs a user → NotLoggedInError names req.sso2.api, nothing is sent', async (name, call) => {
   const error = await failure(call())
   expect(error).toBeInstanceOf(NotLoggedInError)
   expect(error).toMatchObject({ message: expect.stringMatching(new RegExp(`^${name}: .*req\\.sso2\\.api`)) })

@@ -88,10 +88,7 @@ const unchanged = (reason: string, cause: LoopCause = ''): Landed => ({ outcome:
 async function answerLanding(ctx: Context, t: string, token: SessionToken | TokenError, returnTo: string) {
   const { site, res, binding } = ctx
   const page = withoutFlowParameter(returnTo)
-  if (!(token instanceof TokenError)) {
-    site.identifyHealth.noteCookies(binding !== undefined)
-    if (binding !== undefined) site.identifyHealth.noteReturn()
-  }
+  if (!(token instanceof TokenError)) site.identifyHealth.noteReturn(binding !== undefined)
   if (binding === undefined) {
     ctx.redirectWithMarker(page)
     return unchanged('no_cookies')
