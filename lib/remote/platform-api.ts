@@ -5,6 +5,7 @@ import { AccessTokenExpiredError, NotLoggedInError, PlatformApiError, Sso2Respon
 import { maskKnown } from '../log/masking'
 import { parseForeignJson } from '../protocol/json'
 import { withoutLastSlashes } from '../protocol/requests'
+import { checkArgument } from './arguments'
 import { type Answer, sendCall } from './http'
 import {
   type Administrator,
@@ -229,11 +230,4 @@ function check<T>(operation: string, answer: Answer, schema: z.ZodType<T>): T {
     const why = issue ? `${issue.path.join('.') || 'body'}: ${issue.message}` : 'the body is not JSON'
     throw new Sso2ResponseError(operation, answer.status, why)
   }
-}
-
-function checkArgument<T>(operation: string, schema: z.ZodType<T>, value: unknown): T {
-  const result = schema.safeParse(value)
-  if (result.success) return result.data
-  const problems = result.error.issues.map(({ path, message }) => `${path.join('.') || 'argument'}: ${message}`)
-  throw new TypeError(`${operation}: ${problems.join('; ')}`)
 }

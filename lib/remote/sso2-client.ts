@@ -18,6 +18,7 @@ import { readJsonObject } from '../protocol/json'
 import { identifyUrl, operationUrl, requestClaims } from '../protocol/requests'
 import { readSessionToken, type SentRequest, type SessionToken } from '../protocol/session-token'
 import { type Keys, makeKeys, ownValue, signToken, verifyToken } from '../protocol/token'
+import { checkArgument } from './arguments'
 import { Breaker } from './breaker'
 import { sendCall } from './http'
 
@@ -46,28 +47,21 @@ export interface Sso2ClientOptions {
   readonly agent?: Agents | undefined
 }
 
-const fields = z.object({
-  ssoUrl: address(false, 'https://sso.example'),
-  clientId: z.string().min(1),
-  clientSecret: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),
-  organisationId: z.string().min(1),
-  ssoIdentifier: z.string().default(DEFAULT_SSO_IDENTIFIER),
-  timeoutMs: z.number().default(2000),
-  clockToleranceSeconds: z.number().default(5),
-})
+const fields = z
+  .object({
+    ssoUrl: address(false, 'https://sso.example'),
+    clientId: z.string().min(1),
+    clientSecret: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),
+    organisationId: z.string().min(1),
+    ssoIdentifier: z.string().default(DEFAULT_SSO_IDENTIFIER),
+    timeoutMs: z.number().default(2000),
+    clockToleranceSeconds: z.number().default(5),
+  })
+  .superRefine((options, context) => {
+    for (const { option, message } of nameProblems(options))
+      context.addIssue({ code: 'custom', path: [option], message })
+  })
 type ClientOptions = Sso2ClientOptions & z.infer<typeof fields>
-
-/** Returns the options with defaults, and the address as browsers write it. @throws {TypeError} that names every wrong option, and no value */
-function checkClientOptions(options: Sso2ClientOptions): ClientOptions {
-  const { data, error } = fields.safeParse(options)
-  const problems = [
-    ...(error?.issues ?? []).map(({ path, message }) => ({ option: path.join('.'), message })),
-    ...nameProblems(options),
-  ]
-  if (!data || problems.length > 0)
-    throw new TypeError(`Sso2Client: ${problems.map(({ option, message }) => `${option}: ${message}`).join('; ')}`)
-  return { ...options, ...data }
-}
 
 /** Operations that the site calls. Browsers call Identify. */
 type CalledOperation = Exclude<Operation, 'identify'>
@@ -102,7 +96,7 @@ export class Sso2Client {
    */
   constructor(options: Sso2ClientOptions, log?: Log) {
     this.#log = log
-    this.#options = checkClientOptions(options)
+    this.#options = { ...options, ...checkArgument('Sso2Client', fields, options) }
     this.#keys = makeKeys(options.clientSecret)
   }
 
