@@ -16,8 +16,6 @@ const MAX_SILENCES = 3
 const CONNECT_MS = 2000
 /** A connection without data for so many milliseconds after a command is replaced. */
 const SILENCE_MS = 1000
-/** Maximum time for which an ending process waits for a Redis that does not answer. */
-const DISCONNECT_MS = 300
 /** At most once in so many milliseconds, a write refused by a replica makes a new connection. */
 const DEMOTION_MS = 2000
 
@@ -207,10 +205,9 @@ const isReconnecting = (status: string) => status === 'close' || status === 'rec
 export function openRedis(address: string): Redis {
   const ioredis: typeof import('ioredis') = require('ioredis') // a site without Redis, or with its own client, does not load ioredis here
   let demotedAt = Number.NEGATIVE_INFINITY
-  const redis = new ioredis.Redis(address, {
+  return new ioredis.Redis(address, {
     connectTimeout: CONNECT_MS,
     socketTimeout: SILENCE_MS,
-    disconnectTimeout: DISCONNECT_MS,
     maxRetriesPerRequest: 1,
     autoResendUnfulfilledCommands: false,
     enableReadyCheck: false,
@@ -223,6 +220,4 @@ export function openRedis(address: string): Redis {
       return true
     },
   })
-  redis.on('error', () => {}) // each command reports its own failure, and an unheard 'error' event would end the process
-  return redis
 }
