@@ -186,7 +186,6 @@ function makeSite(
     }),
     exchange: options.exchangeTicket ?? formExchange(endpoint),
     loadUser: options.loadUser ?? defaultLoadUser(config.userPath),
-    customLoginHooks: new Set((['exchangeTicket', 'loadUser'] as const).filter((hook) => options[hook] !== undefined)),
     exchangeHealth: new ExchangeHealth(),
     shouldIdentify: options.shouldIdentify,
     onLogin: options.onLogin,

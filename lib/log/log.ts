@@ -30,8 +30,6 @@ const HEADINGS: Partial<Record<Step, Heading>> = {
 export interface FailedStep {
   readonly step: Step
   readonly error: unknown
-  /** Default: false. */
-  readonly isHookOfSite?: boolean
 }
 
 /** Parts of a line that differ. */
@@ -82,8 +80,8 @@ export class Log {
   }
 
   /** Logs a failed step. @param secrets as in {@link LineParts} */
-  failed(topic: string, { step, error, isHookOfSite = false }: FailedStep, secrets?: LineParts['secrets']): void {
-    const isOurs = error instanceof Sso2Error && !isHookOfSite
+  failed(topic: string, { step, error }: FailedStep, secrets?: LineParts['secrets']): void {
+    const isOurs = error instanceof Sso2Error
     const { text, frames } = isOurs ? { text: error.message.replace(/^\w+: /, ''), frames: [] } : describeError(error)
     const heading = HEADINGS[step] ?? 'A call to the SSO system failed'
     const status = isOurs && 'httpStatus' in error ? error.httpStatus : undefined // a text of another system may differ each time

@@ -31,9 +31,6 @@ export interface LoadUserContext {
 /** Loads the user of an access token: the option `loadUser` or the default. */
 export type LoadUser = (context: LoadUserContext) => Promise<User> | User
 
-/** The two steps from a ticket to a user. */
-export type LoginHook = 'exchangeTicket' | 'loadUser'
-
 /** Is called once after each login established on this site. */
 export type OnLogin = (req: Request, user: User) => void | Promise<void>
 /** Is called once after each logout requested on this site, but not for a logout by the hook. */
@@ -51,8 +48,6 @@ export interface Site {
   readonly sessions: SiteSessions
   readonly exchange: ExchangeTicket
   readonly loadUser: LoadUser
-  /** Custom hooks of the site. */
-  readonly customLoginHooks: ReadonlySet<LoginHook>
   /** Do token endpoint and user path work? */
   readonly exchangeHealth: ExchangeHealth
   readonly shouldIdentify: ((req: Request) => boolean) | undefined

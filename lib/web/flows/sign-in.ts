@@ -20,7 +20,7 @@ import type { Context } from '../context'
 import { callListener, HOOKS_MS, runHook } from '../hooks'
 import { deviceOf } from '../http/request-facts'
 import type { RequestSession } from '../session/request-session'
-import type { LoadUser, LoginHook, Site } from '../site'
+import type { LoadUser, Site } from '../site'
 import { sendLogout } from './log-out'
 
 /** The outcome of an exchange. `user_unknown`: the ticket could not be used. The SSO session is stored and checked again after 30 s. */
@@ -47,7 +47,7 @@ export async function exchangeTicket(ctx: Context, token: SessionToken, startedA
 async function userOfTicket({ site }: Context, token: SessionToken): Promise<LoadedUser | undefined> {
   const { config } = site
   const { sid, at } = token
-  let step: LoginHook = 'exchangeTicket'
+  let step: 'exchangeTicket' | 'loadUser' = 'exchangeTicket'
   let accessToken: string | undefined
   try {
     if (sid === undefined || at === undefined) throw new Sso2ResponseError('token', undefined, 'no ticket')
@@ -66,8 +66,7 @@ async function userOfTicket({ site }: Context, token: SessionToken): Promise<Loa
     return { user, secrets: { sid, accessToken }, accessUntil: grant.expiresAt }
   } catch (error) {
     site.exchangeHealth.noteFailure(error)
-    const failure = { step, error, isHookOfSite: site.customLoginHooks.has(step) }
-    config.log.failed(step, failure, [at, sid, accessToken])
+    config.log.failed(step, { step, error }, [at, sid, accessToken])
     return undefined
   }
 }
