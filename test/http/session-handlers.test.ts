@@ -21,6 +21,10 @@ const options = { logger: loggerTo(lines) }
 
 function addHandlers(app: express.Express): express.Express {
   app.get('/regenerate', (req, res, next) => req.session.regenerate((error) => (error ? next(error) : res.json({}))))
+  app.get('/set-to-null', (req, res) => {
+    Object.assign(req, { session: null })
+    res.json({ session: req.session })
+  })
   app.get('/destroy', (req, res, next) => req.session.destroy((error) => (error ? next(error) : res.json({}))))
   return app
 }
@@ -51,6 +55,11 @@ describe('on sso.session', () => {
     expect([await script(browser), await page(browser)]).toEqual(['none', { status: 'loggedin', redirects: 1 }])
     expect(browser.cookie('sessid')).not.toBe(before)
     expect(lines).toContainEqual(expect.stringMatching(/destroy\(\) ended a login.*req\.sso2\.logout\(\)/))
+  })
+  test('req.session = null is no logout', async () => {
+    const browser = await loggedInBrowserAt(setup)
+    const { json, headers } = await browser.fetchJson(at('/set-to-null'))
+    expect([json, headers['set-cookie'], await script(browser)]).toEqual([{ session: null }, undefined, 'loggedin'])
   })
 })
 

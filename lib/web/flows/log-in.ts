@@ -84,7 +84,7 @@ async function logInOnce(ctx: Context, input: Input): Promise<LoginResult> {
   if (once === undefined) return loginFailed('unavailable')
   const { result, sessionId } = once.result
   if (once.outcome === 'ran' || sessionId === undefined) return result
-  await session.adopt(sessionId, site.records) // the login of another submit
+  await session.adopt(sessionId) // the login of another submit
   if (!ctx.record) return loginFailed('session_ended') // logged out in the meantime
   ctx.dropLogoutMark()
   return result

@@ -15,11 +15,10 @@ import { PlatformApi } from '../../remote/platform-api'
 import { readGrant } from '../../remote/ticket'
 import { accountOf } from '../../storage/account-index'
 import type { Secrets } from '../../storage/records'
-import { shortHash } from '../../storage/site-store'
+import { newSessionId, sessionKey, shortHash } from '../../storage/site-store'
 import type { Context } from '../context'
 import { callListener, HOOKS_MS, runHook } from '../hooks'
 import { deviceOf } from '../http/request-facts'
-import type { RequestSession } from '../session/request-session'
 import type { LoadUser, Site } from '../site'
 import { sendLogout } from './log-out'
 
@@ -171,7 +170,8 @@ async function moveTo(ctx: Context, record: SsoRecord): Promise<SignInOutcome> {
   const { session, site, res } = ctx
   if (res.headersSent !== false) return 'too_late'
   const account = accountOf(record)
-  const ended = await endBefore(site, session, record, account)
+  const id = newSessionId()
+  const ended = await endBefore(ctx, session.isExternal ? '' : sessionKey(id), record, account)
   if (ended === 'lost') {
     await session.leave('keep_cookie')
     return 'lost'
@@ -179,7 +179,7 @@ async function moveTo(ctx: Context, record: SsoRecord): Promise<SignInOutcome> {
   const before = session.record
   const keepsData = !isLoggedIn(before) || accountOf(before) === account
   try {
-    await session.begin({ data: ended.data, account, keepsData })
+    await session.begin({ id, data: ended.data, account, keepsData })
     const { key = '' } = session
     const life = lifetimeOf(record, site.now(), site.config)
     const [oldest] = await Promise.all([
@@ -201,11 +201,14 @@ async function moveTo(ctx: Context, record: SsoRecord): Promise<SignInOutcome> {
   }
 }
 
-/** Ends the session that another one follows, and takes its data in the same step. Only one of several requests wins. */
-async function endBefore(site: Site, session: RequestSession, record: SsoRecord, account = '') {
+/**
+ * Ends the session that another one follows, and takes its data in the same step. Only one of several requests wins.
+ * @param next key of the session that follows, '' if only its beginning shows the key
+ */
+async function endBefore({ site, session }: Context, next: string, { sidHash }: SsoRecord, account = '') {
   const { key, record: before, gone } = session
   if (key === undefined || gone?.next === '') return { data: null }
-  const { entry, data } = await site.records.end(key, { next: session.nextKey(), sidHash: record.sidHash, account })
+  const { entry, data } = await site.records.end(key, { next, sidHash, account })
   const isLost = entry.state === 'gone' || (before !== undefined && entry.state === 'none')
   return isLost ? 'lost' : { data }
 }

@@ -40,15 +40,34 @@ function removeSharedCacheHeaders(res: Response): void {
   }
 }
 
-/** Sets a helper cookie, in place of an earlier one of this response: HttpOnly, SameSite=Lax, Path=/, Secure over https. @param maxAge in seconds, default until the browser closes */
+/** Sets a helper cookie. @param maxAge in seconds, default until the browser closes */
 export function setCookie(res: Response, config: Config, name: string, value: string, maxAge?: number): void {
   if (typeof res.setHeader !== 'function' || res.headersSent) return // an upgrade, or too late for a cookie
   keepPrivate(res)
+  writeCookie(res, config, name, value, maxAge)
+}
+
+/** Writes a cookie in place of an earlier one of this response: HttpOnly, SameSite=Lax, Path=/, Secure over https. */
+export function writeCookie(res: Response, config: Config, name: string, value: string, maxAge?: number): void {
+  takeCookie(res, name)
   const age = maxAge === undefined ? '' : `; Max-Age=${maxAge}`
   const line = `${name}=${value}; Path=/; HttpOnly; SameSite=Lax${age}${config.isSecure ? '; Secure' : ''}`
-  const lines = [res.getHeader('set-cookie') ?? []].flat().map(String)
-  res.setHeader('set-cookie', [...lines.filter((other) => !other.startsWith(`${name}=`)), line])
+  res.setHeader('set-cookie', [...cookieLines(res), line])
 }
+
+/** Takes a cookie out of a response. @returns its value as sent */
+export function takeCookie(res: Response, name: string): string | undefined {
+  const lines = cookieLines(res)
+  const line = lines.find((other) => other.startsWith(`${name}=`))
+  if (line === undefined) return undefined
+  res.setHeader(
+    'set-cookie',
+    lines.filter((other) => other !== line),
+  )
+  return line.slice(name.length + 1).split(';', 1)[0]
+}
+
+const cookieLines = (res: Response): string[] => [res.getHeader('set-cookie') ?? []].flat().map(String)
 
 /** Expires a helper cookie. */
 export function dropCookie(res: Response, config: Config, name: string): void {

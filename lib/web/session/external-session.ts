@@ -1,20 +1,14 @@
 /** The session of a site with its own express-session. The site stores the data. The login record is stored under a hash of the session ID. */
+import { promisify } from 'node:util'
 import type { Request } from 'express'
 import { type Entry, isLoggedIn } from '../../decide/record'
 import { Sso2SetupError } from '../../errors'
-import type { Log } from '../../log/log'
 import { accountOf } from '../../storage/account-index'
-import type { Records } from '../../storage/records'
 import { sessionKey, shortHash, unlessUnavailable } from '../../storage/site-store'
 import { keepPrivate } from '../http/response-headers'
+import type { SessionParts } from './own-session'
 import { type NextSession, noEntry, RequestSession } from './request-session'
-import { dataIn, type SiteData, withChanges } from './session-data'
-
-/**
- * Name of the tag in the site's data: session ID and account that the data serve, both hashed, or `false` for nobody. It is always set, because
- * some stores do not keep an empty session.
- */
-const TAG = 'sso2'
+import { dataIn, type SiteData, TAG, withChanges } from './session-data'
 
 const NO_SESSION =
   'Mount sso.session, or your own express-session, before sso.router and sso.middleware. An express-session whose store is not connected makes no session'
@@ -28,25 +22,26 @@ const isOfExpressSession = ({ sessionID, session }: Request) =>
 /** The session of one request. */
 export class ExternalSession extends RequestSession {
   readonly isExternal = true
+  readonly #parts: SessionParts
   readonly #req: Request
-  readonly #log: Log
   /** Data of the session when this request got them. */
   readonly #before: SiteData
 
-  private constructor(req: Request, log: Log, key: string | undefined, entry: Entry | 'unavailable') {
+  private constructor(parts: SessionParts, req: Request, key: string | undefined, entry: Entry | 'unavailable') {
     super(key, entry, key !== undefined)
+    this.#parts = parts
     this.#req = req
-    this.#log = log
     this.#before = structuredClone(dataIn(req.session))
   }
 
   /** Reads the record of the site's session. @throws {Sso2SetupError} without an express-session */
-  static async read(req: Request, records: Records, log: Log): Promise<ExternalSession> {
+  static async read(parts: SessionParts, req: Request): Promise<ExternalSession> {
     if (!req.session) throw new Sso2SetupError(NO_SESSION)
     if (!isOfExpressSession(req)) throw new Sso2SetupError(OTHER_SESSION)
+    const { records } = parts
     const key = req.headers.cookie ? sessionKey(req.sessionID) : undefined
     const entry = key === undefined ? noEntry(records) : await unlessUnavailable(() => records.readEntry(key))
-    const found = new ExternalSession(req, log, key, entry)
+    const found = new ExternalSession(parts, req, key, entry)
     if (found.isAvailable && found.#hasDataOfAnother()) await found.leave()
     return found
   }
@@ -72,13 +67,9 @@ export class ExternalSession extends RequestSession {
   }
 
   /** The browser gets the site's cookie with the other response. */
-  async adopt(id: string, records: Records): Promise<void> {
+  async adopt(id: string): Promise<void> {
     this.key = sessionKey(id)
-    this.entry = await records.readEntry(this.key)
-  }
-
-  nextKey(): string {
-    return ''
+    this.entry = await this.#parts.records.readEntry(this.key)
   }
 
   async begin({ account, keepsData }: NextSession): Promise<void> {
@@ -93,7 +84,8 @@ export class ExternalSession extends RequestSession {
 
   /** Gives the request an empty session. A failure of the site's store is only logged, so the page is served and the logout stays valid. */
   async leave(): Promise<void> {
-    await this.#regenerate().catch(() => this.#log.warn('session:regenerate', 'Your own session store failed'))
+    const { log } = this.#parts.config
+    await this.#regenerate().catch(() => log.warn('session:regenerate', 'Your own session store failed'))
     this.key = undefined
     this.entry = { state: 'none' }
   }
@@ -111,6 +103,4 @@ export class ExternalSession extends RequestSession {
   }
 }
 
-function call(run: (done: (error?: unknown) => void) => void): Promise<void> {
-  return new Promise((resolve, reject) => run((error) => (error ? reject(error) : resolve())))
-}
+const call = (run: (done: (error?: unknown) => void) => void): Promise<void> => promisify(run)()

@@ -4,6 +4,8 @@ import type { Records } from '../../storage/records'
 
 /** What the next session of a browser begins with. */
 export interface NextSession {
+  /** ID of a session of `sso.session`. A site's own express-session draws one itself. */
+  readonly id: string
   /** Data of the session before, as taken from the store. */
   readonly data: string | null
   /** Name of the account that logs in. `undefined` for an anonymous session. */
@@ -53,9 +55,7 @@ export abstract class RequestSession {
   /** Session ID. `undefined` without a session. */
   abstract readonly id: string | undefined
   /** Gives the request the session of another request of the same browser. @throws {Sso2UnavailableError} if Redis does not answer */
-  abstract adopt(id: string, records: Records): Promise<void>
-  /** Returns the key of the session that is to follow, '' if only its beginning shows the key. */
-  abstract nextKey(): string
+  abstract adopt(id: string): Promise<void>
   /** Gives the request its next session, after the session before has ended. The browser gets its cookie with the response. */
   abstract begin(next: NextSession): Promise<void>
   /** Lets the request go on without its session. @param cookie does the browser keep its cookie, which another response may have changed? */

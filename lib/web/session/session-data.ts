@@ -11,8 +11,11 @@ export function dataIn(session: object | null | undefined): SiteData {
   return data
 }
 
-/** Name of the tag in stored data: the account that the data serve. */
-const TAG = 'sso2'
+/**
+ * Name of the tag in the data: hash of the account that they serve. In the data of a site's own express-session, the hash of the session ID and
+ * a point stand before it; the value is `false` if they serve nobody, because some stores do not keep an empty session.
+ */
+export const TAG = 'sso2'
 
 /** Returns the stored text of a session. @returns `null` for a session without data, which the login record alone keeps */
 export function textOf(sess: object, account: string | undefined): string | null {
@@ -28,7 +31,7 @@ export function sessionIn(text: string | null, account: string | undefined): ses
 }
 
 /** Returns the content of a stored text. */
-export function parsed(text: string | null): SiteData {
+function parsed(text: string | null): SiteData {
   try {
     const value: unknown = parseForeignJson(text ?? '{}')
     return isObject(value) ? value : {}
