@@ -1,14 +1,9 @@
 /** Texts of the log. Each line begins with a heading of docs/troubleshooting.md, which explains it. Pure. */
 
-/** What users see, and what completes "Check …": sentences without their full stop. */
-interface LogTexts {
-  readonly users: string
-  readonly check: string
-}
-
 const USER_UNKNOWN =
   'Login forms get 503. Other users are not logged in yet (degraded: user_unknown). The package tries again after 30 s'
 
+/** By heading: what users see, and what completes "Check …". Sentences without their full stop. */
 export const LOG_LINES = {
   'A call to the SSO system failed': {
     users:
@@ -88,7 +83,7 @@ export const LOG_LINES = {
     users: 'It has not deleted a session. The request has an empty session under a new ID',
     check: "the store of the site's own express-session",
   },
-} as const satisfies Readonly<Record<string, LogTexts>>
+} as const satisfies Record<string, { users: string; check: string }>
 
 /** Begins a log line. */
 export type Heading = keyof typeof LOG_LINES

@@ -106,7 +106,10 @@ export class Log {
 /** Describes what a hook has thrown: its text with its causes, and its stack, innermost first. Reading the value may throw again. */
 function describeError(error: unknown): { text: string; frames: readonly string[] } {
   try {
-    return { text: errorText(error, 3), frames: isErrorLike(error) ? framesOf(error) : [] }
+    const { stack = '', message = '' }: Partial<Error> = Object(error)
+    const lines = String(stack).replace(message, '').split('\n') // without the message, and without frames of Node.js itself
+    const frames = lines.filter((line) => /^\s+at /.test(line) && !line.includes('node:internal'))
+    return { text: errorText(error, 3), frames: frames.slice(0, 8) }
   } catch {
     return { text: 'an error that cannot be read', frames: [] }
   }
@@ -122,10 +125,4 @@ function errorText(error: unknown, causes: number): string {
   const codeText = typeof code === 'string' && !message.includes(code) ? ` (${code})` : ''
   const text = `${name || 'Error'}: ${message}${codeText}`
   return cause === undefined || causes === 0 ? text : `${text}; caused by ${errorText(cause, causes - 1)}`
-}
-
-/** Returns the stack without the message and without frames of Node.js itself. */
-function framesOf({ stack = '', message }: Error): string[] {
-  const lines = String(stack).replace(message, '').split('\n')
-  return lines.filter((line) => /^\s+at /.test(line) && !line.includes('node:internal')).slice(0, 8)
 }

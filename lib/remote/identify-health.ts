@@ -81,12 +81,11 @@ export class IdentifyHealth {
   async #identifyAsBrowser(): Promise<void> {
     const { siteUrl, routes, timeoutMs, agent } = this.#options
     const url = this.#client.identifyUrl(`${siteUrl}/`)
-    const headers = { accept: 'text/html' }
-    const call = { operation: 'identify', url, method: 'GET', headers, timeoutMs, agent } as const
-    const { status, headers: answered } = await sendCall(call)
+    const call = { url, method: 'GET', headers: { accept: 'text/html' }, timeoutMs, agent } as const
+    const { status, headers } = await sendCall({ operation: 'identify', ...call })
     if (status === 401 || status === 403 || status === 429) return // a firewall may refuse this machine, and let browsers pass
-    const { location } = answered
-    if (status < 300 || status > 399 || location === undefined || !URL.canParse(location, url))
+    const { location = '' } = headers
+    if (status < 300 || status > 399 || location === '' || !URL.canParse(location, url))
       throw new Sso2ResponseError('identify', status, 'Identify does not lead on')
     const { host, pathname, origin, searchParams } = new URL(location, url)
     const expected = new URL(`${siteUrl}${routes.landing || pathname}`) // without a route, the site handles the callback itself

@@ -42,17 +42,12 @@ redis.call('zadd', KEYS[1], ARGV[1], ARGV[2])
 redis.call('expire', KEYS[1], ARGV[3])
 return redis.call('zcard', KEYS[1])`
 
+type Script<T> = (keys: number, ...keysAndArgs: (string | number)[]) => Promise<T>
 /** A client of Redis with the scripts. No command of another client runs between the commands of a script. */
 type ScriptedRedis = (Redis | Cluster) & {
-  sso2Write(keys: 2, record: string, data: string, ...args: (string | number)[]): Promise<number>
-  sso2End(
-    keys: 2,
-    record: string,
-    data: string,
-    goneText: string,
-    seconds: number,
-  ): Promise<[record: string | null, data: string | null]>
-  sso2AddMember(keys: 1, set: string, score: number, member: string, seconds: number): Promise<number>
+  readonly sso2Write: Script<number>
+  readonly sso2End: Script<[record: string | null, data: string | null]>
+  readonly sso2AddMember: Script<number>
 }
 
 /** A `Kv` over ioredis. Listens to the errors of the client, so that the site does not need a listener. */
