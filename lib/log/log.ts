@@ -26,12 +26,6 @@ const HEADINGS: Partial<Record<Step, Heading>> = {
   'views.problem': 'A view failed',
 }
 
-/** A failed step. */
-export interface FailedStep {
-  readonly step: Step
-  readonly error: unknown
-}
-
 /** Parts of a line that differ. */
 export interface LineParts {
   /** What happened exactly. */
@@ -79,8 +73,8 @@ export class Log {
     this.#say('warn', [text, ...frames.map((frame) => `    ${masked(frame).trim()}`)].join('\n') + more)
   }
 
-  /** Logs a failed step. @param secrets as in {@link LineParts} */
-  failed(topic: string, { step, error }: FailedStep, secrets?: LineParts['secrets']): void {
+  /** Logs a failed step. @param secrets as in {@link LineParts} @param topic of its recovery */
+  failed(step: Step, error: unknown, secrets?: LineParts['secrets'], topic: string = step): void {
     const isOurs = error instanceof Sso2Error
     const { text, frames } = isOurs ? { text: error.message.replace(/^\w+: /, ''), frames: [] } : describeError(error)
     const heading = HEADINGS[step] ?? 'A call to the SSO system failed'

@@ -72,7 +72,7 @@ export class IdentifyHealth {
       this.#quietUntilMs = performance.now() + QUIET_MS
       this.#noteSuccess()
     } catch (error) {
-      this.#options.log.failed('identify', { step: 'identify', error })
+      this.#options.log.failed('identify', error)
       this.#breaker.noteFailure()
     }
   }

@@ -158,22 +158,19 @@ async function fetchToken(call: Call): Promise<AccessToken> {
 }
 
 const MARGIN_SECONDS = 30
-const DEFAULT_LIFE_SECONDS = 300
 
 /**
  * Returns a source of service tokens. The source keeps a token until 30 seconds before its expiry.
  * @param now returns seconds since 1970
  */
 export function serviceTokenSource(endpoint: TokenEndpoint, scope: string, now: () => number): AccessTokenSource {
-  let newest: Promise<{ token: string; expiresAt: number }> | undefined
-  const fetchNext = async () => {
-    const { token, expiresAt = now() + DEFAULT_LIFE_SECONDS } = readGrant(await serviceToken(endpoint, scope), now())
-    return { token, expiresAt }
-  }
+  let newest: Promise<ReturnType<typeof readGrant>> | undefined
+  const fetchNext = async () => readGrant(await serviceToken(endpoint, scope), now())
   return async (refused) => {
     const known = newest
     const grant = await known?.catch(() => undefined)
-    if (grant && now() < grant.expiresAt - MARGIN_SECONDS && grant.token !== refused) return grant.token
+    const { token, expiresAt = Number.POSITIVE_INFINITY } = grant ?? {}
+    if (token !== undefined && token !== refused && now() < expiresAt - MARGIN_SECONDS) return token
     if (newest === known) newest = fetchNext() // or another call has begun to fetch one since
     return (await newest)?.token
   }

@@ -24,7 +24,7 @@ export async function callListener(name: 'onLogin' | 'onLogout', log: Log, run: 
   try {
     await runHook(name, AbortSignal.timeout(LISTENER_MS), async () => run())
   } catch (error) {
-    log.failed('hook', { step: name, error })
+    log.failed(name, error)
   }
 }
 

@@ -1,13 +1,13 @@
 import { PlatformApiError, Sso2ResponseError, Sso2UnavailableError } from '../../lib/errors'
-import { type FailedStep, Log } from '../../lib/log/log'
+import { Log } from '../../lib/log/log'
 import { isRefusedWrite, redisFailureReason } from '../../lib/storage/redis-failure'
 import { loggerTo } from '../support/log-lines'
 
-type Step = FailedStep['step']
+type Step = Parameters<Log['failed']>[0]
 /** The log line of a failure. */
 function lineOf(step: Step, error: unknown): string | undefined {
   const lines: string[] = []
-  new Log(loggerTo(lines)).failed('topic', { step, error })
+  new Log(loggerTo(lines)).failed(step, error)
   return lines[0]
 }
 const answered = (status: number | undefined, why = 'the answer is odd') => new Sso2ResponseError('x', status, why)
@@ -36,7 +36,7 @@ test('refusals with one status, whose texts differ, are one cause', () => {
   const lines: string[] = []
   const log = new Log(loggerTo(lines))
   for (const code of ['request-1', 'request-2'])
-    log.failed('topic', { step: 'loadUser', error: new PlatformApiError('get', 500, { error: { code } }, undefined) })
+    log.failed('loadUser', new PlatformApiError('get', 500, { error: { code } }, undefined))
   expect(lines).toEqual([expect.stringContaining('(request-1)')])
 })
 

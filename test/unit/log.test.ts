@@ -53,7 +53,7 @@ test('each cause is told once a minute, and how often it happened meanwhile', ()
 
 test('a failure is told with its step, what happened, what to look at, and its stack', () => {
   const { lines, log } = setup()
-  log.failed('redeem', { step: 'loadUser', error: new TypeError('no luck') })
+  log.failed('loadUser', new TypeError('no luck'))
   const [first, ...frames] = (lines[0] ?? '').split('\n')
   expect(first).toMatch(
     /^warn express-sso2: The user could not be loaded: loadUser: TypeError: no luck\. Login forms get 503\. Other users are not logged in yet \(degraded: user_unknown\)\..* With your own loadUser: the stack below\. See node_modules\/express-sso2\/docs/,
@@ -66,7 +66,7 @@ test('[O6] no line holds a secret of the site, or one that went along with what 
   const { lines, log } = setup([own])
   const text = `${own} ${secret} ${encodeURIComponent(own)} ${Buffer.from(secret).toString('base64')}`
   const error = new Error(text, { cause: new Error(text) })
-  log.failed('redeem', { step: 'loadUser', error }, [undefined, secret])
+  log.failed('loadUser', error, [undefined, secret])
   log.warn('a', 'A view failed', { detail: own, frames: [own] })
   log.warn('b', 'A view failed', { detail: `${'x'.repeat(990)} ${own}` }) // masked before it is cut off
   expect(lines).toHaveLength(3)
@@ -77,7 +77,7 @@ test('[O8] a name, or an error of a hook, cannot add a line to the log', () => {
   const { lines, log } = setup()
   log.warn('a', 'A view failed', { detail: 'a\r\nexpress-sso2: all is well' })
   const error = new Error('b\nexpress-sso2: all is well\u001b[31m')
-  log.failed('views', { step: 'views.problem', error })
+  log.failed('views.problem', error)
   for (const line of lines.flatMap((entry) => entry.split('\n').slice(1))) expect(line).toMatch(/^ {4}at /)
   expect(lines.join('')).not.toContain('\u001b')
 })

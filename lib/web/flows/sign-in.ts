@@ -65,7 +65,7 @@ async function userOfTicket({ site }: Context, token: SessionToken): Promise<Loa
     return { user, secrets: { sid, accessToken }, accessUntil: grant.expiresAt }
   } catch (error) {
     site.exchangeHealth.noteFailure(error)
-    config.log.failed(step, { step, error }, [at, sid, accessToken])
+    config.log.failed(step, error, [at, sid, accessToken])
     return undefined
   }
 }

@@ -111,7 +111,7 @@ export async function sendProblem(
   try {
     await sendPage(site, res, status, 'problem', problem, framing)
   } catch (error) {
-    log.failed('views', { step: 'views.problem', error })
+    log.failed('views.problem', error)
     await sendPage({ ...site, views: {} }, res, status, 'problem', problem, framing)
   }
 }
