@@ -2,11 +2,12 @@
  * Connects Express with the operations, and applies faults between request and response.
  * The decisions are elsewhere: the operations in `http/`, the session rules in `platform/`.
  */
+import { pipeline, Readable } from 'node:stream'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import { controlRouter } from './control/routes'
 import type { Fault } from './faults/list'
 import type { EmulatedOperation } from './faults/rules'
-import { type Answer, bareStatus, jsonError, spoiltLength, type Work } from './http/answers'
+import { type Answer, bareStatus, emptyJson, jsonError, type Work } from './http/answers'
 import { type BackChannelOperation, backChannelWork } from './http/back-channel'
 import { BROWSER_COOKIE, identifyWork } from './http/identify'
 import { rawBody } from './http/raw-body'
@@ -111,8 +112,11 @@ function serve(runtime: Runtime, res: Response, work: Work): void {
       answer(work.garbage())
       break
     case 'empty':
+      answer(emptyJson())
+      break
     case 'huge':
-      answer(spoiltLength(fault.kind))
+      log({ outcome: 'huge' })
+      sendHugeBody(res)
       break
     case 'drip':
       log({ outcome: 'drip' })
@@ -133,6 +137,18 @@ function drip(res: Response): void {
   res.writeHead(200, { 'content-type': 'application/json; charset=utf-8' })
   const timer = setInterval(() => res.write(' '), DRIP_MS)
   res.once('close', () => clearInterval(timer))
+}
+
+/** Size of the fault `huge`: far more than any response of the platform, and than a connection holds unread. */
+export const HUGE_BYTES = 20_000_000
+const CHUNK_BYTES = 100_000
+
+/** Sends a body of spaces as fast as the site reads it, so that the response finishes only if the site reads all of it. */
+function sendHugeBody(res: Response): void {
+  const chunk = Buffer.alloc(CHUNK_BYTES, ' ')
+  const chunks = Array.from({ length: HUGE_BYTES / CHUNK_BYTES }, () => chunk)
+  res.writeHead(200, { 'content-type': 'application/json; charset=utf-8', 'content-length': String(HUGE_BYTES) })
+  pipeline(Readable.from(chunks), res, () => {}) // the site may close the connection
 }
 
 type LoggedAnswer = Pick<Answer, 'outcome' | 'detail' | 'sid' | 'claims'>

@@ -5,12 +5,14 @@ import {
   isLogin,
   isLogout,
   isLogoutAll,
+  isSentTo,
   type LogoutWay,
   loginFields,
   loginFormOf,
   type SiteFacts,
   showsUser,
 } from './facts'
+import type { Form } from './html'
 import type { Account, Platform } from './platform'
 import type { Settings } from './settings'
 
@@ -188,29 +190,51 @@ class Discoverer {
       )
   }
 
-  async #logout(pages: readonly Page[]): Promise<{ logout: LogoutWay; logoutAll: string | undefined }> {
-    const { logout: given, logoutAll } = this.settings
-    const shown = pages.flatMap(controls).find(({ address, text }) => isLogoutAll(address, text))?.address
-    const all = logoutAll ?? shown ?? (await this.#logoutAllForm(pages))
-    const told = this.#givenLogout(given)
+  async #logout(pages: readonly Page[]): Promise<{ logout: LogoutWay; logoutAll: LogoutWay | undefined }> {
+    const logoutAll = await this.#findLogoutAll(pages)
+    const told = await this.#givenLogout(pages)
     const logout = told ?? (await this.#findLogout(pages))
     this.#notes.push(`logout: ${logout.method} ${new URL(logout.action).pathname}${told ? '' : ' (found)'}`)
-    return { logout, logoutAll: all === undefined ? undefined : this.#at(all) }
+    if (logoutAll) {
+      const [form, page] = [logoutAll.action, logoutAll.page].map((address) => new URL(address).pathname)
+      this.#notes.push(`logout of all sessions: POST ${form} on ${page}`)
+    }
+    return { logout, logoutAll }
   }
 
-  /** Returns the way to log out that `examine.json` gives. */
-  #givenLogout({ page, form = page, method = 'POST' }: Settings['logout']): LogoutWay | undefined {
+  /** Returns the way to log out that `examine.json` gives. Searches its form if no page is given. */
+  async #givenLogout(pages: readonly Page[]): Promise<LogoutWay | undefined> {
+    const { page, form = page, method = 'POST' } = this.settings.logout
     if (form === undefined) return undefined
-    return { page: this.#at(page ?? form), action: this.#at(form), method }
+    const action = this.#at(form)
+    if (page !== undefined) return { page: this.#at(page), action, method }
+    const shown = method === 'POST' ? await this.#findForm(pages, (one) => isSentTo(one, action), [action]) : undefined
+    return { page: shown?.page ?? action, action, method }
   }
 
-  /** Searches the pages behind the links, and pages at usual addresses, for a form that logs out of all sessions. */
-  async #logoutAllForm(pages: readonly Page[]): Promise<string | undefined> {
+  /** Returns the way to end all sessions: the one that `examine.json` gives, or the one that is found. */
+  async #findLogoutAll(pages: readonly Page[]): Promise<LogoutWay | undefined> {
+    const given = this.settings.logoutAll === undefined ? undefined : this.#at(this.settings.logoutAll)
+    const link = pages.flatMap(controls).find(({ address, text }) => isLogoutAll(address, text))?.address
+    const isWanted = (form: Form) => (given === undefined ? isLogoutAll(form.action, form.text) : isSentTo(form, given))
+    const form = await this.#findForm(pages, isWanted, [given ?? link ?? this.#at('/logout-all')])
+    const action = form?.action ?? given ?? link
+    return action === undefined ? undefined : { page: form?.page ?? action, action, method: 'POST' }
+  }
+
+  /** Searches pages, the pages behind their links, usual addresses and then further ones for a POST form. */
+  async #findForm(
+    pages: readonly Page[],
+    isWanted: (form: Form) => boolean,
+    further: readonly string[],
+  ): Promise<Form | undefined> {
+    const formOf = ({ forms }: Page) => forms.find((form) => form.method === 'POST' && isWanted(form))
+    const shown = pages.map(formOf).find((form) => form !== undefined)
+    if (shown) return shown
     const links = pages.flatMap((page) => this.#linksOf(page))
-    for (const address of new Set([...links, ...userPaths.map((path) => this.#at(path)), this.#at('/logout-all')])) {
-      const { forms } = await this.#browser.open(address)
-      const form = forms.find(({ method, action, text }) => method === 'POST' && isLogoutAll(action, text))
-      if (form) return form.action
+    for (const address of new Set([...links, ...userPaths.map((path) => this.#at(path)), ...further])) {
+      const form = formOf(await this.#browser.open(address))
+      if (form) return form
     }
     return undefined
   }

@@ -15,14 +15,14 @@ export interface SiteFacts {
   readonly passwordField: string
   readonly returnField: string | undefined
   readonly logout: LogoutWay
-  /** Address of the page or form that ends all sessions of the user. */
-  readonly logoutAll: string | undefined
+  /** The way to end all sessions of the user. */
+  readonly logoutAll: LogoutWay | undefined
   readonly landing: string
   /** Does the first load of the public page redirect to Identify? */
   readonly isIdentifiedAlways: boolean
 }
 
-/** The user's way to log out: the page with the button, and the address of its form. */
+/** A way to log out: the page with the button, and the address of its form. */
 export interface LogoutWay {
   readonly page: string
   readonly action: string
@@ -63,6 +63,10 @@ export const loginFormOf = (forms: readonly Form[], passwordField?: string): For
   forms.find(({ fields }) =>
     fields.some(({ type, name }) => (passwordField === undefined ? type === 'password' : name === passwordField)),
   )
+
+/** Is the form sent to the address? Its query may be another one on each page. */
+export const isSentTo = ({ action }: Pick<Form, 'action'>, address: string): boolean =>
+  action.split('?')[0] === address.split('?')[0]
 
 /** Is the field a hidden return address? */
 export const isBackField = ({ type, name, value }: Form['fields'][number]): boolean =>

@@ -8,7 +8,7 @@ import { endSsoSession, findSession } from '../emulator/platform/sessions'
 import type { Trace } from '../emulator/platform/traces'
 import { removeSession } from '../emulator/platform/world'
 import { Runtime } from '../emulator/runtime'
-import { createApp } from '../emulator/server'
+import { createApp, HUGE_BYTES } from '../emulator/server'
 import { Pulse } from './pulse'
 import { clientSecretOf, type PlatformAddresses } from './settings'
 
@@ -65,6 +65,8 @@ export class Platform {
   readonly pulse = new Pulse()
   /** Number of requests for the address to which the fault `status` redirects calls. */
   followed = 0
+  /** Number of responses of 20 MB (the fault `huge`) that were read to their end. */
+  readWhole = 0
   #listener: Listener
   #url = ''
 
@@ -98,6 +100,9 @@ export class Platform {
     const app = createApp(this.runtime)
     return new Listener((req, res) => {
       if (req.url === '/') this.followed += 1
+      res.once('finish', () => {
+        if (Number(res.getHeader('content-length')) === HUGE_BYTES) this.readWhole += 1
+      })
       app(req, res)
     }, this.runtime)
   }
@@ -168,14 +173,17 @@ export class Platform {
   }
 
   /**
-   * Gives the user response of an account another ID, or none.
-   * @returns a function that restores the ID
+   * Changes what the user response says of an account. The login stays the same.
+   * @returns a function that restores the account
    */
-  replaceAccountId({ username }: Account, accountId: null | undefined): () => void {
+  replaceUser(
+    { username }: Account,
+    changes: { accountId?: null | undefined; username?: string; name?: string },
+  ): () => void {
     const state = this.runtime.world.accountsByName.get(username)
     if (!state) throw new Error('the examiner has lost an account')
     const { account } = state
-    Object.assign(state, { account: { ...account, accountId } })
+    Object.assign(state, { account: { ...account, ...changes } })
     return () => void Object.assign(state, { account })
   }
 

@@ -6,7 +6,7 @@ import { loginFormOf, type SiteFacts } from './facts'
 import type { Platform } from './platform'
 import { Seen } from './seen'
 import type { Settings } from './settings'
-import { isAwake, pause, type Run, Stage } from './stage'
+import { isAwake, pause, type Run, Stage, waitUntil } from './stage'
 import { textOf } from './texts'
 
 /** Input of a run. */
@@ -170,8 +170,7 @@ async function runCheck(check: Check, stage: Stage): Promise<Finding> {
 /** Waits after a disturbance until the site works as before. */
 async function recover(stage: Stage, patienceMs: number): Promise<void> {
   const kept = stage.hops.length
-  const end = Date.now() + patienceMs
-  while (Date.now() < end && !(await isWorking(stage))) await pause(500)
+  await waitUntil(() => isWorking(stage), { withinMs: patienceMs, everyMs: 500 })
   stage.hops.splice(kept)
 }
 

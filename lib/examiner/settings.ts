@@ -7,7 +7,12 @@ const seconds = z.number().min(0).max(86_400)
 
 const settingsSchema = z.strictObject({
   pages: z
-    .strictObject({ public: text.default('/'), account: text.optional(), sensitive: text.optional() })
+    .strictObject({
+      public: text.default('/'),
+      account: text.optional(),
+      sensitive: text.optional(),
+      data: text.optional(),
+    })
     .prefault({}),
   login: z
     .strictObject({

@@ -2,7 +2,7 @@
 import type { EmulatedOperation } from '../emulator/faults/rules'
 import { Browser, type Hop, type OpenOptions, type Page } from './browser'
 import type { Chromium } from './chromium'
-import { loginFormOf, type SiteFacts, showsUser } from './facts'
+import { isSentTo, type LogoutWay, loginFormOf, type SiteFacts, showsUser } from './facts'
 import { need, Undecided } from './finding'
 import type { Form } from './html'
 import { outcomeOf } from './outcome'
@@ -13,6 +13,29 @@ import type { Settings } from './settings'
 
 /** Waits without ending the turn. */
 export const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds))
+
+/** Times of a wait, in milliseconds. */
+interface WaitOptions {
+  readonly withinMs: number
+  /** Pause before the condition is asked again. */
+  readonly everyMs: number
+}
+
+/**
+ * Waits in the turn of the check until a condition is true.
+ * @returns false if the condition is not true in time. With a time of 0, the condition is not asked
+ */
+export async function waitUntil(
+  condition: () => boolean | Promise<boolean>,
+  { withinMs, everyMs }: WaitOptions,
+): Promise<boolean> {
+  const end = Date.now() + withinMs
+  while (Date.now() < end) {
+    if (await condition()) return true
+    await pause(everyMs)
+  }
+  return false
+}
 
 /** Maximum time that a site may stop calling after failures, for the checks that need a call. */
 const MAX_SITE_PAUSE_MS = 45_000
@@ -28,18 +51,15 @@ export async function called(
 ): Promise<boolean> {
   const { patience } = stage.run
   const since = Date.now()
-  const limit = since + Math.min(MAX_SITE_PAUSE_MS, patience.leftMs)
-  let isCalled = false
-  while (!isCalled && Date.now() < limit) {
+  const isCalledNow = async () => {
     await act().catch(ignoreUndecided)
-    isCalled = stage.platform.calls(since, { operation }).some(({ call }) => call.fault === undefined)
-    if (!isCalled) await pause(PAUSE_MS)
+    return stage.platform.calls(since, { operation }).some(({ call }) => call.fault === undefined)
   }
+  const withinMs = Math.min(MAX_SITE_PAUSE_MS, patience.leftMs)
+  const isCalled = await waitUntil(isCalledNow, { withinMs, everyMs: 1000 })
   patience.leftMs -= Date.now() - since
   return isCalled
 }
-
-const PAUSE_MS = 1000
 
 /**
  * Waits until the site calls Authenticate and Logout, because a site may pause its calls after the failures of earlier checks.
@@ -220,12 +240,10 @@ export class Stage {
     return account
   }
 
-  /** Returns the logout form with its hidden fields, or the bare address of the logout without fields. */
-  async logoutForm(browser: Browser): Promise<Form> {
-    const { page, action, method } = this.site.logout
-    const shown = await this.look(browser, page)
-    const form = shown.forms.find((one) => one.action.split('?')[0] === action.split('?')[0])
-    return form ?? { page, action, method, fields: [], text: '' }
+  /** Returns a form to log out with its hidden fields, from the page that shows it, or its bare address without fields. */
+  async logoutForm(browser: Browser, { page, action, method }: LogoutWay = this.site.logout): Promise<Form> {
+    const { forms } = await this.look(browser, page)
+    return forms.find((form) => isSentTo(form, action)) ?? { page, action, method, fields: [], text: '' }
   }
 
   /** Logs out, and follows every redirect unless the options say otherwise. */

@@ -1,49 +1,25 @@
-import type { RequestListener } from 'node:http'
 import { examine } from '../../lib/examiner'
 import { type Check, passed, warning } from '../../lib/examiner/check'
 import { discover } from '../../lib/examiner/discovery'
 import type { SiteFacts } from '../../lib/examiner/facts'
 import type { Platform } from '../../lib/examiner/platform'
 import { type Progress, runChecks } from '../../lib/examiner/run'
-import { readSettings, siteSettings } from '../../lib/examiner/settings'
-import { beside } from './beside'
+import { readSettings } from '../../lib/examiner/settings'
+import { beside, besideMade, type Changes, type CreateSite, type Environment } from './beside'
 
 const { factsOf } = require('./facts.js') as { factsOf(url: string): SiteFacts }
-const { createSite } = require('./sites/by-hand.cjs') as {
-  createSite(env: Settings): { app: RequestListener; stop(): void }
-}
+const { createSite } = require('./sites/by-hand.cjs') as { createSite: CreateSite }
 
 /* How a site is discovered, and how checks run on it. The site is the good one by hand, with a change. */
 
-/** Pages that the site answers otherwise: a status, or a page. */
-type Changes = Readonly<Record<string, number | string>>
-
-type Settings = Readonly<Record<string, string>>
-
-/** Runs the site by hand with changed settings and pages for as long as some work takes. */
-function besideByHand(env: Settings, pages: Changes, work: (platform: Platform) => Promise<void>) {
-  let app: RequestListener
-  return beside(
-    (req, res) => {
-      const changed = pages[`${req.method} ${req.url?.split('?', 1)}`]
-      if (changed === undefined) return app(req, res)
-      res.writeHead(typeof changed === 'number' ? changed : 200, { 'content-type': 'text/html' }).end(String(changed))
-    },
-    async (platform) => {
-      const settings = siteSettings(platform.addresses).map(({ variable, value }) => [variable, value])
-      const site = createSite({ ...Object.fromEntries(settings), ...env })
-      app = site.app
-      await work(platform)
-      site.stop()
-    },
-  )
-}
+const besideByHand = (change: { env?: Environment; pages?: Changes }, work: (platform: Platform) => Promise<void>) =>
+  besideMade(createSite, change, work)
 
 const form = '<form method=post action=/login>'
 const password = '<input type=password name=password>'
 const nameless = `${form}${password}</form>`
 
-test.each<[what: string, change: { settings?: object; env?: Settings; pages?: Changes }, message: string]>([
+test.each<[what: string, change: { settings?: object; env?: Environment; pages?: Changes }, message: string]>([
   ['has no first page', { pages: { 'GET /': 404 } }, '/ responds 404: name a page as pages.public in examine.json'],
   ['signs otherwise', { env: { SSO2_CLIENT_SECRET: 'x'.repeat(40) } }, "Compare the site's settings with --settings"],
   ['asks no username', { pages: { 'GET /login': nameless } }, 'the login form has no field for the user'],
@@ -55,8 +31,8 @@ test.each<[what: string, change: { settings?: object; env?: Settings; pages?: Ch
     'no way to log out was found: name the form as logout.form in examine.json',
   ],
   ['hides its login', { settings: { login: { page: '/' } } }, 'no page with a password field was found: name it as'],
-])('a site that %s cannot be examined', (_what, { settings = {}, env = {}, pages = {} }, message) =>
-  besideByHand(env, pages, async (platform) => {
+])('a site that %s cannot be examined', (_what, { settings = {}, ...change }, message) =>
+  besideByHand(change, async (platform) => {
     const found = discover(platform, readSettings(settings), platform.accounts[0])
     await expect(found).rejects.toThrow(message)
   }),
@@ -64,13 +40,14 @@ test.each<[what: string, change: { settings?: object; env?: Settings; pages?: Ch
 
 test.each<[logout: object, expected: string]>([
   [{}, 'POST / /logout /logout-all (found)'],
+  [{ logout: { form: '/logout' } }, 'POST / /logout /logout-all'],
   [{ logout: { page: '/sensitive', form: '/bye' }, logoutAll: '/all' }, 'POST /sensitive /bye /all'],
 ])('examine.json with %j makes the logout %s', (given, expected) =>
-  besideByHand({}, {}, async (platform) => {
+  besideByHand({}, async (platform) => {
     const pages = { login: { page: '/login' }, pages: { account: '/sensitive' } }
     const { facts, notes } = await discover(platform, readSettings({ ...pages, ...given }), platform.accounts[0])
     const { page, action, method } = facts.logout
-    const paths = [page, action, facts.logoutAll ?? ''].map((address) => new URL(address).pathname)
+    const paths = [page, action, facts.logoutAll?.action ?? ''].map((address) => new URL(address).pathname)
     const isFound = notes.some((note) => /^logout: .* \(found\)$/.test(note))
     expect([method, ...paths, ...(isFound ? ['(found)'] : [])].join(' ')).toBe(expected)
     expect(notes.slice(0, 2)).toEqual(['login page: /login', 'page that shows the user: /sensitive'])
@@ -78,7 +55,7 @@ test.each<[logout: object, expected: string]>([
 )
 
 test('checks are left out by their names, by examine.json, and because they are slow or like others', () =>
-  besideByHand({}, {}, async (platform) => {
+  besideByHand({}, async (platform) => {
     const settings = readSettings({ skip: { 'login/right-password': 'a reason' } })
     const only = ['login/right-password', 'logout/here', 'status/old', 'outage/login-empty', 'identify']
     const skip = ['logout', 'identify']
@@ -121,7 +98,7 @@ test('a check that breaks is undecided, and so is one without an account', () =>
 
 test.each([true, false])('a site recovers before the next check, with Identify at the first page: %s', (isAlways) => {
   const pages: Record<string, number> = {}
-  return besideByHand({}, pages, async (platform) => {
+  return besideByHand({ pages }, async (platform) => {
     const begun: string[] = []
     const check = (name: string, more: Partial<Check>): Check => {
       const run = async () => {

@@ -8,7 +8,7 @@ const factsOf = (url) => ({
   passwordField: 'password',
   returnField: 'next',
   logout: { page: `${url}/`, action: `${url}/logout`, method: 'POST' },
-  logoutAll: `${url}/logout-all`,
+  logoutAll: { page: `${url}/`, action: `${url}/logout-all`, method: 'POST' },
   landing: `${url}/sso2/landing`,
   isIdentifiedAlways: true,
 })

@@ -42,6 +42,7 @@ const ofParts: Record<string, readonly string[] | undefined> = {
   'identify/navigations-only': undefined,
   'identify/without-cookies': undefined,
   'status/sensitive-page': ['pages.sensitive'],
+  'session/equal-names': ['pages.data'],
   'logout/all-sessions': ['logoutAll'],
   'outage/new-visitors': undefined,
   'calls/secrets-in-output': undefined,
@@ -72,7 +73,12 @@ test.concurrent.each(sites)(
 
 const noneMayPass = (checks: readonly Check[], site: RequestListener | undefined) =>
   beside(site, async (platform) => {
-    const settings = readSettings({ recheckSeconds: 0, graceSeconds: 0, rest, pages: { sensitive: '/payments' } })
+    const settings = readSettings({
+      recheckSeconds: 0,
+      graceSeconds: 0,
+      rest,
+      pages: { sensitive: '/payments', data: '/notes' },
+    })
     const facts = factsOf(platform.siteUrl)
     const parts = { recoveryMs: 0, patienceMs: 0 }
     const results = await runChecks(checks, { platform, settings, facts, ...parts })

@@ -13,16 +13,9 @@ const text = { good: 'a good site', effect: 'a bad effect', source: 'a source', 
 const resultOf = (name: string, finding: Finding): Result => {
   return { ...finding, name, text, seconds: 1.23456, attempts: [], flow: flowOf(name, [], []) }
 }
+const run = { siteUrl: 'http://site.localhost', at: 0, seconds: 9.6, notes: ['a note'], hasPackage: true }
 const examinedOf = (results: Result[], skipped: Examined['skipped'] = []): Examined => {
-  return {
-    siteUrl: 'http://site.localhost',
-    at: 0,
-    seconds: 9.6,
-    notes: ['a note'],
-    results,
-    skipped,
-    hasPackage: true,
-  }
+  return { ...run, results, skipped }
 }
 
 const undecided: Finding = { verdict: 'undecided', reason: 'no page' }

@@ -19,9 +19,12 @@ const HTTP = [
 
 /** Not applicable to sites without pages of the REST API. */
 const WITHOUT_REST = of('rest', 'marketplace', 'gift', 'administrators', 'expired-token', 'own-token')
-const [SENSITIVE, GRACE] = ['status/sensitive-page', 'outage/grace-period']
+const [SENSITIVE, DATA, GRACE] = ['status/sensitive-page', 'session/equal-names', 'outage/grace-period']
 /** Not applicable to sites that have only a front page and a login. */
-const SMALL = [...WITHOUT_REST, SENSITIVE, GRACE]
+const SMALL = [...WITHOUT_REST, SENSITIVE, DATA, GRACE]
+
+/** Not applicable to sites whose first page load does not go through Identify. */
+const ON_FIRST_LOAD = [...of('identify', 'first-visit', 'navigations-only', 'without-cookies'), 'outage/new-visitors']
 
 /** A naive site: what a developer writes in an afternoon. */
 const naive = {
@@ -37,22 +40,11 @@ const naive = {
   ],
   failed: [
     ...of('identify', 'navigations-only', 'without-cookies'),
-    ...of(
-      'landing',
-      'alg-hs512',
-      'wrong-audience',
-      'wrong-issuer',
-      'expired',
-      'anonymous-with-ticket',
-      'parameters',
-      'login-csrf',
-      'replay-after-logout',
-    ),
-    ...of('landing', 'open-redirect', 'prefetch', 'new-session-id'),
+    ...of('landing', 'alg-hs512', 'wrong-audience', 'wrong-issuer', 'expired', 'anonymous-with-ticket'),
+    ...of('landing', 'parameters', 'login-csrf', 'replay-after-logout', 'open-redirect', 'prefetch', 'new-session-id'),
     ...of('ticket', 'once', 'refused', 'login-form'),
     ...of('login', 'new-session-id', 'return-address', 'foreign-form', 'double-submit', 'lost-response'),
-    ...of('login', 'escaped-input'),
-    ...of('login', 'password-stays-nowhere', 'session-terminated', 'session-not-found'),
+    ...of('login', 'escaped-input', 'password-stays-nowhere', 'session-terminated', 'session-not-found'),
     ...of('logout', 'by-post-only', 'foreign-form'),
     ...of('session', 'cookie-flags', 'shared-cache', 'browser-cache', 'escaped-name'),
     ...cells('login', ...HTTP, 'wrong-signature', 'wrong-session').filter((name) => name !== 'outage/login-slow'),
@@ -63,7 +55,7 @@ const naive = {
     ...of('clock', 'ahead-3-s', 'ahead-30-s', 'behind-30-s', 'ahead-10-min', 'behind-10-min'),
     ...of('headers', 'login-framing', 'referrer-policy', 'cache-control', 'stack-trace', 'server-errors'),
     // these wait
-    ...of('status', 'wrong-signature', 'wrong-session', 'wrong-audience', 'expired', 'new-session-id'),
+    ...of('status', 'wrong-signature', 'wrong-session', 'wrong-audience', 'expired', 'new-session-id', 'retry-pause'),
     'logout/platform-informed-later',
     ...cells('page', ...HTTP, 'wrong-signature'),
     'outage/few-calls',
@@ -84,7 +76,7 @@ const table = [
   own('by-hand', 'by-hand.cjs', {
     config: {
       graceSeconds: 20,
-      pages: { sensitive: '/sensitive' },
+      pages: { sensitive: '/sensitive', data: '/notes' },
       rest: { marketplace: '/market', gift: '/gift', administrators: '/administrators' },
     },
     env: { GRACE_SECONDS: '20' },
@@ -95,30 +87,24 @@ const table = [
     command: ['python3', 'python.py'],
     config: { graceSeconds: 20 },
     env: { GRACE_SECONDS: '20' },
-    expected: { 'not applicable': [...WITHOUT_REST, SENSITIVE] },
+    expected: { 'not applicable': [...WITHOUT_REST, SENSITIVE, DATA] },
   }),
   example('minimal'),
   own('fresh-page', 'fresh-page.mjs', {
     config: { graceSeconds: 20, pages: { sensitive: '/payments' } },
     env: { SSO2_GRACE_SECONDS: '20' },
-    expected: { 'not applicable': WITHOUT_REST },
+    expected: { 'not applicable': [...WITHOUT_REST, DATA] },
   }),
   own('example-app', 'example-app.cjs', {
     config: { rest: { marketplace: '/marketplace', gift: '/gift', administrators: '/administrators' } },
-    expected: { 'not applicable': [SENSITIVE, GRACE] },
+    expected: { 'not applicable': [SENSITIVE, DATA, GRACE] },
   }),
   example('existing-session', { env: { SESSION_SECRET: 'a-session-secret-for-examinations-only' } }),
   example('custom-form', { config: { pages: { account: '/api/reader' }, login: { page: '/login' } } }),
   example('on-demand-cdn', {
     expected: {
       warning: ['headers/version-banner'],
-      'not applicable': [
-        'identify/first-visit',
-        'identify/navigations-only',
-        'identify/without-cookies',
-        'outage/new-visitors',
-        ...SMALL,
-      ],
+      'not applicable': [...ON_FIRST_LOAD, ...SMALL],
     },
   }),
   example('nestjs', { command: ['node', 'dist/main.js'] }),

@@ -30,9 +30,6 @@ export interface Work {
   garbage(): Answer
 }
 
-/** Far more than any response of the platform. */
-const HUGE_BYTES = 20_000_000
-
 const noStore = { 'cache-control': 'no-store', pragma: 'no-cache' }
 
 /** Creates a JSON response that no cache may store. */
@@ -63,14 +60,8 @@ export function garbledJson(): Answer {
   return { ...json(200, {}, 'garbage'), body: '{"t":"eyJhbGciOi\u0000<html>' }
 }
 
-let hugeBody: Buffer | undefined
-
-/** Returns the response of the faults `empty` and `huge`. The huge body is made once, because to make it blocks the process for up to a second. */
-export function spoiltLength(kind: 'empty' | 'huge'): Answer {
-  if (kind === 'empty') return { ...json(200, {}, kind), body: '' }
-  hugeBody ??= Buffer.alloc(HUGE_BYTES, ' ')
-  return { ...json(200, {}, kind), body: hugeBody }
-}
+/** Returns the response of the fault `empty`. */
+export const emptyJson = (): Answer => ({ ...json(200, {}, 'empty'), body: '' })
 
 /** Returns the response of the fault `status`: JSON for a refusal (400 to 499), as the REST API refuses, and otherwise text. */
 export function bareStatus(code: number, retryAfter?: number): Answer {

@@ -6,7 +6,8 @@ import type { Browser } from '../browser'
 import { type Check, failed, failedIf, failedIfAny, need, noneOf, type Problem } from '../check'
 import { isServerError, outcomeOf } from '../outcome'
 import { holds } from '../secrets'
-import type { Stage } from '../stage'
+import { pause, type Stage } from '../stage'
+import { decodeToken } from '../tokens'
 import { hostileAddresses, isHostile } from './hostile'
 import { type Arrival, arrive, needGenuine } from './landing'
 import { loggedIn } from './logged-in'
@@ -190,6 +191,29 @@ const twoTabs: Check = {
   },
 }
 
+/** Logs in in a second tab while the first one, which is still anonymous, is on its way back from Identify. */
+const anonymousTab: Check = {
+  name: 'landing/anonymous-tab',
+  run: async (stage) => {
+    const browser = stage.browser()
+    const first = await stage.landing(browser)
+    const claims = decodeToken(first.searchParams.get('t') ?? '')?.claims
+    need(claims?.['sts'] === 'anon', 'the platform of the examiner sent no visitor to the landing page')
+    await pause(1000 - (Date.now() % 1000)) // tokens of the same second are the same token, which a site takes once
+    const account = await stage.login(browser)
+    need(
+      Date.now() < Number(claims['exp']) * 1000,
+      'the login took so long that the token of the first tab has expired',
+    )
+    const page = await stage.openHere(browser, first.href)
+    if (isServerError(page)) return failed(`the first tab gets ${outcomeOf(page)}`)
+    return failedIf(
+      !(await stage.isShown(browser, account)),
+      'a user logs in in a second tab, then the first tab, which was redirected to Identify before the login, lands as a visitor: the user is logged out',
+    )
+  },
+}
+
 const SESSION_ID = 'the SSO session ID'
 
 const leavesNothing: Check = {
@@ -228,5 +252,6 @@ export const landingFlowChecks: readonly Check[] = [
   openRedirect,
   consumesNothing,
   twoTabs,
+  anonymousTab,
   leavesNothing,
 ]

@@ -5,7 +5,7 @@ import { isAnyError, isServerError, outcomeOf } from '../outcome'
 import { holds, linesWith, tokensIn } from '../secrets'
 import { pause, type Stage } from '../stage'
 import { foreignForms } from './foreign'
-import { guessesAtOnce, sameUsername, twoUsers } from './logins-at-once'
+import { guessesAtOnce, otherVisitors, sameUsername, twoUsers } from './logins-at-once'
 import { anyPassword, escapedInput, logInjection } from './passwords'
 import { returnAddress } from './return-address'
 import { staleChecks } from './stale'
@@ -195,6 +195,7 @@ export const loginChecks: readonly Check[] = [
   secondTab,
   sameUsername,
   twoUsers,
+  otherVisitors,
   guessesAtOnce,
   lostResponse,
   passwordNowhere,

@@ -1,7 +1,9 @@
-/** Logins of two browsers at the same moment: neither may get what belongs to the other. */
+/** Logins of several browsers: none may get what belongs to another, or be shut out by the failures of another. */
 import type { Browser } from '../browser'
-import { type Check, failedIf, need, noneOf } from '../check'
+import { type Check, failed, failedIf, need, noneOf, passed } from '../check'
+import { outcomeOf } from '../outcome'
 import type { Account } from '../platform'
+import { isLoopbackHost } from '../request'
 import { pause, type Stage } from '../stage'
 
 /** Sends a wrong password under a username whose login is in progress in another browser. */
@@ -79,6 +81,38 @@ async function pagesAtOnce(stage: Stage, readers: readonly Reader[]): Promise<st
 }
 
 const GUESSES = 8
+/** Address of this machine from which the wrong passwords come, so that a limit of the site by address holds for them alone. */
+const GUESSER = '127.0.0.3'
+
+/** Sends wrong passwords for one account from another address. Afterwards, all others must be able to log in. */
+export const otherVisitors: Check = {
+  name: 'login/other-visitors',
+  run: async (stage) => {
+    const { usernameField, passwordField } = stage.site
+    const { username } = stage.account()
+    const guesser = stage.browser()
+    if (isLoopbackHost(new URL(stage.site.url).hostname)) guesser.address = GUESSER
+    const probe = await stage.look(guesser, stage.site.loginPage)
+    if (probe.error === 'EADDRNOTAVAIL') guesser.address = undefined
+    const since = Date.now()
+    for (let count = 0; count < GUESSES; count += 1) {
+      const { form } = await stage.loginForm(guesser)
+      await guesser.submit(form, { [usernameField]: username, [passwordField]: `guess ${count}` })
+    }
+    const guesses = stage.platform.calls(since, { operation: 'authenticate' })
+    need(guesses.length > 0, 'the site did not call Authenticate')
+    const visitor = stage.browser()
+    const account = stage.account()
+    const { form } = await stage.loginForm(visitor)
+    const page = await visitor.submit(form, { [usernameField]: account.username, [passwordField]: account.password })
+    if (await stage.isShown(visitor, account)) return passed()
+    const isApart = guesses.every(({ call }) => String(call.claims['ipa']).endsWith(GUESSER))
+    need(isApart, 'the site does not see from which address a login comes, so a limit by address may be the cause')
+    return failed(
+      `after ${GUESSES} wrong passwords for one account, another user at another address cannot log in with the right password (${outcomeOf(page)}): the site counts the failures of all accounts together`,
+    )
+  },
+}
 
 /**
  * Sends wrong passwords for one account, each from a browser of its own.

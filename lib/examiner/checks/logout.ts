@@ -1,9 +1,10 @@
 /** Group `logout`: the end of a login on the site, in copies of the cookie, and at the platform. */
-import type { Browser, Page } from '../browser'
-import { type Check, failed, failedIf, failedIfAny, need, noneOf, notTold, passed } from '../check'
-import type { Form } from '../html'
+import type { Browser } from '../browser'
+import { type Check, failed, failedIf, failedIfAny, need, noneOf, notTold, type Problem, passed } from '../check'
 import { isAnyError, isServerError, outcomeOf } from '../outcome'
-import { pause, type Stage } from '../stage'
+import type { Account } from '../platform'
+import { pause, type Stage, waitUntil } from '../stage'
+import { twinsOf } from './equal-names'
 import { foreignForms } from './foreign'
 import { loggedIn } from './logged-in'
 import { staleChecks } from './stale'
@@ -49,7 +50,7 @@ const identifyAfterwards: Check = {
 
 /** Returns the address of the logout, and of the logout of all sessions if there is one. */
 const logoutAddresses = ({ site: { logout, logoutAll } }: Stage): string[] =>
-  logoutAll === undefined ? [logout.action] : [logout.action, logoutAll]
+  logoutAll === undefined ? [logout.action] : [logout.action, logoutAll.action]
 
 const byPostOnly: Check = {
   name: 'logout/by-post-only',
@@ -107,14 +108,14 @@ const toldLater: Check = {
     const { logoutAll } = stage.site
     const removed = await loggedIn(stage)
     const one = await loggedIn(stage)
-    const all = logoutAll === undefined ? [] : [{ ...(await loggedIn(stage)), action: logoutAll }]
+    const all = logoutAll === undefined ? [] : [{ ...(await loggedIn(stage)), way: logoutAll }]
     const { recheckSeconds, clockToleranceSeconds } = stage.run.settings
     await stage.run.wait(recheckSeconds * 1000 * OUTAGE_BEGIN) // most other checks have ended then
     const end = stage.platform.fault(['logout', 'logoutall'], { kind: 'down' })
     for (const { browser } of [removed, one]) await stage.logout(browser)
     const problems: string[] = []
-    for (const { browser, account, action } of all) {
-      const page = await logoutEverywhere(stage, browser, action)
+    for (const { browser, account, way } of all) {
+      const page = await browser.submit(await stage.logoutForm(browser, way), {})
       if (isServerError(page) && page.status !== 503)
         problems.push(`while the platform does not respond, a logout of all sessions ends with ${outcomeOf(page)}`)
       if (await stage.isKnown(browser, account))
@@ -131,11 +132,11 @@ const toldLater: Check = {
     ])
     for (const sid of left.keys())
       need(stage.platform.status(sid) === 'loggedin', 'the platform was informed in spite of the fault')
-    const limit = Date.now() + 90_000
-    while (Date.now() < limit && left.size > 0) {
-      await pause(3000)
+    const areInformed = () => {
       for (const sid of left.keys()) if (stage.platform.status(sid) !== 'loggedin') left.delete(sid)
+      return left.size === 0
     }
+    await waitUntil(areInformed, { withinMs: 90_000, everyMs: 1000 })
     const repeated = stage.platform.calls(endedAt, { operation: 'logout', sid: removed.sid }).length
     return noneOf([
       ...problems,
@@ -183,20 +184,6 @@ const landingRace: Check = {
   },
 }
 
-/** Returns the form that logs out of all sessions, with its hidden fields, if a page shows the form. */
-export async function logoutAllForm(stage: Stage, browser: Browser): Promise<Form | undefined> {
-  const { logout, logoutAll } = stage.site
-  if (logoutAll === undefined) return undefined
-  const pages = [await stage.look(browser, logout.page), await stage.look(browser)]
-  return pages.flatMap(({ forms }) => forms).find(({ action }) => action === logoutAll)
-}
-
-/** Logs out of all sessions with the form of a page, or with a form without fields. */
-async function logoutEverywhere(stage: Stage, browser: Browser, action: string): Promise<Page> {
-  const bare: Form = { page: action, action, method: 'POST', fields: [], text: '' }
-  return browser.submit((await logoutAllForm(stage, browser)) ?? bare, {})
-}
-
 const all: Check = {
   name: 'logout/all-sessions',
   run: async (stage) => {
@@ -206,10 +193,22 @@ const all: Check = {
     const other = stage.browser()
     await stage.login(other, account)
     const { sid } = await stage.loginElsewhere(stage.browser(), account)
+    const twins: (readonly [string, Browser, Account])[] = []
+    for (const { what, account: twin } of twinsOf(stage, account)) {
+      const others = stage.browser()
+      twins.push([what, others, await stage.login(others, twin)])
+    }
     const since = Date.now()
-    await logoutEverywhere(stage, browser, logoutAll)
+    await browser.submit(await stage.logoutForm(browser, logoutAll), {})
     const calls = stage.platform.calls(since, { operation: 'logoutall' })
+    const lost: Problem[] = []
+    for (const [what, others, twin] of twins)
+      lost.push([
+        !(await stage.isKnown(others, twin)),
+        `another account with the same ${what} is logged out too: the site finds sessions by it, and not by account_id`,
+      ])
     return failedIfAny([
+      ...lost,
       [calls.length === 0, 'the platform is not informed'],
       [
         calls.length > 0 && stage.platform.accountOf(sid) !== undefined,

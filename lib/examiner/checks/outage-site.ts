@@ -1,10 +1,10 @@
 /** Group `outage`, the site as a whole: new visitors, calls to the platform, grace period, recovery. */
 import type { EmulatedOperation } from '../../emulator/faults/rules'
-import { type Check, failed, failedIf, need, noneOf, notTold, passed } from '../check'
+import { type Check, failed, failedIf, need, noneOf, notTold } from '../check'
 import type { Form } from '../html'
 import { outcomeOf } from '../outcome'
 import type { Fault } from '../platform'
-import { called, pause, type Stage } from '../stage'
+import { called, pause, type Stage, waitUntil } from '../stage'
 import { onFirstLoad } from './identify'
 import { arrive } from './landing'
 import { loggedIn } from './logged-in'
@@ -19,16 +19,16 @@ const newVisitors: Check = {
     const before = await stage.visit(stage.browser())
     need(stage.identifies(before) > 0, 'a new visitor was not redirected to Identify before the outage')
     const end = stage.platform.fault(everything, { kind: 'status', code: 503 })
-    const limit = Date.now() + 15_000
-    let page = await stage.visit(stage.browser())
-    while (stage.identifies(page) > 0 && Date.now() < limit) {
-      await pause(500)
-      page = await stage.visit(stage.browser())
+    let outcome = ''
+    const isServed = async () => {
+      const page = await stage.visit(stage.browser())
+      outcome = outcomeOf(page)
+      return stage.identifies(page) === 0
     }
+    const areServed = await waitUntil(isServed, { withinMs: 15_000, everyMs: 500 })
     end()
-    if (stage.identifies(page) > 0)
-      return failed('15 s into an outage, every new visitor is still redirected to the dead platform')
-    return failedIf(page.status !== 200, `new visitors get ${outcomeOf(page)}`)
+    if (!areServed) return failed('15 s into an outage, every new visitor is still redirected to the dead platform')
+    return failedIf(outcome !== '200', `new visitors get ${outcome}`)
   }),
 }
 
@@ -69,11 +69,8 @@ const MAX_GRACE_SECONDS = 60
 const INFORMED_SECONDS = 45
 
 /** Waits until the platform has logged an SSO session out. */
-async function isInformed({ platform }: Stage, sid: string): Promise<boolean> {
-  const limit = Date.now() + INFORMED_SECONDS * 1000
-  while (platform.status(sid) === 'loggedin' && Date.now() < limit) await pause(1000)
-  return platform.status(sid) !== 'loggedin'
-}
+const isInformed = ({ platform }: Stage, sid: string): Promise<boolean> =>
+  waitUntil(() => platform.status(sid) !== 'loggedin', { withinMs: INFORMED_SECONDS * 1000, everyMs: 1000 })
 
 /** Lets the platform fail for longer than the grace period. The site must not show the user any more. */
 const gracePeriod: Check = {
@@ -120,18 +117,16 @@ const recovery: Check = {
     const end = stage.platform.fault(everything, { kind: 'down' })
     for (let count = 0; count < 6; count += 1) await stage.visit(stage.browser(), stage.site.loginPage)
     end()
-    const limit = Date.now() + 10_000
-    let reason = ''
-    while (Date.now() < limit) {
-      const problem = await stage.login(stage.browser()).then(
+    let problem: string | undefined
+    const isBack = async () => {
+      problem = await stage.login(stage.browser()).then(
         () => undefined,
         (error: Error) => error.message,
       )
-      if (problem === undefined) return passed()
-      reason = problem
-      await pause(700)
+      return problem === undefined
     }
-    return failed(`10 s after the outage, no login works: ${reason}`)
+    const isInTime = await waitUntil(isBack, { withinMs: 10_000, everyMs: 700 })
+    return failedIf(!isInTime, `10 s after the outage, no login works: ${problem}`)
   },
 }
 

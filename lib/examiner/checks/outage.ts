@@ -1,10 +1,10 @@
 /** Group `outage`, cells: each operation of the platform fails in each of the usual ways, and the site must keep working. */
 import type { EmulatedOperation } from '../../emulator/faults/rules'
 import type { Browser, Page } from '../browser'
-import { type Check, need, noneOf, problemsIn } from '../check'
+import { type Check, type Finding, need, noneOf, problemsIn } from '../check'
 import { isAnyError, isServerError, outcomeOf } from '../outcome'
 import type { Account, Fault } from '../platform'
-import { called, pause, type Stage } from '../stage'
+import { called, type Stage, waitUntil } from '../stage'
 import { arrive } from './landing'
 import { loggedIn } from './logged-in'
 import { anonymousVisitProblems, landAndLook } from './ticket'
@@ -69,6 +69,14 @@ const LATE = /a response took|no response within/
 const DEADLINE =
   'Give each call of the platform, the token endpoint and the REST API a time limit of 2 seconds in total: from the connection to the last byte of the body. A time limit of the socket holds for each read only, so a body that comes byte by byte never ends.'
 
+/** The problem of a site that reads all of a response of 20 MB. */
+export const READ_WHOLE = 'the site reads a response of 20 MB to its end, and keeps it in memory'
+/** Effect and fix of this problem. */
+const readWholeAdvice = {
+  effect: 'A few such responses at once fill the memory of the server, and the whole site is down.',
+  fix: 'Count the bytes while the body arrives, and close the connection at 64 kB: no response of the platform is larger. In Node.js: for await (const chunk of response.body). In axios: maxContentLength. In Python: stream=True, then iter_content or read(64_000). In PHP: CURLOPT_WRITEFUNCTION that returns 0.',
+}
+
 const FOLLOWED = 'the site follows the redirect: it would send its tokens and secrets to any address'
 
 /** Creates a check of an operation for each failure. */
@@ -94,16 +102,22 @@ function cells(name: string, operation: EmulatedOperation, failures: typeof http
         },
       }
       try {
-        const followed = stage.platform.followed
+        const { followed, readWhole } = stage.platform
         const problems = await act(stage, outage)
         if (stage.platform.followed > followed) problems.push(FOLLOWED)
-        const isLate = problems.some((problem) => LATE.test(problem))
-        return { ...noneOf(problems), ...(isLate ? { fix: DEADLINE } : {}) }
+        if (stage.platform.readWhole > readWhole) problems.push(READ_WHOLE)
+        return { ...noneOf(problems), ...adviceFor(problems) }
       } finally {
         await end()
       }
     },
   }))
+}
+
+/** Returns effect and fix of a problem for which those of the check's texts do not fit. */
+function adviceFor(problems: readonly string[]): Pick<Finding, 'effect' | 'fix'> {
+  if (problems.some((problem) => LATE.test(problem))) return { fix: DEADLINE }
+  return problems.length === 1 && problems.includes(READ_WHOLE) ? readWholeAdvice : {}
 }
 
 /** Lets an operation fail until the returned function is called. */
@@ -125,12 +139,8 @@ async function wasCalled(
   failure: Failure,
 ): Promise<boolean> {
   if (failure === 'refused') return true
-  const limit = Date.now() + (failure.kind === 'slow' ? failure.ms : 0) + 500
-  while (stage.platform.calls(since, { operation }).length === 0) {
-    if (Date.now() > limit) return false
-    await pause(100)
-  }
-  return true
+  const withinMs = (failure.kind === 'slow' ? failure.ms : 0) + 500
+  return waitUntil(() => stage.platform.calls(since, { operation }).length > 0, { withinMs, everyMs: 100 })
 }
 
 /** Returns the problems of a page during an outage. A 503 is right if the page needs the platform. */
@@ -201,13 +211,14 @@ const tryLogin: Act = async (stage, { fail, failed, isLate, end }) => {
 const BACK_MS = 15_000
 
 /** Logs in after an outage. A site may pause its calls for a while. */
-async function isLoggedInAgain(stage: Stage, browser: Browser, account: Account): Promise<boolean> {
-  for (const end = Date.now() + BACK_MS; Date.now() < end; await pause(2000)) {
+function isLoggedInAgain(stage: Stage, browser: Browser, account: Account): Promise<boolean> {
+  const isIn = async () => {
     if (await stage.isKnown(browser, account)) return true
     const { form } = await stage.loginForm(browser).catch(() => ({ form: undefined }))
     if (form) await stage.submit(browser, form, account)
+    return stage.isKnown(browser, account)
   }
-  return stage.isKnown(browser, account)
+  return waitUntil(isIn, { withinMs: BACK_MS, everyMs: 2000 })
 }
 
 async function submitPassword(stage: Stage, password: string): Promise<Page> {

@@ -1,13 +1,11 @@
 /** Check `login/return-address`: the attacker's addresses as the return address of the login and of the logout. */
-import type { Browser, Page } from '../browser'
-import { type Check, need, noneOf, notApplicable } from '../check'
-import { isBackField } from '../facts'
-import type { Form } from '../html'
+import type { Page } from '../browser'
+import { type Check, noneOf, notApplicable } from '../check'
+import { isBackField, type LogoutWay } from '../facts'
 import { outcomeOf } from '../outcome'
 import type { Account } from '../platform'
 import type { Stage } from '../stage'
 import { hostileAddresses, isHostile } from './hostile'
-import { logoutAllForm } from './logout'
 
 /** A page or form that takes a return address: its description, and an attempt with an address of the attacker. */
 type Place = readonly [name: string, attempt: (target: string) => Promise<Page>]
@@ -90,25 +88,19 @@ async function returnPlacesOfLogout(stage: Stage): Promise<Place[]> {
     await stage.login(browser, account)
     return browser
   }
-  const place = (find: (browser: Browser) => Promise<Form | undefined>, form: Form | undefined): Place[] => {
-    const field = form?.fields.find(isBackField)?.name
-    if (!form || field === undefined) return []
-    return [
-      [
-        `the form ${new URL(form.action).pathname} with ${field}`,
-        async (target) => {
-          const browser = await logIn()
-          const shown = await find(browser)
-          need(shown, 'the logout form was not there')
-          return browser.submit(shown, { [field]: target }, stopAtAttacker)
-        },
-      ],
-    ]
-  }
+  const { logout, logoutAll } = stage.site
   const browser = await logIn()
-  const one = (user: Browser) => stage.logoutForm(user)
-  const all = (user: Browser) => logoutAllForm(stage, user)
-  return [...place(one, await one(browser)), ...place(all, await all(browser))]
+  const places = async (way: LogoutWay): Promise<Place[]> => {
+    const { action, fields } = await stage.logoutForm(browser, way)
+    const field = fields.find(isBackField)?.name
+    if (field === undefined) return []
+    const attempt = async (target: string) => {
+      const user = await logIn()
+      return user.submit(await stage.logoutForm(user, way), { [field]: target }, stopAtAttacker)
+    }
+    return [[`the form ${new URL(action).pathname} with ${field}`, attempt]]
+  }
+  return [...(await places(logout)), ...(logoutAll === undefined ? [] : await places(logoutAll))]
 }
 
 /** Logs in with a return address of the site. Returns the problem if the user gets another page. */

@@ -19,6 +19,7 @@ import { isLogout, isLogoutAll } from '../facts'
 import { isServerError, outcomeOf } from '../outcome'
 import type { UserPage } from '../seen'
 import { pause, type Stage } from '../stage'
+import { equalNames } from './equal-names'
 import { sessionOf } from './logged-in'
 import { randomId } from './random-id'
 
@@ -235,6 +236,7 @@ export const sessionChecks: readonly Check[] = [
   flags,
   content,
   randomId,
+  equalNames,
   fixed,
   foreignCookies,
   sharedCache,

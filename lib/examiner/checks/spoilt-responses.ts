@@ -1,6 +1,6 @@
 /** Checks `status/…` with wrong responses of Session Status: they may neither log a visitor in nor a user out. */
 import type { Browser } from '../browser'
-import { type Check, failed, need, passed, problemsIn } from '../check'
+import { type Check, failed, failedIf, need, passed, problemsIn } from '../check'
 import { isServerError, outcomeOf } from '../outcome'
 import type { Account, Fault } from '../platform'
 import { isAwake, MAX_WAIT_IN_TURN_SECONDS, pause, type Stage } from '../stage'
@@ -93,10 +93,37 @@ function spoiltResponseCheck(name: string, response: string, fault: Fault): Chec
   }
 }
 
+const PAGES = 5
+const MIN_PAUSE_MS = 1000
+
+/** Opens pages one after the other while Session Status fails for one session. Not every page may ask again. */
+const retryPause: Check = {
+  name: 'status/retry-pause',
+  isSlow: true,
+  isRough: true,
+  run: async (stage) => {
+    const { browser, sid } = await loggedIn(stage)
+    await stage.grownOld()
+    await isAwake(stage)
+    const since = Date.now()
+    const end = stage.platform.fault(['sessionstatus'], { kind: 'status', code: 503 }, { sid })
+    for (let page = 1; page <= PAGES; page += 1) await stage.look(browser)
+    end()
+    const times = stage.platform.calls(since, { operation: 'sessionstatus', sid }).map(({ at }) => at)
+    need(times.length > 0, 'no status check was made for an old session')
+    const early = times.filter((at, index) => at - (times[index - 1] ?? 0) < MIN_PAUSE_MS)
+    return failedIf(
+      early.length > 0,
+      `a status check fails, and the next pages of the same user ask again at once: ${PAGES} pages make ${times.length} calls. The site notes the time of a check only if it succeeds`,
+    )
+  },
+}
+
 export const spoiltResponseChecks: readonly Check[] = [
   spoiltResponseCheck('wrong-signature', 'a response with a wrong signature', { kind: 'wrong_signature' }),
   spoiltResponseCheck('wrong-session', 'a response about another session', { kind: 'wrong_session' }),
   spoiltResponseCheck('wrong-audience', 'a response for another client', { kind: 'wrong_audience' }),
   spoiltResponseCheck('expired', 'a response that has expired', { kind: 'expired' }),
   spoiltResponseCheck('invalid-token', 'a response with err invalid_token', { kind: 'error', code: 'invalid_token' }),
+  retryPause,
 ]

@@ -3,7 +3,7 @@ import type { Browser, Page } from '../browser'
 import { type Check, failed, failedIf, need, noneOf, type Problem, passed, problemsIn } from '../check'
 import { isAnyError, isServerError, outcomeOf } from '../outcome'
 import type { Fault } from '../platform'
-import { pause, type Stage } from '../stage'
+import { type Stage, waitUntil } from '../stage'
 import { arrive } from './landing'
 
 /** Opens the landing page, and then the public page as the visitor does. Stops before another Identify redirect. */
@@ -69,12 +69,8 @@ const back: Check = {
     await stage.openHere(browser, address.href)
     need(!(await stage.isKnown(browser, account)), 'the user was logged in without a ticket exchange')
     end()
-    const limit = Date.now() + 60_000
-    while (Date.now() < limit) {
-      if (await stage.isShown(browser, account)) return passed()
-      await pause(3000) // the turn does not end, because other checks would disturb the platform
-    }
-    return failed('60 s after the token endpoint works again, the user is still not logged in')
+    const isIn = await waitUntil(() => stage.isShown(browser, account), { withinMs: 60_000, everyMs: 3000 })
+    return failedIf(!isIn, '60 s after the token endpoint works again, the user is still not logged in')
   },
   isSlow: true,
 }
@@ -128,7 +124,7 @@ const withoutId: Check = {
       ['account_id null', null],
     ] as const) {
       const { browser, account, address } = await arrive(stage)
-      const end = stage.platform.replaceAccountId(account, id)
+      const end = stage.platform.replaceUser(account, { accountId: id })
       const since = Date.now()
       const pages = await landAndLook(stage, browser, address)
       const isKnown = await stage.isKnown(browser, account)
@@ -142,7 +138,7 @@ const withoutId: Check = {
       const other = stage.browser()
       const { form } = await stage.loginForm(other)
       const typed = stage.account()
-      const endOfForm = stage.platform.replaceAccountId(typed, id)
+      const endOfForm = stage.platform.replaceUser(typed, { accountId: id })
       const page = await stage.submit(other, form, typed)
       const isIn = await stage.isKnown(other, typed)
       endOfForm()
@@ -178,15 +174,14 @@ const formLogin: Check = {
         problems.push(`while ${name}, a login ends with ${outcomeOf(page)}`)
       if (await stage.isKnown(browser, account)) problems.push(`while ${name}, a user is shown whom nobody has named`)
       end()
-      const limit = Date.now() + 8000
-      let isIn = await stage.isShown(browser, account)
-      while (!isIn && Date.now() < limit) {
-        await pause(1000)
+      const canLogIn = async () => {
+        if (await stage.isShown(browser, account)) return true
         const { form: again } = await stage.loginForm(browser)
         await stage.submit(browser, again, account)
-        isIn = await stage.isShown(browser, account)
+        return stage.isShown(browser, account)
       }
-      if (!isIn) problems.push(`after a login while ${name}, the same user cannot log in in this browser`)
+      if (!(await waitUntil(canLogIn, { withinMs: 8000, everyMs: 1000 })))
+        problems.push(`after a login while ${name}, the same user cannot log in in this browser`)
     }
     return noneOf(problems)
   },

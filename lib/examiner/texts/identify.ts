@@ -200,6 +200,13 @@ export const landingTexts: CheckTexts = {
     'Handle GET page loads only at the landing page. A Sec-Purpose that contains prefetch is no page load.',
     SENSIBLE,
   ),
+  'landing/anonymous-tab': row(
+    'A user who logs in in one tab stays logged in when another tab comes back from Identify as a visitor.',
+    'Users who open two tabs and log in are logged out by the slower tab.',
+    'Interface, "SSO2 session states": loggedin never becomes anon',
+    'When the token has sts anon, look at the session that the browser has by now. If it is logged in with the same sid, the token is older than the login: change nothing, and redirect to r.',
+    SENSIBLE,
+  ),
   'landing/two-tabs': row(
     'Two tabs that are redirected to Identify at the same time both land, each at its own page.',
     'Users who open several pages at once, or whose browser opens its tabs again, are not logged in.',

@@ -66,6 +66,13 @@ export const loginTexts: CheckTexts = {
     'Take the form like that of any logged-in session: call Authenticate with its sid, or redirect the user who is logged in already.',
     FORM,
   ),
+  'login/other-visitors': row(
+    'Wrong passwords for one account do not keep the users of other accounts from logging in.',
+    'Anybody closes the login of your site for all readers with a few wrong passwords.',
+    'Threat model, F3; OWASP ASVS 5, 6.3.1',
+    'Count failures by username and by address, never in one variable for the whole site. An err of Authenticate, such as invalid_credentials or account_frozen, is a response: do not count it as a failure of the platform.',
+    FORM,
+  ),
   'login/same-username': row(
     'While a user logs in, another browser with the same username and a wrong password is not logged in.',
     'Whoever knows a username, and sends it at the right moment, is logged in as the user.',

@@ -56,10 +56,10 @@ export const logoutTexts: CheckTexts = {
     SENSIBLE,
   ),
   'logout/all-sessions': row(
-    'A logout of all sessions ends every session of the account here, and informs the platform.',
+    'A logout of all sessions ends every session of the account here and no session of another account, and informs the platform.',
     'A thief stays logged in after the user has changed the password.',
     'Interface, "POST {sso_url}/logoutall"',
-    'Keep a list of sessions per account, end all of them, and call Logout all with the account_id as aid.',
+    'Keep a list of sessions by account_id, not by name. End all of them, and call Logout all with the account_id as aid.',
     'Use the logout-all route.',
   ),
 }
@@ -87,6 +87,13 @@ export const sessionTexts: CheckTexts = {
     'OWASP ASVS 5, 7.2.4',
     'Make a new session ID at each login. Accept no ID that you did not issue. A cookie that cannot be decoded is no cookie.',
     'Use sso.session, or a session that regenerates.',
+  ),
+  'session/equal-names': row(
+    'What the site keeps for a user is never shown to another user with the same name, or with a username that the first one had before.',
+    'A reader reads and changes what another reader has stored: comments, addresses, orders.',
+    'Interface, "SSO2", 3: account_id. OWASP ASVS 5, 8.2.2',
+    'Find the data of a user by account_id alone: it never changes, and nobody else gets it. Names are shared by many, and a username can be given up and taken by another reader. Search the code for each query, cache key and file name that has the name or the username.',
+    'Use req.sso2.user.id as the key.',
   ),
   'session/shared-cache': row(
     'Pages that show a user may not be stored by shared caches.',

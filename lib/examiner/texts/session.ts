@@ -68,6 +68,13 @@ export const statusTexts: CheckTexts = {
     'If the last check is older than six minutes, call Session Status and wait for its response (await) before you make the page. Send sid, lks, and the address and User-Agent of the browser. Afterwards note the time of this check in the session.',
     FRESH,
   ),
+  'status/retry-pause': row(
+    'After a status check that failed, the site waits some seconds before it asks for this session again.',
+    'Each page of each user waits for a platform that does not respond, and the platform gets its full load while it tries to recover.',
+    'Interface, "Limits"',
+    'Note the time of each attempt before the call, also of one that fails: next check = now + 5 seconds. Do not write it only after a response that verifies.',
+    FRESH,
+  ),
   'status/ten-at-once': row(
     'Ten pages of an old session at once cause one status check.',
     'The platform gets many times the load that it asks for.',

@@ -30,6 +30,7 @@ function createSite(env) {
   const endedHere = new Map() // SSO sessions that were logged out here: true until the platform has confirmed it
   const logouts = new Map() // logouts that the platform has not confirmed
   const logins = new Map() // login attempts in progress, by session
+  const notes = new Map() // by the ID of the account
   let failures = 0
   let isDown = false
   let lastResponseAt = 0
@@ -226,6 +227,8 @@ function createSite(env) {
     const browser = cookieOf(req, 'browser')
     const isBound = browser !== undefined && binding === bindingOf(browser, path)
     if (!claims || claims.err || !isBound) return res.redirect(303, unserved)
+    const current = sessionOf(req)
+    if (claims.sts === 'anon' && current?.user && current.sid === claims.sid) return res.redirect(303, path)
     const signature = tokens[0].split('.')[2]
     if (usedTokens.has(signature)) return res.redirect(303, path)
     usedTokens.set(signature, claims.exp)
@@ -428,6 +431,13 @@ function createSite(env) {
     const isVerified = Date.now() - session.verifiedAt < 5000
     if (!isVerified) return res.status(503).send('<p>This page does not work right now.</p>')
     res.send(`<p>Payments of ${escapeHtml(session.user.name)}</p>`)
+  })
+  app.get('/notes', (req, res) => {
+    res.send(`<p>${escapeHtml(notes.get(req.user?.id))}</p><form method="post"><input name="note"></form>`)
+  })
+  app.post('/notes', sameOrigin, (req, res) => {
+    if (req.user) notes.set(req.user.id, String(req.body?.note))
+    res.redirect(303, '/notes')
   })
   app.get('/login', (req, res) => {
     res.send(loginForm(pathHere(req.query.next) ?? '/'))

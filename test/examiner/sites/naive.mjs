@@ -6,16 +6,9 @@ import express from 'express'
 import session from 'express-session'
 import jwt from 'jsonwebtoken'
 
-const {
-  SSO2_URL,
-  SSO2_API_URL,
-  SSO2_TOKEN_URL,
-  SSO2_ORGANISATION_ID,
-  SSO2_CLIENT_ID,
-  SSO2_CLIENT_SECRET,
-  SSO2_SITE_URL,
-} = process.env
-const RECHECK_MS = Number(process.env.RECHECK_SECONDS ?? 360) * 1000
+const { env } = process
+const { SSO2_URL, SSO2_CLIENT_ID, SSO2_CLIENT_SECRET } = env
+const RECHECK_MS = Number(env.RECHECK_SECONDS ?? 360) * 1000
 
 const app = express()
 app.use(express.urlencoded({ extended: false }))
@@ -23,15 +16,8 @@ app.use(session({ secret: 'naive-site-secret', resave: false, saveUninitialized:
 
 function requestToken(claims = {}) {
   const now = Math.floor(Date.now() / 1000)
-  const common = {
-    cid: SSO2_CLIENT_ID,
-    nbf: now,
-    iat: now,
-    exp: now + 10,
-    iss: SSO2_ORGANISATION_ID,
-    aud: 'sso-service',
-  }
-  return jwt.sign({ ...common, ...claims }, SSO2_CLIENT_SECRET)
+  const parties = { cid: SSO2_CLIENT_ID, iss: env.SSO2_ORGANISATION_ID, aud: 'sso-service' }
+  return jwt.sign({ ...parties, nbf: now, iat: now, exp: now + 10, ...claims }, SSO2_CLIENT_SECRET)
 }
 
 async function callSso(operation, req, claims) {
@@ -46,22 +32,17 @@ async function callSso(operation, req, claims) {
 }
 
 async function userOf(ticket) {
-  const form = {
-    grant_type: 'authorization_code',
-    code: ticket,
-    client_id: SSO2_CLIENT_ID,
-    client_secret: SSO2_CLIENT_SECRET,
-  }
-  const token = await fetch(SSO2_TOKEN_URL, { method: 'POST', body: new URLSearchParams(form) })
+  const client = { client_id: SSO2_CLIENT_ID, client_secret: SSO2_CLIENT_SECRET }
+  const form = { grant_type: 'authorization_code', code: ticket, ...client }
+  const token = await fetch(env.SSO2_TOKEN_URL, { method: 'POST', body: new URLSearchParams(form) })
   const { access_token } = await token.json()
-  const user = await fetch(`${SSO2_API_URL}/external/api/v1/me`, {
-    headers: { authorization: `Bearer ${access_token}` },
-  })
+  const headers = { authorization: `Bearer ${access_token}` }
+  const user = await fetch(`${env.SSO2_API_URL}/external/api/v1/me`, { headers })
   return (await user.json()).item
 }
 
 function toIdentify(req, res, path = req.originalUrl) {
-  res.redirect(`${SSO2_URL}/identify?t=${requestToken()}&r=${encodeURIComponent(SSO2_SITE_URL + path)}`)
+  res.redirect(`${SSO2_URL}/identify?t=${requestToken()}&r=${encodeURIComponent(env.SSO2_SITE_URL + path)}`)
 }
 
 app.get('/sso2/landing', async (req, res) => {
@@ -76,10 +57,8 @@ app.use(async (req, res, next) => {
   if (req.path === '/logout') return next()
   if (!req.session.sid) return toIdentify(req, res)
   if (Date.now() - req.session.checked > RECHECK_MS) {
-    const token = await callSso('sessionstatus', req, {
-      sid: req.session.sid,
-      lks: req.session.user ? 'loggedin' : 'anon',
-    })
+    const lks = req.session.user ? 'loggedin' : 'anon'
+    const token = await callSso('sessionstatus', req, { sid: req.session.sid, lks })
     if (token.sts === 'terminated') {
       delete req.session.user
       return toIdentify(req, res)
@@ -116,4 +95,4 @@ app.get('/logout', async (req, res) => {
   req.session.destroy(() => res.redirect('/'))
 })
 
-app.listen(process.env.PORT)
+app.listen(env.PORT)

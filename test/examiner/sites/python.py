@@ -288,8 +288,7 @@ def login_form(back, message="", username=""):
 <label>Password <input name="password" type="password"></label><button>Log in</button></form>"""
 
 
-LOGOUT_FORMS = """<form method="post" action="/logout"><button>Log out</button></form>
-<form method="post" action="/logout-all"><button>Log out of all sessions</button></form>"""
+LOGOUT_FORM = '<form method="post" action="/logout"><button>Log out</button></form>'
 
 
 # Addresses
@@ -422,6 +421,9 @@ class Site(BaseHTTPRequestHandler):
         is_bound = browser and hmac.compare_digest(binding.encode(), binding_of(browser, path).encode())
         if not claims or claims.get("err") or not is_bound:
             return self.redirect(unserved)
+        current = SESSIONS.get(self.cookie("session"))
+        if claims["sts"] == "anon" and current and current.user and current.sid == claims["sid"]:
+            return self.redirect(path)  # older than the login in another tab
         with LOCK:
             signature = token.rpartition(".")[2]
             is_used = signature in USED_TOKENS
@@ -452,7 +454,15 @@ class Site(BaseHTTPRequestHandler):
     def front_page(self):
         if not self.user:
             return self.send(200, '<a href="/login?next=/">Log in</a>')
-        self.send(200, f'<p>Hello {html.escape(self.user["name"])}</p>{LOGOUT_FORMS}')
+        self.send(200, f'<p>Hello {html.escape(self.user["name"])}</p><a href="/devices">Devices</a>{LOGOUT_FORM}')
+
+    def devices_page(self):
+        """The only page that shows this form, whose hidden field is bound to the browser."""
+        field = f'<input type="hidden" name="form_token" value="{self.form_token()}">'
+        self.send(200, f'<form method="post" action="/logout-all">{field}<button>Log out of all sessions</button></form>')
+
+    def form_token(self):
+        return encode(mac(f'form {self.cookie("browser")}', BINDING_KEY))
 
     def login_page(self):
         self.send(200, login_form(here(self.query.get("next", ["/"])[0])))
@@ -479,7 +489,7 @@ class Site(BaseHTTPRequestHandler):
         self.redirect("/")
 
     def post_logout_all(self):
-        if not self.user:
+        if not self.user or self.fields.get("form_token") != self.form_token():
             return self.redirect("/login")
         account = self.user["id"]
         sids = {one.sid for one in list(SESSIONS.values()) if one.user and one.user["id"] == account}
@@ -488,6 +498,7 @@ class Site(BaseHTTPRequestHandler):
 
     PAGES = {
         ("GET", "/"): front_page,
+        ("GET", "/devices"): devices_page,
         ("GET", "/login"): login_page,
         ("POST", "/login"): post_login,
         ("POST", "/logout"): post_logout,

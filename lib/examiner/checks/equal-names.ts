@@ -1,0 +1,69 @@
+/** Readers with the same name or username: what the site keeps for one of them must not reach the other. */
+import type { Browser, Page } from '../browser'
+import { type Check, need, noneOf, notTold } from '../check'
+import { isLogin, isLogout, isLogoutAll } from '../facts'
+import { type Account, NAME_END } from '../platform'
+import type { Stage } from '../stage'
+
+/** A reader, and another account whose user response has the same value. */
+interface Twin {
+  /** The value that both have, for a sentence. */
+  readonly what: string
+  readonly account: Account
+  /** Column of a database by which a site may find the data of a user. */
+  readonly field: 'name' | 'username'
+}
+
+/**
+ * Makes accounts that have the display name of a reader, and the username that the reader had before.
+ * They log in with usernames of their own, so that nothing but the user response is the same.
+ */
+export function twinsOf(stage: Stage, reader: Account): readonly Twin[] {
+  const [named, renamed] = [stage.account(), stage.account()]
+  stage.platform.replaceUser(named, { name: reader.name + NAME_END })
+  stage.platform.replaceUser(renamed, { username: reader.username })
+  return [
+    { what: 'display name', field: 'name', account: { ...named, name: reader.name } },
+    { what: 'username', field: 'username', account: renamed },
+  ]
+}
+
+/** Sends the form of the page with a word. Returns the page afterwards, as a new page load shows it. */
+async function keep(stage: Stage, browser: Browser, address: string, word: string): Promise<Page> {
+  const { forms } = await stage.visit(browser, address)
+  const isOther = (action: string, text: string) => [isLogin, isLogout, isLogoutAll].some((is) => is(action, text))
+  const form = forms.find(({ method, action, text }) => method === 'POST' && !isOther(action, text))
+  const typed = form?.fields.filter(({ type }) => /^(?:text|search|textarea)$/.test(type)) ?? []
+  need(form && typed.length > 0, `the page ${new URL(address).pathname} has no POST form with a text field`)
+  await browser.submit(form, Object.fromEntries(typed.map(({ name }) => [name, word])))
+  return stage.visit(browser, address)
+}
+
+/** Stores a word as one reader, and looks for the word as readers with the same name and with the same username. */
+export const equalNames: Check = {
+  name: 'session/equal-names',
+  run: async (stage) => {
+    const { data } = stage.run.settings.pages
+    if (data === undefined)
+      return notTold(['pages.data'], 'a page with a form, whose text the site keeps for its user and shows there')
+    const address = new URL(data, stage.site.url).href
+    const browser = stage.browser()
+    const reader = await stage.login(browser)
+    const word = `examined-${reader.accountId}`
+    const kept = await keep(stage, browser, address, word)
+    need(kept.text.includes(word), `the page ${data} does not show the text that its form has sent`)
+    const problems: string[] = []
+    for (const { what, field, account } of twinsOf(stage, reader)) {
+      const other = stage.browser()
+      await stage.login(other, account)
+      const page = await stage.visit(other, address)
+      const isSeen = page.text.includes(word)
+      stage.tried(`a second reader with the same ${what}: ${isSeen ? 'sees' : 'does not see'} the text of the first`)
+      if (isSeen)
+        problems.push(
+          `the page ${data} shows a second reader, who has the same ${what}, what the first one has stored there: the site finds data by ${field}, and not by account_id`,
+        )
+    }
+    return noneOf(problems)
+  },
+}
