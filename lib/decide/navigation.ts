@@ -44,9 +44,6 @@ export function isForPage(request: Sent): boolean {
   return destinationOf(request) === 'document' || (isHint && acceptsHtml(request))
 }
 
-/** Is the request a page load? */
-export const isPageLoad = (request: Sent): boolean => readerOf(request) === 'page'
-
 /**
  * Who reads the answer to a request that is refused. `page`: a page load. `form`: a person has sent a form. `frame`: a page of the site in a
  * frame. `script`: everything else, as htmx and Turbo, which put an answer into the page.

@@ -11,7 +11,7 @@ import type { EpochMs } from '../protocol/claims'
 import { shortHash, storeUnavailable } from '../storage/site-store'
 import { publish } from './hooks'
 import { readCookie, requestAddress } from './http/request-facts'
-import { dropCookie, redirect, setCookie } from './http/response-headers'
+import { redirect, setCookie } from './http/response-headers'
 import type { RequestSession } from './session/request-session'
 import type { Site } from './site'
 
@@ -87,7 +87,7 @@ export class Context {
   dropLogoutMark(): void {
     if (!isDroppedByLogin(this.logoutMark)) return
     this.logoutMark = undefined
-    dropCookie(this.res, this.site.config, this.site.config.cookies.logout)
+    setCookie(this.res, this.site.config, this.site.config.cookies.logout, '', 0)
   }
 
   /** How often the browser has returned from Identify without a pause. */

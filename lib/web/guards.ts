@@ -1,7 +1,7 @@
 /** Guards for single routes: `requireLogin` and `identify`. */
 import type { NextFunction, Request, Response } from 'express'
 import type { Config } from '../config'
-import { isForPage, isPageLoad, readerOf } from '../decide/navigation'
+import { isForPage, readerOf } from '../decide/navigation'
 import { ANONYMOUS, isVerified, type User, userOf } from '../decide/record'
 import { validateReferer } from '../decide/return-to'
 import { Sso2SetupError } from '../errors'
@@ -57,7 +57,8 @@ export function requireLogin(site: Site, options: RequireLoginOptions = {}): Gua
     if (!userOf(ctx.identity) && isForPage(req) && site.config.routes.login === false)
       if (!(await visitAgain(ctx, { identify: 'always', isFresh: isLoginElsewhere(site.config) }))) return
     const user = userOf(ctx.identity)
-    if (!user) return isPageLoad(req) ? redirectToLogin(ctx, deny) : deny('login_required', () => refuse(ctx))
+    if (!user && readerOf(req) === 'page') return redirectToLogin(ctx, deny)
+    if (!user) return deny('login_required', () => refuse(ctx))
     if (allow && !(await isAllowed(allow, user, req))) {
       const otherAccountUrl = logoutUrl(site.config, returnPage(ctx))
       return deny('not_allowed', () => sendProblem(site, req, res, 403, 'not_allowed', { otherAccountUrl }))

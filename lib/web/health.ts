@@ -1,13 +1,6 @@
-/**
- * The known state of the systems around the site: `sso.health()` (table: docs/internals/decision-tables.md, "Health"), and the report for `doctor`,
- * which also says how requests arrive. Only a request that is signed with the `sessionSecret` of the site gets the report.
- */
-import type { Request, Response } from 'express'
-import { DOCTOR_HEADER, isDoctorSignature, type SiteReport } from '../decide/doctor-protocol'
+/** The known state of the systems around the site: `sso.health()`. Table: docs/internals/decision-tables.md, "Health". */
 import { NO_ANSWER } from '../storage/redis-failure'
 import { unlessUnavailable } from '../storage/site-store'
-import { deviceOf, UNKNOWN_ADDRESS } from './http/request-facts'
-import { sendJson } from './pages/answers'
 import type { Site } from './site'
 
 /**
@@ -53,51 +46,3 @@ export async function health({ client, config, identifyHealth, exchangeHealth, r
 }
 
 const stateOf = (isWell: boolean): 'ok' | 'unavailable' => (isWell ? 'ok' : 'unavailable')
-
-/** Headers that proxies add, beside `X-Forwarded-For`. */
-const PROXY_HEADERS = [
-  'via',
-  'forwarded',
-  'x-forwarded-proto',
-  'x-forwarded-host',
-  'x-forwarded-port',
-  'x-real-ip',
-  'cf-connecting-ip',
-  'true-client-ip',
-]
-
-/** An address that is in no network of a site. */
-const FOREIGN_ADDRESS = '203.0.113.9'
-const MAX_HOPS = 16
-
-/** Returns how many proxies the application trusts whatever their addresses. With `trust proxy` true or too large, visitors are trusted too. */
-function hopsTrustedUnseen({ app }: Request): number {
-  const isTrusted: (address: string, hop: number) => boolean = app.get('trust proxy fn')
-  const hops = Array.from({ length: MAX_HOPS }, (_none, hop) => Boolean(isTrusted(FOREIGN_ADDRESS, hop)))
-  return [...hops, false].indexOf(false)
-}
-
-/** Is the request signed with the `sessionSecret` of the site? */
-export function isDoctorRequest(site: Site, req: Request): boolean {
-  return isDoctorSignature(site.config.macKeys(), req.get(DOCTOR_HEADER), site.now())
-}
-
-/** Sends the report. */
-export async function sendDoctorReport(site: Site, req: Request, res: Response): Promise<void> {
-  const { clientId, siteUrl, routes, identify, cookies } = site.config
-  const report: SiteReport = {
-    clientId,
-    siteUrl,
-    sso: site.identifyHealth.isAvailable ? 'ok' : 'unavailable',
-    store: await unlessUnavailable(() => site.records.kv.probe().then(() => 'ok' as const), 'unavailable' as const),
-    forwardedFor: req.get('x-forwarded-for') ?? '',
-    proxyHeaders: PROXY_HEADERS.filter((name) => req.headers[name] !== undefined),
-    trustedHops: req.ips.length,
-    hopsTrustedUnseen: hopsTrustedUnseen(req),
-    isEncrypted: 'encrypted' in req.socket && req.socket.encrypted === true,
-    isLocalSocket: req.socket.remoteAddress === undefined,
-    hasVisitorAddress: deviceOf(req).ipa !== UNKNOWN_ADDRESS,
-    options: { login: routes.login, identify, binding: cookies.binding },
-  }
-  sendJson(res, 200, report)
-}

@@ -2,7 +2,6 @@ import {
   isCrossSitePost,
   isForPage,
   isForPageOfPerson,
-  isPageLoad,
   isSameOriginPost,
   type Reader,
   readerOf,
@@ -42,7 +41,7 @@ const modern: RequestShape = { method: 'GET', accept: html, secFetchMode: 'navig
 const older: RequestShape = { method: 'GET', accept: html }
 const kindle = 'text/xml,application/xml,application/xhtml+xml,text/html;q=0.9,*/*;q=0.5'
 
-const isPage = (shape: RequestShape) => isPageLoad(sent(shape))
+const isPage = (shape: RequestShape) => readerOf(sent(shape)) === 'page'
 
 type Row = [name: string, shape: RequestShape, verdict: boolean]
 const refused = (field: keyof RequestShape, values: readonly string[]) =>

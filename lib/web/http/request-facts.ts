@@ -67,15 +67,15 @@ export const UNKNOWN_ADDRESS = '0.0.0.0'
 
 /** Returns IP address (by the site's `trust proxy`) and User-Agent (without control characters) for the SSO system. */
 export function deviceOf(req: Request): Device {
-  const ip = withoutPort(req.ip ?? req.socket?.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/, '')
+  const address = req.ip ?? req.socket?.remoteAddress ?? ''
+  const ip = address
+    .replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1') // some proxies add the port to the address that they forward
+    .replace(/^\[([^\]]+)\](?::\d+)?$/, '$1')
+    .replace(/^::ffff:(?=\d+\.)/, '')
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is removed
   const agent = (req.headers['user-agent'] ?? '').replace(/[\u0000-\u001f\u007f]/g, '')
   return { ipa: isIP(ip) ? ip : UNKNOWN_ADDRESS, uas: agent.slice(0, MAX_USER_AGENT) || 'unknown' }
 }
-
-/** Some proxies add the port to the address that they forward. */
-const withoutPort = (address: string) =>
-  address.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1').replace(/^\[([^\]]+)\](?::\d+)?$/, '$1')
 
 /** Returns the return address of a form or a query. If the value is not on the site or a trusted origin, returns the front page's address. */
 export function returnToOf(config: Config, value: unknown): string {

@@ -40,7 +40,7 @@ function removeSharedCacheHeaders(res: Response): void {
   }
 }
 
-/** Sets a helper cookie. @param maxAge in seconds, default until the browser closes */
+/** Sets a helper cookie. @param maxAge in seconds, default until the browser closes; 0 drops the cookie */
 export function setCookie(res: Response, config: Config, name: string, value: string, maxAge?: number): void {
   if (typeof res.setHeader !== 'function' || res.headersSent) return // an upgrade, or too late for a cookie
   keepPrivate(res)
@@ -68,11 +68,6 @@ export function takeCookie(res: Response, name: string): string | undefined {
 }
 
 const cookieLines = (res: Response): string[] => [res.getHeader('set-cookie') ?? []].flat().map(String)
-
-/** Expires a helper cookie. */
-export function dropCookie(res: Response, config: Config, name: string): void {
-  setCookie(res, config, name, '', 0)
-}
 
 /** Forbids all caches to keep this response. Overrides headers of earlier handlers. */
 export function setNoStore(res: Response): void {

@@ -12,7 +12,7 @@ import type { DegradedReason } from '../../decide/record'
 import { HOOKS_MS, runHook } from '../hooks'
 import { setNoStore, setTokenHeaders } from '../http/response-headers'
 import type { Site } from '../site'
-import { localizedText, type ProblemContext, type ViewContexts } from './views'
+import type { ProblemContext, ViewContexts } from './views'
 
 /** Does a client of the login or logout route want JSON rather than a page or redirect? */
 export function wantsJson(req: Request): boolean {
@@ -68,17 +68,10 @@ export function sendJson(res: Response, status: number, body: object): void {
 /** Seconds after which the client should retry during an outage. */
 const OUTAGE_SECONDS = 5
 
-/** Retry-After in seconds. Waiting does not help against other errors. */
-const RETRY_AFTER: Readonly<Partial<Record<TextCode, number>>> = {
-  unavailable: OUTAGE_SECONDS,
-  page_unavailable: OUTAGE_SECONDS,
-  identify_loop: OUTAGE_SECONDS,
-  token_refused: OUTAGE_SECONDS,
-}
-
-/** Sets Retry-After if waiting helps. @param seconds instead of the usual time for this code */
-export function setRetryAfter(res: Response, code: TextCode, seconds: number | undefined = RETRY_AFTER[code]): void {
-  if (seconds) res.setHeader('retry-after', String(seconds))
+/** Sets Retry-After. @param seconds until the next try, if known */
+export function setRetryAfter(res: Response, status: number, seconds?: number): void {
+  const wait = seconds ?? (status === 503 ? OUTAGE_SECONDS : 0)
+  if (wait > 0) res.setHeader('retry-after', String(wait))
 }
 
 /** Returns the text code for a degraded request. @param otherwise if the reason has no text */
@@ -101,12 +94,11 @@ export async function sendProblem(
   { text = code, loginUrl, otherAccountUrl }: Refusal = {},
 ): Promise<void> {
   const { texts, siteUrl, log } = site.config
-  setRetryAfter(res, code)
+  setRetryAfter(res, status)
   const reader = readerOf(req)
   if (reader === 'script') return sendJson(res, status, { error: code, loginUrl })
   const canReload = status === 503 && (req.method === 'GET' || text === 'logout_unavailable') // its form has the same address
-  const message = localizedText(texts, text)
-  const problem = { status, code, message, homeUrl: `${siteUrl}/`, loginUrl, canReload, otherAccountUrl }
+  const problem = { status, code, message: texts[text], homeUrl: `${siteUrl}/`, loginUrl, canReload, otherAccountUrl }
   const framing = reader === 'frame' ? 'SAMEORIGIN' : 'DENY'
   try {
     await sendPage(site, res, status, 'problem', problem, framing)

@@ -89,22 +89,15 @@ export interface BuiltInPages {
 /** Makes the built-in pages, once for each site. */
 export function builtInPages(config: Config): BuiltInPages {
   const style = styleIn(config.brand.color ?? DEFAULT_COLOR)
-  const page: Page = { config, style, text: (code) => localizedText(config.texts, code) }
+  const page = (content: Content) => whole(config, style, content)
   return {
     views: {
-      login: (context) => loginPage(page, context),
-      confirmLogout: (context) => logoutPage(page, context),
-      problem: (context) => problemPage(page, context),
+      login: (context) => page(loginPage(config, context)),
+      confirmLogout: (context) => page(logoutPage(config, context)),
+      problem: (context) => page(problemPage(config, context)),
     },
     policy: contentSecurityPolicy(style, config),
   }
-}
-
-/** Returns a text with `{attempts}`, `{minutes}` and `{hours}` replaced by their values. */
-export function localizedText(texts: AllTexts, code: TextCode, values: Readonly<Record<string, number>> = {}): string {
-  return texts[code].replace(/\{(\w+)\}/g, (whole, name: string) =>
-    Object.hasOwn(values, name) ? String(values[name]) : whole,
-  )
 }
 
 /** Markup that is already escaped. */
@@ -132,33 +125,26 @@ function html(parts: TemplateStringsArray, ...values: readonly unknown[]): Html 
   return new Html(parts.reduce((text, part, index) => text + renderValue(values[index - 1]) + part))
 }
 
-interface Page {
-  readonly config: Config
-  readonly style: string
-  text(code: TextCode): string
-}
-
 /** Title and content of a page. */
 interface Content {
   readonly title: string
   readonly main: Html
   /** Small links below the card. */
-  readonly links: readonly (Html | undefined | false)[]
+  readonly links: readonly (Html | undefined)[]
 }
 
-function whole(page: Page, { title, main, links }: Content): string {
-  const { brand, language } = page.config
-  const { stylesheetUrl } = brand
+function whole(config: Config, style: string, { title, main, links }: Content): string {
+  const { name, stylesheetUrl } = config.brand
   return html`<!doctype html>
-<html lang="${language}">
+<html lang="${config.language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<title>${brand.name === undefined ? title : `${title} – ${brand.name}`}</title>
-<style>${new Html(page.style)}</style>${stylesheetUrl && html`\n<link rel="stylesheet" href="${stylesheetUrl}">`}
+<title>${name === undefined ? title : `${title} – ${name}`}</title>
+<style>${new Html(style)}</style>${stylesheetUrl && html`\n<link rel="stylesheet" href="${stylesheetUrl}">`}
 </head>
-<body>${pageHeader(page)}
+<body>${pageHeader(config)}
 <main>
 ${main}
 </main>
@@ -168,56 +154,50 @@ ${links.some(Boolean) && html`<footer>${links}</footer>`}
 `.text
 }
 
-/** Returns the name or logo of the site, with a link to the front page. */
-function pageHeader(page: Page): Html | undefined {
-  const { brand, siteUrl } = page.config
-  if (brand.name === undefined && brand.logoUrl === undefined) return undefined
-  return html`\n<header class="brand"><a href="${`${siteUrl}/`}">${masthead(page)}</a></header>`
-}
-
-/** Returns the logo, or else the name. Dark pages have the dark logo, or else the name. A logo without a name stands on both. */
-function masthead({ config, text }: Page): Html | string | undefined {
-  const { name, logoUrl, logoDarkUrl } = config.brand
-  if (logoUrl === undefined) return name
-  const image = html`<img src="${logoUrl}" alt="${name ?? text('home')}">`
-  if (logoDarkUrl !== undefined)
-    return html`<picture><source srcset="${logoDarkUrl}" media="(prefers-color-scheme:dark)">${image}</picture>`
-  if (name === undefined) return image
-  return html`<span class="by-day">${image}</span><span class="by-night">${name}</span>`
+/**
+ * Returns the logo of the site, or else the name, with a link to the front page. Dark pages have the dark logo, or else the name. A logo
+ * without a name stands on both.
+ */
+function pageHeader({ brand, siteUrl, texts }: Config): Html | undefined {
+  const { name, logoUrl, logoDarkUrl } = brand
+  if (name === undefined && logoUrl === undefined) return undefined
+  const image = logoUrl && html`<img src="${logoUrl}" alt="${name ?? texts.home}">`
+  const byNight = logoDarkUrl && html`<source srcset="${logoDarkUrl}" media="(prefers-color-scheme:dark)">`
+  const withName = name && html`<span class="by-day">${image}</span><span class="by-night">${name}</span>`
+  const logo = byNight ? html`<picture>${byNight}${image}</picture>` : withName || image
+  return html`\n<header class="brand"><a href="${`${siteUrl}/`}">${image ? logo : name}</a></header>`
 }
 
 /** The form has no `action`, so that the browser keeps query and fragment of the address. */
-function loginPage(page: Page, context: LoginContext): string {
+function loginPage(config: Config, context: LoginContext): Content {
   const { error, returnTo, backUrl, message } = context
-  const { text } = page
-  const { links } = page.config
-  const title = text('login_title')
+  const { links, texts } = config
   const isOnTheWay = error === undefined && returnTo !== backUrl // to another page than the one before, as after a guard
-  return whole(page, {
-    title: error === undefined ? title : `${text('error')} ${title}`,
-    main: html`<h1>${isOnTheWay ? text('login_to_continue') : title}</h1>
-${message && alert(message, kindOf(error), nextStep(page, context))}
+  return {
+    title: error === undefined ? texts.login_title : `${texts.error} ${texts.login_title}`,
+    main: html`<h1>${isOnTheWay ? texts.login_to_continue : texts.login_title}</h1>
+${message && alert(message, kindOf(error), nextStep(config, context))}
 <form method="post">
 <input type="hidden" name="return_to" value="${returnTo}">
-${usernameField(page, context)}
+${usernameField(config, context)}
 <div class="field">
-<label for="password">${text('password')}</label>
+<label for="password">${texts.password}</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required maxlength="1024"${invalid(context)}>
-${link(links.forgotPassword, text('forgot_password'))}
+${link(links.forgotPassword, texts.forgot_password)}
 </div>
-<button type="submit">${text('login_button')}</button>
+<button type="submit">${texts.login_button}</button>
 </form>
-${links.createAccount && html`<p class="new">${text('new_here')} ${link(links.createAccount, text('create_account'))}</p>`}`,
-    links: [link(links.help, text('help')), link(backUrl, text('back'))],
-  })
+${links.createAccount && html`<p class="new">${texts.new_here} ${link(links.createAccount, texts.create_account)}</p>`}`,
+    links: [link(links.help, texts.help), link(backUrl, texts.back)],
+  }
 }
 
-function usernameField({ config: { loginName }, text }: Page, context: LoginContext): Html {
+function usernameField({ loginName, texts }: Config, context: LoginContext): Html {
   const { username, message } = context
   const type = loginName === 'email' && html` type="email"`
   const focus = new Html(message === undefined ? ' autofocus' : ' aria-describedby="message"')
   return html`<div class="field">
-<label for="username">${text('username')}</label>
+<label for="username">${texts.username}</label>
 <input id="username" name="username"${type} value="${username}" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="256"${focus}${invalid(context)}>
 </div>`
 }
@@ -246,48 +226,44 @@ const alert = (message: string, kind: AlertKind, more: Html | undefined) =>
   html`<p class="alert ${kind}" role="alert" id="message" tabindex="-1" autofocus><svg viewBox="0 0 20 20" aria-hidden="true"><path fill="currentColor" fill-rule="evenodd" d="${ICON_SHAPES[kind]}"/></svg><span>${message}${more}</span></p>`
 
 /** Returns the link of a user who cannot go on with the form. */
-function nextStep(page: Page, { error, returnTo, retryAfterSeconds }: LoginContext): Html | undefined {
-  const { config, text } = page
-  const [address, code]: [string | undefined, TextCode] =
-    error === 'session_already_logged_in_on_another_account'
-      ? [logoutUrl(config, returnTo), 'logout_title']
-      : [retryAfterSeconds === undefined ? undefined : config.links.forgotPassword, 'forgot_password']
-  return address === undefined ? undefined : html` ${link(address, text(code))}`
+function nextStep(config: Config, { error, returnTo, retryAfterSeconds }: LoginContext): Html | undefined {
+  const { links, texts } = config
+  const isOther = error === 'session_already_logged_in_on_another_account'
+  const forgot = retryAfterSeconds === undefined ? undefined : link(links.forgotPassword, texts.forgot_password)
+  const next = isOther ? link(logoutUrl(config, returnTo), texts.logout_title) : forgot
+  return next && html` ${next}`
 }
 
 /** Returns the address of the logout page, for a user who is logged in with another account. */
 export const logoutUrl = ({ routes, siteUrl }: Config, returnTo: string) =>
   routes.logout === false ? undefined : `${siteUrl}${routes.logout}?return_to=${encodeURIComponent(returnTo)}`
 
-function logoutPage(page: Page, { action, returnTo, isAll }: ConfirmLogoutContext): string {
-  const { text } = page
-  const title = text(isAll ? 'logout_all_title' : 'logout_title')
-  return whole(page, {
+function logoutPage({ texts }: Config, { action, returnTo, isAll }: ConfirmLogoutContext): Content {
+  const title = isAll ? texts.logout_all_title : texts.logout_title
+  return {
     title,
     main: html`<h1>${title}</h1>
-<p>${text(isAll ? 'logout_all_question' : 'logout_question')}</p>
+<p>${isAll ? texts.logout_all_question : texts.logout_question}</p>
 <form method="post" action="${action}" class="buttons">
 <input type="hidden" name="return_to" value="${returnTo}">
-<button type="submit">${text(isAll ? 'logout_all_button' : 'logout_button')}</button>
-${link(returnTo, text('cancel'), 'button quiet')}
+<button type="submit">${isAll ? texts.logout_all_button : texts.logout_button}</button>
+${link(returnTo, texts.cancel, 'button quiet')}
 </form>`,
     links: [],
-  })
+  }
 }
 
-function problemPage(page: Page, context: ProblemContext): string {
-  const { message, homeUrl } = context
-  const { text } = page
-  const title = text(problemTitle(context))
-  const button = problemButton(page, context)
-  const home = link(homeUrl, text('home'), button ? undefined : 'button quiet')
-  return whole(page, {
+function problemPage({ texts }: Config, context: ProblemContext): Content {
+  const title = texts[problemTitle(context)]
+  const button = problemButton(texts, context)
+  const home = link(context.homeUrl, texts.home, button ? undefined : 'button quiet')
+  return {
     title,
     main: html`<h1>${title}</h1>
-<p>${message}</p>
+<p>${context.message}</p>
 <p class="buttons">${button ?? home}</p>`,
     links: [button && home],
-  })
+  }
 }
 
 function problemTitle({ status, code }: ProblemContext): TextCode {
@@ -300,9 +276,9 @@ function problemTitle({ status, code }: ProblemContext): TextCode {
  * Returns what helps the user: to log in, to log in with another account, or to load the page again. The login opens in a new tab, so that the
  * page with a form, or with the frame, stays as it is. The login page then has no "Go back" to it.
  */
-function problemButton({ text }: Page, { loginUrl, otherAccountUrl, canReload }: ProblemContext): Html | undefined {
+function problemButton(texts: AllTexts, { loginUrl, otherAccountUrl, canReload }: ProblemContext): Html | undefined {
   if (loginUrl !== undefined)
-    return html`<a class="button" href="${loginUrl}" target="_blank" rel="noreferrer">${text('login_title')}</a>`
-  if (otherAccountUrl !== undefined) return link(otherAccountUrl, text('other_account'), 'button')
-  return canReload ? link('', text('try_again'), 'button') : undefined
+    return html`<a class="button" href="${loginUrl}" target="_blank" rel="noreferrer">${texts.login_title}</a>`
+  if (otherAccountUrl !== undefined) return link(otherAccountUrl, texts.other_account, 'button')
+  return canReload ? link('', texts.try_again, 'button') : undefined
 }

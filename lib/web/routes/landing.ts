@@ -3,6 +3,7 @@
  * Interface: "Landing page".
  */
 import type { Request, Response } from 'express'
+import { DOCTOR_HEADER, isDoctorSignature } from '../../decide/doctor-protocol'
 import { isTokenVoidedBy } from '../../decide/logout-mark'
 import type { LoopCause } from '../../decide/loop-guard'
 import { isPrefetch } from '../../decide/navigation'
@@ -17,12 +18,12 @@ import { shortHash, storeUnavailable, unlessUnavailable } from '../../storage/si
 import { type Context, contextOf } from '../context'
 import { logOutLanding } from '../flows/log-out'
 import { beginAnonymous, exchangeTicket } from '../flows/sign-in'
-import { isDoctorRequest, sendDoctorReport } from '../health'
 import { publish } from '../hooks'
 import { queryParameters } from '../http/request-facts'
 import { redirect, setTokenHeaders } from '../http/response-headers'
 import { sendProblem } from '../pages/answers'
 import type { Site } from '../site'
+import { sendDoctorReport } from './doctor'
 
 /** Handles a request for the landing page, of any method. */
 export async function handleLanding(site: Site, req: Request, res: Response): Promise<void> {
@@ -33,8 +34,10 @@ export async function handleLanding(site: Site, req: Request, res: Response): Pr
     return sendProblem(site, req, res, 405, 'method_not_allowed')
   }
   if (isPrefetch(req)) return sendProblem(site, req, res, 503, 'prefetch')
-  if (!query && isDoctorRequest(site, req)) return sendDoctorReport(site, req, res)
-  if (!query) return sendProblem(site, req, res, 400, 'bad_request')
+  if (!query)
+    return isDoctorSignature(site.config.macKeys(), req.get(DOCTOR_HEADER), site.now())
+      ? sendDoctorReport(site, req, res)
+      : sendProblem(site, req, res, 400, 'bad_request')
   const began = performance.now()
   const ctx = await contextOf(site, req, res)
   const returnTo = validateReturnTo(query.r, site.config.returnPolicy, MAX_CARRIED_LENGTH) ?? `${site.config.siteUrl}/`

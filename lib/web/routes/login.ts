@@ -11,7 +11,7 @@ import { visit } from '../flows/visit'
 import { isLoginPage, loginUrl, pathAndQueryOf, queryParameters, returnToOf } from '../http/request-facts'
 import { redirect } from '../http/response-headers'
 import { reasonCode, sendJson, sendPage, sendProblem, setRetryAfter, wantsJson } from '../pages/answers'
-import { type LoginContext, localizedText } from '../pages/views'
+import type { LoginContext } from '../pages/views'
 import type { Site } from '../site'
 
 /** Shows the form. A visitor without a session is redirected to Identify first. A logout that is not confirmed is retried first. */
@@ -63,7 +63,7 @@ export async function handleLogin(ctx: Context, form: Readonly<Record<string, un
     if (block) return sendProblem(site, req, res, 503, reasonCode(block, 'unavailable'))
     return ctx.sendToIdentify(formAgain, 'session_ended')
   }
-  setRetryAfter(res, failure.error, failure.retryAfterSeconds)
+  setRetryAfter(res, status, failure.retryAfterSeconds)
   if (wantsJson(req)) {
     const { ok: _failed, retryAfterSeconds: _said, ...answer } = failure
     return sendJson(res, status, { ...answer, loginUrl: formAgain })
@@ -75,6 +75,8 @@ export async function handleLogin(ctx: Context, form: Readonly<Record<string, un
 /** Returns the text of a failed login, in the language and words of the site. */
 export function loginText({ texts }: Pick<Config, 'texts'>, failure: FailedLogin): string {
   return failureTexts(failure)
-    .map(({ code, values }) => localizedText(texts, code, values))
+    .map(({ code, values }) =>
+      texts[code].replace(/\{(attempts|minutes|hours)\}/g, (whole, name) => String(values[name] ?? whole)),
+    )
     .join(' ')
 }
