@@ -2,7 +2,7 @@
 import type { NextFunction, Request, Response } from 'express'
 import type { Config } from '../config'
 import { isForPage, readerOf } from '../decide/navigation'
-import { ANONYMOUS, isVerified, type User, userOf } from '../decide/record'
+import { ANONYMOUS, type DegradedReason, isVerified, type User, userOf } from '../decide/record'
 import { validateReferer } from '../decide/return-to'
 import { Sso2SetupError } from '../errors'
 import type { Context } from './context'
@@ -67,11 +67,7 @@ export function requireLogin(site: Site, options: RequireLoginOptions = {}): Gua
   })
 }
 
-const OPTION_TYPES: ReadonlyMap<string, string> = new Map([
-  ['fresh', 'boolean'],
-  ['allow', 'function'],
-  ['onDenied', 'function'],
-])
+const OPTION_TYPES = new Map(Object.entries({ fresh: 'boolean', allow: 'function', onDenied: 'function' }))
 
 /** Checks the options, because a guard must not be weaker than its author believes. @throws {Sso2SetupError} if an option is unknown or wrong */
 function checkedOptions(options: RequireLoginOptions): RequireLoginOptions {
@@ -120,21 +116,26 @@ const RETURNS_BEFORE_IDENTIFY = 2
 function redirectToLogin(ctx: Context, deny: Deny): Promise<void> | void {
   const { site, req, res, identity } = ctx
   const { loginPage } = site.config
+  const unavailable = (reason: DegradedReason) =>
+    deny('unverified', () => sendProblem(site, req, res, 503, reasonCode(reason, 'page_unavailable')))
+  if (loginPage === undefined) {
+    if (identity.degraded && !isVerified(identity)) return unavailable(identity.degraded)
+    return deny('login_required', () => sendProblem(site, req, res, 401, 'login_required'))
+  }
   const page = returnPage(ctx)
-  const isElsewhere = isLoginElsewhere(site.config)
-  const reason = identity.degraded ?? (isElsewhere ? ctx.block : undefined)
-  if (reason && (isElsewhere || (loginPage === undefined && !isVerified(identity))))
-    return deny('unverified', () => sendProblem(site, req, res, 503, reasonCode(reason, 'page_unavailable')))
-  if (loginPage === undefined) return deny('login_required', () => sendProblem(site, req, res, 401, 'login_required'))
   if (isLoginPage(site.config, page))
     throw new Sso2SetupError(
       'A requireLogin() guards the login page (routes.login), so users could not reach that page',
     )
-  if (isElsewhere && ctx.returns?.count === RETURNS_BEFORE_IDENTIFY && site.identifyHealth.mayRedirect)
+  const address = loginUrl(loginPage, page)
+  if (!isLoginElsewhere(site.config)) return deny('login_required', () => redirect(res, address, 302))
+  const reason = identity.degraded ?? ctx.block
+  if (reason) return unavailable(reason)
+  if (ctx.returns?.count === RETURNS_BEFORE_IDENTIFY && site.identifyHealth.mayRedirect)
     return ctx.sendToIdentify(page, 'login_elsewhere')
   return deny('login_required', () => {
-    if (isElsewhere) ctx.countReturn('')
-    redirect(res, loginUrl(loginPage, page), 302)
+    ctx.countReturn('')
+    redirect(res, address, 302)
   })
 }
 

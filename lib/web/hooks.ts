@@ -42,21 +42,15 @@ export interface Sso2Event {
   readonly reason?: string | undefined
 }
 
+const CHANNELS = ['identify', 'landing', 'check', 'login', 'logout', 'degraded'] as const
 /** The logs of `debug`, one for each channel, because each counts the time since its last line. */
-const logs = {
-  identify: createDebug('express-sso2:identify'),
-  landing: createDebug('express-sso2:landing'),
-  check: createDebug('express-sso2:check'),
-  login: createDebug('express-sso2:login'),
-  logout: createDebug('express-sso2:logout'),
-  degraded: createDebug('express-sso2:degraded'),
-}
+const logs = new Map(CHANNELS.map((name) => [name, createDebug(`express-sso2:${name}`)]))
 
 type EventFacts = Omit<Sso2Event, 'sidHash'> & Partial<Pick<Sso2Event, 'sidHash'>>
 
 /** Publishes one event. The message always has `sidHash`, so that subscribers can rely on its fields. */
-export function publish(name: keyof typeof logs, facts: EventFacts): void {
+export function publish(name: (typeof CHANNELS)[number], facts: EventFacts): void {
   diagnostics.channel(`express-sso2:${name}`).publish({ ...facts, sidHash: facts.sidHash })
   const { operation, outcome, reason = '-', durationMs, sidHash = '-' } = facts
-  logs[name]('%s %s %s %dms %s', operation, outcome, reason, Math.round(durationMs), sidHash)
+  logs.get(name)?.('%s %s %s %dms %s', operation, outcome, reason, Math.round(durationMs), sidHash)
 }

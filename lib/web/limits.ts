@@ -41,15 +41,13 @@ const FREEZES_AT = 5
 /** A point is not given back at the end of its window, because the next window may have begun in Redis. */
 const LATE_MS = 1000
 
-/** A limiter, one of its keys, and how many points may be used. */
+/** A count of attempts, after points were taken. */
 interface Count {
   readonly reason: Refusal['reason']
   readonly limiter: RateLimiterAbstract
   readonly key: string
+  /** How many points may be used. */
   readonly most: number
-}
-/** A count after points were taken. */
-interface Counted extends Count {
   readonly used: number
   /** End of the window, as `performance.now()`. */
   readonly endsAt: number
@@ -83,32 +81,25 @@ export class Limits {
    * @throws {Sso2UnavailableError} if Redis does not answer
    */
   async admit(req: Request, username: string): Promise<Admission | Refusal> {
-    if (this.#config.loginLimit === false) return { settle: async () => undefined }
-    const { guard, counts } = this.#countsOf(req, username)
-    const [seen, ...counted] = await Promise.all([take(guard, 0), ...counts.map((count) => take(count, 1))])
+    const { loginLimit, rememberDevices, macKeys, cookies } = this.#config
+    if (loginLimit === false) return { settle: async () => undefined }
+    const device = readCookie(req, cookies.device) ?? ''
+    const isOwn = rememberDevices && isRecognised(macKeys(), device, username, this.#now())
+    const [name, network] = [hashOf(normalisedUsername(username)), networkOf(deviceOf(req).ipa)]
+    const most = isOwn || !rememberDevices ? GUARD_POINTS : FOR_UNRECOGNISED
+    const takeGuard = (points: number) => take('held', this.#guard, name, points, most)
+    // attempts of recognised browsers are counted by themselves, so that others at their address do not keep out the user
+    const [seen, ...counted] = await Promise.all([
+      takeGuard(0),
+      take('address_and_name', this.#addressAndName, hashOf(isOwn ? 'recognised' : network, name)),
+      ...(isOwn ? [] : [take('address', this.#address, hashOf(network))]),
+    ])
     // a guard without free points is not touched: an attack would keep a recognised browser from the last one
     const full = counted.find(isExceeded) ?? (seen.used >= seen.most ? seen : undefined)
-    const guarded = full ?? (await take(guard, 1))
-    if (!full && !isExceeded(guarded)) return { settle: (attempt, left) => settle(guarded, counted, attempt, left) }
-    await giveBack(full ? counted : [guarded, ...counted])
-    return { reason: guarded.reason, seconds: secondsUntil(guarded) }
-  }
-
-  /** Attempts of recognised browsers are counted by themselves, so that others at their address do not keep out the user. */
-  #countsOf(req: Request, username: string): { readonly guard: Count; readonly counts: readonly Count[] } {
-    const { rememberDevices, macKeys, cookies } = this.#config
-    const isOwn =
-      rememberDevices && isRecognised(macKeys(), readCookie(req, cookies.device) ?? '', username, this.#now())
-    const [name, network] = [normalisedUsername(username), networkOf(deviceOf(req).ipa)]
-    const most = isOwn || !rememberDevices ? GUARD_POINTS : FOR_UNRECOGNISED
-    const count = (reason: Refusal['reason'], limiter: RateLimiterAbstract, ...key: string[]): Count => {
-      return { reason, limiter, key: hashOf(...key), most: limiter.points }
-    }
-    const ofName = count('address_and_name', this.#addressAndName, isOwn ? 'recognised' : network, name)
-    return {
-      guard: { ...count('held', this.#guard, name), most },
-      counts: isOwn ? [ofName] : [ofName, count('address', this.#address, network)],
-    }
+    if (full) return refuse(full, counted)
+    const guard = await takeGuard(1)
+    if (isExceeded(guard)) return refuse(guard, [guard, ...counted])
+    return { settle: (attempt, left) => settle(guard, counted, attempt, left) }
   }
 
   /** Lets the browser be recognised for this username from now on. */
@@ -137,24 +128,35 @@ function storeClientOf(redis: RedisKv) {
 const hashOf = (...parts: string[]) => createHash('sha256').update(parts.join('\n')).digest('base64url')
 
 /** Takes points, or none to see how many are used. `penalty` counts as `consume` does, but does not throw at the limit. */
-async function take(count: Count, points: number): Promise<Counted> {
-  const { consumedPoints, msBeforeNext } = await count.limiter.penalty(count.key, points)
-  return { ...count, used: consumedPoints, endsAt: performance.now() + msBeforeNext }
+async function take(
+  reason: Refusal['reason'],
+  limiter: RateLimiterAbstract,
+  key: string,
+  points = 1,
+  most = limiter.points,
+): Promise<Count> {
+  const { consumedPoints, msBeforeNext } = await limiter.penalty(key, points)
+  return { reason, limiter, key, most, used: consumedPoints, endsAt: performance.now() + msBeforeNext }
 }
 
-const isExceeded = ({ used, most }: Counted) => used > most
-const secondsUntil = ({ endsAt }: Counted) => Math.max(1, Math.ceil((endsAt - performance.now()) / 1000))
+const isExceeded = ({ used, most }: Count) => used > most
+const secondsUntil = ({ endsAt }: Count) => Math.max(1, Math.ceil((endsAt - performance.now()) / 1000))
 
 /** Gives points back. If Redis does not answer, the guard's point stays used. */
-async function giveBack(taken: readonly Counted[]): Promise<void> {
+async function giveBack(taken: readonly Count[]): Promise<void> {
   const current = taken.filter(({ endsAt }) => endsAt - performance.now() > LATE_MS)
   await Promise.all(current.map(({ limiter, key }) => unlessUnavailable(() => limiter.reward(key))))
 }
 
+async function refuse(full: Count, taken: readonly Count[]): Promise<Refusal> {
+  await giveBack(taken)
+  return { reason: full.reason, seconds: secondsUntil(full) }
+}
+
 /** Ends an attempt. The platform may know of attempts at other sites, so its number counts too. */
 async function settle(
-  guard: Counted,
-  counted: readonly Counted[],
+  guard: Count,
+  counted: readonly Count[],
   attempt: Attempt,
   left: number = FREEZES_AT,
 ): Promise<AttemptsLeft | undefined> {
@@ -163,7 +165,7 @@ async function settle(
     return undefined
   }
   const used = Math.max(guard.used, Math.min(GUARD_POINTS, FREEZES_AT - left))
-  if (used > guard.used) await unlessUnavailable(() => take(guard, used - guard.used))
+  if (used > guard.used) await unlessUnavailable(() => guard.limiter.penalty(guard.key, used - guard.used))
   const all = [{ ...guard, used }, ...counted]
   const spent = all.filter((count) => count.used >= count.most)
   return {

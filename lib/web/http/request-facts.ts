@@ -94,13 +94,8 @@ export function loginUrl(loginPage: string, returnTo: string, notice?: 'session_
   return url.href
 }
 
-/** Returns an address without query and last slash, in lower case, as Express compares paths by default. */
-const pageOf = (address: string) =>
-  address
-    .replace(/[?#].*/s, '')
-    .replace(/\/$/, '')
-    .toLowerCase()
-
-/** Is this an address of the login page, built-in or custom, with any query? */
-export const isLoginPage = ({ loginPage }: Config, address: string): boolean =>
-  loginPage !== undefined && pageOf(address) === pageOf(loginPage)
+/** Is this an address of the login page, built-in or custom, with any query? Compares as Express compares paths by default. */
+export function isLoginPage({ loginPage }: Config, address: string): boolean {
+  const pageOf = (url: string) => url.replace(/\/?(?:[?#].*)?$/s, '').toLowerCase()
+  return loginPage !== undefined && pageOf(address) === pageOf(loginPage)
+}

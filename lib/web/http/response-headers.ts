@@ -89,15 +89,13 @@ export function redirect(res: Response, address: string, status: 302 | 303): voi
   res.end()
 }
 
-/** Values that `next()` of Express does not take for an error: it runs the next handler, without the check that failed. */
-const NO_ERRORS: ReadonlySet<unknown> = new Set(['route', 'router'])
-
-/** Passes an error to the site's error handler. A hook that throws `undefined` or `'route'` counts as failed too. */
+/** Passes an error to the site's error handler. `next()` takes `undefined` and `'route'` for no error, and would run what a guard protects. */
 export const forwardError = (next: NextFunction) => (cause: unknown) =>
   next(
-    cause && !NO_ERRORS.has(cause)
+    typeof cause === 'object' && cause !== null
       ? cause
       : new Error(
           'express-sso2: A hook or view failed without an error. See "TypeError" in node_modules/express-sso2/docs/troubleshooting.md.',
+          { cause },
         ),
   )

@@ -78,20 +78,19 @@ export function setRetryAfter(res: Response, status: number, seconds?: number): 
 export const reasonCode = (reason: DegradedReason, otherwise: TextCode): TextCode =>
   isTextCode(reason) ? reason : otherwise
 
-/** Text and addresses of a refusal. */
-interface Refusal extends Partial<Pick<ProblemContext, 'loginUrl' | 'otherAccountUrl'>> {
-  /** Text of the page. Default: that of the code. */
-  readonly text?: TextCode
-}
+type Addresses = Partial<Pick<ProblemContext, 'loginUrl' | 'otherAccountUrl'>>
 
-/** Refuses a request as its reader needs it: page or JSON. If the custom view fails, the built-in page is sent. Threat O17. */
+/**
+ * Refuses a request as its reader needs it: page or JSON. If the custom view fails, the built-in page is sent. Threat O17.
+ * @param more `text`: of the page, default that of the code
+ */
 export async function sendProblem(
   site: Site,
   req: Request,
   res: Response,
   status: number,
   code: TextCode,
-  { text = code, loginUrl, otherAccountUrl }: Refusal = {},
+  { text = code, loginUrl, otherAccountUrl }: Addresses & { readonly text?: TextCode } = {},
 ): Promise<void> {
   const { texts, siteUrl, log } = site.config
   setRetryAfter(res, status)

@@ -29,8 +29,6 @@ export async function showLogin(ctx: Context): Promise<void> {
   await sendForm(ctx, 200, { returnTo, username: '', message })
 }
 
-const ownLoginPage = ({ config: { siteUrl, routes } }: Site) => siteUrl + (routes.login || '')
-
 /** Returns the page that the user came from. `return_to` may be a guarded page, which redirects straight back to the login page. */
 function pageBefore({ config }: Site, req: Request): string {
   const page = validateReferer(req.headers.referer, config.returnPolicy)
@@ -42,7 +40,7 @@ type FormValues = Pick<LoginContext, 'returnTo' | 'username' | 'message'>
 function sendForm({ site, req, res }: Context, status: number, values: FormValues, failure?: FailedLogin) {
   const { error, remainingAttempts, frozenForSeconds, retryAfterSeconds } = failure ?? {}
   const [, ...query] = pathAndQueryOf(req).split('?')
-  const action = [ownLoginPage(site), ...query].join('?')
+  const action = [site.config.loginPage, ...query].join('?')
   const numbers = { remainingAttempts, frozenForSeconds, retryAfterSeconds }
   return sendPage(site, res, status, 'login', { action, error, backUrl: pageBefore(site, req), ...values, ...numbers })
 }
@@ -51,13 +49,13 @@ function sendForm({ site, req, res }: Context, status: number, values: FormValue
 export async function handleLogin(ctx: Context, form: Readonly<Record<string, unknown>>): Promise<void> {
   const { site, req, res } = ctx
   const { username, password, return_to = queryParameters(req).get('return_to') } = form
+  const { loginPage = '', loginMessages } = site.config
   const returnTo = returnToOf(site.config, return_to)
   const result = await logIn(ctx, { username, password })
   if (result.ok) return wantsJson(req) ? sendJson(res, 200, { user: result.user }) : redirect(res, returnTo, 303)
-  const failure = neutralised(site.config.loginMessages, result)
+  const failure = neutralised(loginMessages, result)
   const status = loginErrorStatus(failure.error)
-  const formAgain =
-    result.error === 'session_ended' ? loginUrl(ownLoginPage(site), returnTo, 'session_ended') : undefined
+  const formAgain = result.error === 'session_ended' ? loginUrl(loginPage, returnTo, 'session_ended') : undefined
   if (formAgain !== undefined && !wantsJson(req)) {
     const { block } = ctx
     if (block) return sendProblem(site, req, res, 503, reasonCode(block, 'unavailable'))
