@@ -34,15 +34,6 @@ export function onTimeout(ms: number, late: () => void): () => void {
 export function withDeadline<T>(outcome: Promise<T>, ms: number, message: string): Promise<T> {
   return new Promise((resolve, reject) => {
     const callOff = onTimeout(ms, () => reject(new Error(message)))
-    outcome.then(
-      (value) => {
-        callOff()
-        resolve(value)
-      },
-      (error) => {
-        callOff()
-        reject(error)
-      },
-    )
+    outcome.finally(callOff).then(resolve, reject)
   })
 }

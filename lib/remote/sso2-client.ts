@@ -92,7 +92,7 @@ export class Sso2Client {
 
   /**
    * @param log log of the site, for failed calls in the background too, and for recoveries
-   * @throws {TypeError} that names every wrong option
+   * @throws {TypeError} that names the wrong options
    */
   constructor(options: Sso2ClientOptions, log?: Log) {
     this.#log = log
