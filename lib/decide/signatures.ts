@@ -79,7 +79,7 @@ export function readStamp(
 }
 
 /** Is the text a binding cookie's value? */
-export const isBindingValue = (value: string | undefined): boolean => value !== undefined && TOKEN.test(value)
+export const isBindingValue = (value: string | undefined): value is string => value !== undefined && TOKEN.test(value)
 
 /** Returns when a redirect began, if the parameter fits the browser's cookie and is young enough. Otherwise `undefined`. */
 export function redirectStart(

@@ -41,8 +41,7 @@ export class Context {
     this.req = req
     this.res = res
     this.session = session
-    const binding = readCookie(req, config.cookies.binding)
-    this.binding = isBindingValue(binding) ? binding : undefined
+    this.binding = readCookie(req, config.cookies.binding)
     const mark = readCookie(req, config.cookies.logout)
     this.logoutMark = mark === undefined ? undefined : readLogoutMark(readSigned(config.macKeys(), 'logout', mark))
   }
@@ -141,10 +140,10 @@ export class Context {
     redirect(res, withFlowParameter(page, makeStamp(site.config.macKeys(), 'marker', '', site.config.clock.now())), 303)
   }
 
-  /** Returns the value of the binding cookie. Sets the cookie if the browser has none. */
+  /** Returns the value of the binding cookie. Sets the cookie if the browser has none, or one that is not ours. */
   #ensureBinding(): string {
     const { site, res } = this
-    if (this.binding === undefined) {
+    if (!isBindingValue(this.binding)) {
       this.binding = randomBytes(16).toString('base64url')
       setCookie(res, site.config, site.config.cookies.binding, this.binding)
     }
