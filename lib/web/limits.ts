@@ -1,5 +1,5 @@
 /**
- * Limits of login attempts by address and username, counted by rate-limiter-flexible. The guard keeps attackers from using up the attempts
+ * Limits of login attempts by address and username, counted by rate-limiter-flexible. One keeps attackers from using up the attempts
  * that the platform grants a username. Table: docs/internals/decision-tables.md, "Login". Threats F3, F4, F13, F16 to F19.
  */
 import { createHash } from 'node:crypto'
@@ -33,8 +33,8 @@ export interface Admission {
 /** Factor of `loginLimit` for an address with all usernames. */
 const PER_ADDRESS = 5
 /** Attempts at a username in 15 minutes. The fourth is for browsers that have logged in under the username before. */
-const GUARD_POINTS = 4
-const GUARD_SECONDS = 900
+const NAME_POINTS = 4
+const NAME_SECONDS = 900
 const FOR_UNRECOGNISED = 3
 /** Platforms freeze an account at the fifth wrong password or later. */
 const FREEZES_AT = 5
@@ -57,23 +57,23 @@ interface Count {
 export class Limits {
   readonly #config: Config
   readonly #now: () => number
-  readonly #addressAndName: RateLimiterAbstract
-  readonly #address: RateLimiterAbstract
-  readonly #guard: RateLimiterAbstract
+  readonly #limiters: Readonly<Record<Refusal['reason'], RateLimiterAbstract>>
 
   /** @param redis `undefined`: all is counted in memory @param now seconds since 1970 */
   constructor(config: Config, redis: RedisKv | undefined, now: () => number) {
     const { attempts, perSeconds } = config.loginLimit || { attempts: 0, perSeconds: 0 }
-    const limiter = (name: string, points: number, duration: number) => {
-      const options = { points, duration, keyPrefix: `${config.prefix}limit:${name}` }
+    const limiter = (reason: Refusal['reason'], points: number, duration: number) => {
+      const options = { points, duration, keyPrefix: `${config.prefix}limit:${reason}` }
       if (redis === undefined) return new RateLimiterMemory(options)
       return new RateLimiterRedis({ ...options, storeClient: storeClientOf(redis) })
     }
     this.#config = config
     this.#now = now
-    this.#addressAndName = limiter('name', attempts, perSeconds)
-    this.#address = limiter('address', attempts * PER_ADDRESS, perSeconds)
-    this.#guard = limiter('guard', GUARD_POINTS, GUARD_SECONDS)
+    this.#limiters = {
+      address_and_name: limiter('address_and_name', attempts, perSeconds),
+      address: limiter('address', attempts * PER_ADDRESS, perSeconds),
+      held: limiter('held', NAME_POINTS, NAME_SECONDS),
+    }
   }
 
   /**
@@ -86,20 +86,32 @@ export class Limits {
     const device = readCookie(req, cookies.device) ?? ''
     const isOwn = rememberDevices && isRecognised(macKeys(), device, username, this.#now())
     const [name, network] = [hashOf(normalisedUsername(username)), networkOf(deviceOf(req).ipa)]
-    const most = isOwn || !rememberDevices ? GUARD_POINTS : FOR_UNRECOGNISED
-    const takeGuard = (points: number) => take('held', this.#guard, name, points, most)
+    const most = isOwn || !rememberDevices ? NAME_POINTS : FOR_UNRECOGNISED
+    const takeOfName = (points: number) => this.#take('held', name, points, most)
     // attempts of recognised browsers are counted by themselves, so that others at their address do not keep out the user
     const [seen, ...counted] = await Promise.all([
-      takeGuard(0),
-      take('address_and_name', this.#addressAndName, hashOf(isOwn ? 'recognised' : network, name)),
-      ...(isOwn ? [] : [take('address', this.#address, hashOf(network))]),
+      takeOfName(0),
+      this.#take('address_and_name', hashOf(isOwn ? 'recognised' : network, name)),
+      ...(isOwn ? [] : [this.#take('address', hashOf(network))]),
     ])
-    // a guard without free points is not touched: an attack would keep a recognised browser from the last one
+    // a name without free points is only looked at: an attack would keep a recognised browser from the last one
     const full = counted.find(isExceeded) ?? (seen.used >= seen.most ? seen : undefined)
     if (full) return refuse(full, counted)
-    const guard = await takeGuard(1)
-    if (isExceeded(guard)) return refuse(guard, [guard, ...counted])
-    return { settle: (attempt, left) => settle(guard, counted, attempt, left) }
+    const ofName = await takeOfName(1)
+    if (isExceeded(ofName)) return refuse(ofName, [ofName, ...counted])
+    return { settle: (attempt, left) => settle(ofName, counted, attempt, left) }
+  }
+
+  /** Takes points, or none to see how many are used. `penalty` counts as `consume` does, but does not throw at the limit. */
+  async #take(
+    reason: Refusal['reason'],
+    key: string,
+    points = 1,
+    most = this.#limiters[reason].points,
+  ): Promise<Count> {
+    const limiter = this.#limiters[reason]
+    const { consumedPoints, msBeforeNext } = await limiter.penalty(key, points)
+    return { reason, limiter, key, most, used: consumedPoints, endsAt: performance.now() + msBeforeNext }
   }
 
   /** Lets the browser be recognised for this username from now on. */
@@ -127,22 +139,10 @@ function storeClientOf(redis: RedisKv) {
 
 const hashOf = (...parts: string[]) => createHash('sha256').update(parts.join('\n')).digest('base64url')
 
-/** Takes points, or none to see how many are used. `penalty` counts as `consume` does, but does not throw at the limit. */
-async function take(
-  reason: Refusal['reason'],
-  limiter: RateLimiterAbstract,
-  key: string,
-  points = 1,
-  most = limiter.points,
-): Promise<Count> {
-  const { consumedPoints, msBeforeNext } = await limiter.penalty(key, points)
-  return { reason, limiter, key, most, used: consumedPoints, endsAt: performance.now() + msBeforeNext }
-}
-
 const isExceeded = ({ used, most }: Count) => used > most
 const secondsUntil = ({ endsAt }: Count) => Math.max(1, Math.ceil((endsAt - performance.now()) / 1000))
 
-/** Gives points back. If Redis does not answer, the guard's point stays used. */
+/** Gives points back. If Redis does not answer, they stay used. */
 async function giveBack(taken: readonly Count[]): Promise<void> {
   const current = taken.filter(({ endsAt }) => endsAt - performance.now() > LATE_MS)
   await Promise.all(current.map(({ limiter, key }) => unlessUnavailable(() => limiter.reward(key))))
@@ -155,18 +155,18 @@ async function refuse(full: Count, taken: readonly Count[]): Promise<Refusal> {
 
 /** Ends an attempt. The platform may know of attempts at other sites, so its number counts too. */
 async function settle(
-  guard: Count,
+  ofName: Count,
   counted: readonly Count[],
   attempt: Attempt,
   left: number = FREEZES_AT,
 ): Promise<AttemptsLeft | undefined> {
   if (attempt !== 'wrong_password') {
-    await giveBack(attempt === 'refused' ? [guard] : [guard, ...counted])
+    await giveBack(attempt === 'refused' ? [ofName] : [ofName, ...counted])
     return undefined
   }
-  const used = Math.max(guard.used, Math.min(GUARD_POINTS, FREEZES_AT - left))
-  if (used > guard.used) await unlessUnavailable(() => guard.limiter.penalty(guard.key, used - guard.used))
-  const all = [{ ...guard, used }, ...counted]
+  const used = Math.max(ofName.used, Math.min(NAME_POINTS, FREEZES_AT - left))
+  if (used > ofName.used) await unlessUnavailable(() => ofName.limiter.penalty(ofName.key, used - ofName.used))
+  const all = [{ ...ofName, used }, ...counted]
   const spent = all.filter((count) => count.used >= count.most)
   return {
     attempts: Math.max(0, Math.min(...all.map((count) => count.most - count.used))),

@@ -164,8 +164,8 @@ test('[F3] all processes of a site count together', async () => {
   const keys = await server.commands().keys('together:*')
   expect(keys.map((key) => key.replace(/[\w-]{43}$/, '')).sort()).toEqual([
     'together:limit:address:',
-    'together:limit:guard:',
-    'together:limit:name:',
+    'together:limit:address_and_name:',
+    'together:limit:held:',
   ])
 })
 

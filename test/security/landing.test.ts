@@ -81,6 +81,12 @@ test('[L3] a landing address used by its browser is refused in another, with a b
   expect(setup.countCalls('token')).toBe(tickets + 1)
 })
 
+test('[L1] a binding cookie that is not of ours is replaced before a redirect is bound to it', async () => {
+  const cookie = 'sso2.b=deleted'
+  const page = await setup.browser().fetchJson(`${setup.morning.url}/`, { headers: { ...document, cookie } })
+  expect([page.status, String(page.headers['set-cookie'])]).toEqual([302, expect.stringMatching(/^sso2\.b=[\w-]{22};/)])
+})
+
 test.each([
   ['a HEAD', 'HEAD', {}, 405],
   ['a POST', 'POST', {}, 405],

@@ -11,7 +11,7 @@ import {
 import { DEVICE_SECONDS, isRecognised, networkOf, normalisedUsername, withDevice } from '../../lib/web/limits'
 import { NOW } from './samples'
 
-/* What a browser, or the doctor, carries with a MAC: the binding, signed cookies, the device cookie, the doctor's mark. */
+/* What a browser, or the doctor, carries with a MAC: the binding, signed cookies, the device cookie, the doctor's signature. */
 
 const keys: MacKeys = [Buffer.alloc(32, 1)]
 
@@ -146,19 +146,19 @@ describe('the device cookie, and what login limits count', () => {
 })
 
 describe('the doctor', () => {
-  const mark = makeDoctorSignature(keys, NOW)
+  const signature = makeDoctorSignature(keys, NOW)
 
   test.each<[name: string, value: string | undefined, now: number, mayAsk: boolean]>([
-    ['the mark', mark, NOW, true],
-    ['the mark, later', mark, NOW + 61, false],
-    ['the mark of another secret', makeDoctorSignature([Buffer.alloc(32, 2)], NOW), NOW, false],
+    ['the signature', signature, NOW, true],
+    ['the signature, later', signature, NOW + 61, false],
+    ['the signature of another secret', makeDoctorSignature([Buffer.alloc(32, 2)], NOW), NOW, false],
   ])('a request with %s may ask: %#', (_name, value, now, mayAsk) => {
     expect(isDoctorSignature(keys, value, now)).toBe(mayAsk)
   })
 
-  test('two releases understand each other: the mark binds nothing, and its header has one name', () => {
+  test('two releases understand each other: the signature binds nothing, and its header has one name', () => {
     expect(DOCTOR_HEADER).toBe('x-sso2-doctor')
-    expect(mark).toBe(makeStamp(keys, 'doctor', '', NOW * 1000))
+    expect(signature).toBe(makeStamp(keys, 'doctor', '', NOW * 1000))
   })
 
   const report = {
