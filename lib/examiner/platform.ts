@@ -187,6 +187,18 @@ export class Platform {
     return () => void Object.assign(state, { account })
   }
 
+  /**
+   * Gives the username of an account to another one, as when the first user has taken another username.
+   * The other one then logs in with this username and the password of the first.
+   */
+  passOnUsername(from: Account, to: Account): void {
+    const { username, password } = from
+    this.replaceUser(to, { username })
+    const { accountsByName, accountsById } = this.runtime.world
+    const [before, after] = [accountsByName.get(username), accountsById.get(to.accountId)]
+    if (before && after) before.account = { ...after.account, password }
+  }
+
   /** Returns the site's calls since a time, oldest first. */
   calls(since: number, filter: { operation?: EmulatedOperation; sid?: string | undefined } = {}): SiteCall[] {
     return this.runtime.traces

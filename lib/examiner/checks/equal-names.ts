@@ -14,17 +14,15 @@ interface Twin {
   readonly field: 'name' | 'username'
 }
 
-/**
- * Makes accounts that have the display name of a reader, and the username that the reader had before.
- * They log in with usernames of their own, so that nothing but the user response is the same.
- */
+/** Makes an account that has the display name of a reader, and one that has got the username of the reader. */
 export function twinsOf(stage: Stage, reader: Account): readonly Twin[] {
+  const { username, password } = reader
   const [named, renamed] = [stage.account(), stage.account()]
   stage.platform.replaceUser(named, { name: reader.name + NAME_END })
-  stage.platform.replaceUser(renamed, { username: reader.username })
+  stage.platform.passOnUsername(reader, renamed)
   return [
     { what: 'display name', field: 'name', account: { ...named, name: reader.name } },
-    { what: 'username', field: 'username', account: renamed },
+    { what: 'username', field: 'username', account: { ...renamed, username, password } },
   ]
 }
 

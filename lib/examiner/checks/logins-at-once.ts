@@ -93,7 +93,7 @@ export const otherVisitors: Check = {
     const guesser = stage.browser()
     if (isLoopbackHost(new URL(stage.site.url).hostname)) guesser.address = GUESSER
     const probe = await stage.look(guesser, stage.site.loginPage)
-    if (probe.error === 'EADDRNOTAVAIL') guesser.address = undefined
+    if (probe.status === 0) guesser.address = undefined
     const since = Date.now()
     for (let count = 0; count < GUESSES; count += 1) {
       const { form } = await stage.loginForm(guesser)
