@@ -41,12 +41,17 @@ const secondsOf = ({ hops }: Page) => Math.max(...hops.map(({ ms }) => ms)) / 10
  */
 async function use(stage: Stage, told: ToldPage, browser: Browser): Promise<Page> {
   const page = await open(stage, told, browser)
-  need(page.status >= 500 || secondsOf(page) <= MAX_SECONDS, slowAnyway(told, page))
+  needInTime(told, page)
   return page
 }
 
-const slowAnyway = ({ path }: ToldPage, page: Page) =>
-  `while the REST API works, the page ${path} takes ${secondsOf(page).toFixed(1)} s: the machine is busy, or the page is slow for another reason`
+function needInTime({ path }: ToldPage, page: Page): void {
+  const seconds = secondsOf(page)
+  need(
+    page.status >= 500 || seconds <= MAX_SECONDS,
+    `while the REST API works, the page ${path} takes ${seconds.toFixed(1)} s: the machine is busy, or the page is slow for another reason`,
+  )
+}
 
 /** Opens a page while the REST API fails. A page that comes late is opened again, because the machine may be busy for a moment. */
 async function openWhileFailing(stage: Stage, told: ToldPage, browser: Browser, fault: Fault): Promise<Page> {
@@ -83,9 +88,11 @@ const failures: readonly (readonly [string, Fault])[] = [
 ]
 
 /** Opens the page as a visitor. The REST API must not be called with the access token of a user. */
-async function visitorProblems(stage: Stage, { name, path, address }: ToldPage): Promise<string[]> {
+async function visitorProblems(stage: Stage, told: ToldPage): Promise<string[]> {
+  const { name, path, address } = told
   const since = Date.now()
   const page = await stage.visit(stage.browser(), address)
+  needInTime(told, page)
   const calls = stage.platform.calls(since, { operation: name })
   return problemsIn([
     [isBroken(page), `the page ${path} responds ${outcomeOf(page)} to a visitor`],
