@@ -19,9 +19,10 @@ const SILENCE_MS = 1000
 /** At most once in so many milliseconds, a write refused by a replica makes a new connection. */
 const DEMOTION_MS = 2000
 
-/** KEYS record, data. ARGV part to write (1 or 2), value, seconds, is the ID new. The other part lives as long. */
+/** KEYS record, data. ARGV part to write (1 or 2), value, seconds, is the ID new. The other part lives as long. A table is an error: no text. */
 const WRITE = `
-local record = redis.call('get', KEYS[1])
+local record = redis.pcall('get', KEYS[1])
+if type(record) == 'table' then return 0 end
 if record then
   if string.sub(record, 1, 1) ~= '{' then return 0 end
 elseif ARGV[4] == '0' and redis.call('exists', KEYS[2]) == 0 then return 0 end
@@ -30,7 +31,8 @@ redis.call('expire', KEYS[3 - tonumber(ARGV[1])], ARGV[3])
 return 1`
 /** KEYS record, data. ARGV text of a session that is gone, seconds. */
 const END = `
-local record = redis.call('get', KEYS[1])
+local record = redis.pcall('get', KEYS[1])
+if type(record) == 'table' then record = false end
 if record and string.sub(record, 1, 1) ~= '{' then return {record, false} end
 local data = redis.call('get', KEYS[2])
 if record or data then redis.call('set', KEYS[1], ARGV[1], 'EX', ARGV[2]) end
