@@ -130,15 +130,14 @@ export class OwnSession extends RequestSession {
   /** Saves the session of this request, and no other. */
   async #save(id: string, sess: session.SessionData): Promise<void> {
     const { config, records, now } = this.#parts
-    const { key = '' } = this
     const text = textOf(sess, accountOf(this.lastRecord))
     if (!this.#mayBegin && text !== null)
       config.log.warn('session:cross_site', 'A form of another site begins no session')
     if (id !== this.id || this.#isReadOnly || text === this.#stored) return
     try {
       if (!this.isAvailable) throw storeUnavailable()
-      if (text === null) await records.deleteData(key)
-      else await records.saveData(key, text, lifetimeOf(this.record, now(), config), this.#isNew)
+      if (text === null) await records.deleteData(sessionKey(id))
+      else await records.saveData(sessionKey(id), text, lifetimeOf(this.record, now(), config), this.#isNew)
       this.#stored = text
       this.#isNew = false
     } catch (error) {
@@ -167,7 +166,7 @@ export class OwnSession extends RequestSession {
     const { session: mine } = this.open()
     const taken = dataIn(sessionIn(data, account))
     const before = dataIn(sessionIn(this.#stored, accountOf(this.lastRecord)))
-    const kept = mine ? withChanges(before, dataIn(mine), taken) : taken
+    const kept = mine ? withChanges(before, dataIn(mine), taken) : taken // other tabs may have saved since this request began
     this.#use(id, { state: 'none' }, null)
     this.#show({ ...sessionIn(null, undefined), ...(keepsData ? kept : {}) })
     const text = textOf(this.#req.session, account)
