@@ -115,9 +115,13 @@ describe('[S15] where the store holds something else', () => {
   }
 
   /** Each way that a record can be unreadable is in test/unit/record.test.ts. */
-  test('as record a word', async () => {
+  test.each<[what: string, spoil: (key: string, good: string) => Promise<unknown>]>([
+    ['a word', (key) => redis.set(key, 'garbage', 'EX', 100)],
+    ['a list', async (key) => [await redis.del(key), await redis.rpush(key, '{"v":1}')]],
+  ])('as record %s', async (_what, spoil) => {
     const browser = await withOneRecord()
-    await redis.set(await keyOf('sso2'), 'garbage', 'EX', 100)
+    const key = await keyOf('sso2')
+    await spoil(key, present(await redis.get(key)))
     expect((await browser.fetchJson(at('/script'))).json).toEqual({ status: 'none', url: '/script' })
     await beginsAnew(browser)
   })
