@@ -43,6 +43,8 @@ export interface Sso2Event {
 }
 
 const CHANNELS = ['identify', 'landing', 'check', 'login', 'logout', 'degraded'] as const
+/** Kept, because Node.js 20 loses subscribers of a channel that was collected before. */
+const channels = new Map(CHANNELS.map((name) => [name, diagnostics.channel(`express-sso2:${name}`)]))
 /** The logs of `debug`, one for each channel, because each counts the time since its last line. */
 const logs = new Map(CHANNELS.map((name) => [name, createDebug(`express-sso2:${name}`)]))
 
@@ -50,7 +52,7 @@ type EventFacts = Omit<Sso2Event, 'sidHash'> & Partial<Pick<Sso2Event, 'sidHash'
 
 /** Publishes one event. The message always has `sidHash`, so that subscribers can rely on its fields. */
 export function publish(name: (typeof CHANNELS)[number], facts: EventFacts): void {
-  diagnostics.channel(`express-sso2:${name}`).publish({ ...facts, sidHash: facts.sidHash })
+  channels.get(name)?.publish({ ...facts, sidHash: facts.sidHash })
   const { operation, outcome, reason = '-', durationMs, sidHash = '-' } = facts
   logs.get(name)?.('%s %s %s %dms %s', operation, outcome, reason, Math.round(durationMs), sidHash)
 }

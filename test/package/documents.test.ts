@@ -2,7 +2,6 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { createEmulator, demoOptions } from '../../lib/emulator'
 import { LOG_LINES } from '../../lib/log/log-lines'
-import { redisFailureReason } from '../../lib/storage/redis-failure'
 import { allPages } from '../../tools/docs/pages'
 import { anchorsOf, type Block, blocksOf, headingsOf, proseOf } from '../support/markdown'
 import { launch } from '../support/process'
@@ -213,9 +212,4 @@ test('each heading that a log line or an error names is there', () => {
     headingsOf(readText(page)).some((heading) => heading.title === title)
   expect([named.length > 2, ofLogLines.length > 10]).toEqual([true, true])
   expect([...named, ...ofLogLines].filter((one) => !isThere(one))).toEqual([])
-})
-
-test('each failure of Redis that has no code of its own is in the table', () => {
-  const [, section = ''] = readText('docs/troubleshooting.md').split('### Redis does not respond\n')
-  expect(section.split('\n### ', 1)[0]).toContain(`\`${redisFailureReason(new Error('closed'))}\``)
 })
