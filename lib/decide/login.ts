@@ -160,18 +160,17 @@ const MINUTES_FROM = 90
 /** A longer time in seconds is shown in hours. */
 const HOURS_FROM = 90 * 60
 
-const inMinutes = (seconds: number) => ({ minutes: Math.ceil(seconds / 60) })
-const inHours = (seconds: number) => ({ hours: Math.ceil(seconds / 3600) })
-
 /** A text by its code, with the values to fill in. */
 const text = <Code extends string>(code: Code, values: Readonly<Record<string, number>> = {}) => ({ code, values })
 
 /** Returns the texts of a failed login: the text of its error or a more precise one, and after the last attempt how long to wait. */
 export function failureTexts({ error, remainingAttempts, frozenForSeconds, retryAfterSeconds = 0 }: FailedLogin) {
-  if (error === 'too_many_attempts') return [waitFor(retryAfterSeconds)]
-  if (retryAfterSeconds > 0) return [text(error), waitFor(retryAfterSeconds)]
+  const wait = textWithTime('too_many_attempts', 'too_many_attempts', retryAfterSeconds)
+  if (error === 'too_many_attempts') return [wait]
+  if (retryAfterSeconds > 0) return [text(error), wait]
   if (error === 'invalid_credentials' && remainingAttempts !== undefined) return [attemptsLeft(remainingAttempts)]
-  if (error === 'account_frozen' && frozenForSeconds !== undefined) return [frozenFor(frozenForSeconds)]
+  if (error === 'account_frozen' && frozenForSeconds !== undefined)
+    return [textWithTime('account_frozen', 'account_frozen_minute', frozenForSeconds)]
   return [text(error === 'unavailable' ? 'unavailable_form' : error)]
 }
 
@@ -181,12 +180,8 @@ function attemptsLeft(attempts: number) {
   return text(attempts === 1 ? 'invalid_credentials_last' : 'account_frozen')
 }
 
-function frozenFor(seconds: number) {
-  if (seconds > HOURS_FROM) return text('account_frozen_hours', inHours(seconds))
-  return seconds > 60 ? text('account_frozen_minutes', inMinutes(seconds)) : text('account_frozen_minute')
-}
-
-function waitFor(seconds: number) {
-  if (seconds > HOURS_FROM) return text('too_many_attempts_hours', inHours(seconds))
-  return seconds > MINUTES_FROM ? text('too_many_attempts_minutes', inMinutes(seconds)) : text('too_many_attempts')
+/** @param short the text for less than a minute or two */
+function textWithTime<Code extends string, Short extends string>(code: Code, short: Short, seconds: number) {
+  if (seconds > HOURS_FROM) return text(`${code}_hours` as const, { hours: Math.ceil(seconds / 3600) })
+  return seconds > MINUTES_FROM ? text(`${code}_minutes` as const, { minutes: Math.ceil(seconds / 60) }) : text(short)
 }
