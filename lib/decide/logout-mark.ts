@@ -77,16 +77,12 @@ export const isDroppedByLogin = (mark: LogoutMark | undefined): boolean => mark?
 /** Clocks of processes agree within this many milliseconds. */
 const CLOCK_SPREAD_MS = 2000
 
-/** A logout of all sessions of an account. */
-export interface LogoutOfAll {
-  /** When the SSO system confirmed it, in milliseconds. `'open'`: not yet. */
-  readonly confirmedAt: EpochMs | 'open'
-  /** Is the time by the clock of this process? */
-  readonly isOwnClock: boolean
-}
-
-/** Is a login void because of a logout of all sessions of its account? */
-export function isVoidedByLogoutOfAll(all: LogoutOfAll | undefined, startedAt: EpochMs): boolean {
-  if (all === undefined) return false
-  return all.confirmedAt === 'open' || all.confirmedAt + (all.isOwnClock ? 0 : CLOCK_SPREAD_MS) >= startedAt
-}
+/**
+ * Is a login void because of a logout of all sessions of its account?
+ * @param confirmedAt when the SSO system confirmed it, `'open'` if it has not yet @param isOwnClock is that time by the clock of this process?
+ */
+export const isVoidedByLogoutOfAll = (
+  confirmedAt: EpochMs | 'open',
+  startedAt: EpochMs,
+  isOwnClock: boolean,
+): boolean => confirmedAt === 'open' || confirmedAt + (isOwnClock ? 0 : CLOCK_SPREAD_MS) >= startedAt

@@ -32,9 +32,9 @@ interface CommonFields {
 export interface AnonymousRecord extends CommonFields {
   readonly status: 'anon'
   /** The SSO system reports a login, but the user could not be loaded yet. */
-  readonly pending?: true
+  readonly pending?: true | undefined
   /** Hash of the binding cookie of the browser that began the session. Only for the site's own sessions, whose cookie may be planted. */
-  readonly browser?: string
+  readonly browser?: string | undefined
 }
 
 /** A user is logged in. */
@@ -42,11 +42,16 @@ export interface LoginRecord extends CommonFields {
   readonly status: 'loggedin'
   readonly user: User
   /** When the access token expires, in seconds, if the authorization server said so. 0: the REST API refused the token. */
-  readonly accessUntil?: EpochSeconds
+  readonly accessUntil?: EpochSeconds | undefined
 }
 
 /** The record of a session. Fields of later versions are kept. */
 export type SsoRecord = AnonymousRecord | LoginRecord
+
+/** Fields that may change while the session keeps its ID. */
+export type RecordChanges = Partial<
+  Pick<LoginRecord, 'checkedAt' | 'sealed' | 'user' | 'accessUntil'> & Pick<AnonymousRecord, 'pending'>
+>
 
 /** What a session that has moved or ended leaves under its key, for a few seconds. */
 export interface Gone {
@@ -79,21 +84,17 @@ export function readEntry(text: string | null): Entry {
   if (text === EMPTY_RECORD) return { state: 'empty' }
   const [found, next = '', sidHash = '', account = ''] = GONE.exec(text) ?? []
   if (found !== undefined) return { state: 'gone', gone: { next, sidHash, account } }
-  const record = parseRecord(text)
-  return record ? { state: 'live', record } : { state: 'unreadable' }
-}
-
-function parseRecord(text: string): SsoRecord | undefined {
   try {
     const record: unknown = JSON.parse(text)
-    return isObject(record) && isRecord(record) ? record : undefined
+    return isRecord(record) ? { state: 'live', record } : { state: 'unreadable' }
   } catch {
-    return undefined
+    return { state: 'unreadable' }
   }
 }
 
 /** The next version is read as well, so that two releases can run side by side. */
-function isRecord(record: Readonly<Record<string, unknown>>): record is Readonly<Record<string, unknown>> & SsoRecord {
+function isRecord(record: unknown): record is SsoRecord {
+  if (!isObject(record)) return false
   const { v, since, checkedAt, startedAt, sidHash, sealed, status, user } = record
   if (v !== RECORD_VERSION && v !== RECORD_VERSION + 1) return false
   if (!Number.isSafeInteger(since) || !Number.isSafeInteger(checkedAt) || !Number.isSafeInteger(startedAt)) return false
@@ -120,14 +121,12 @@ export const ageOf = (moment: EpochSeconds, now: EpochSeconds): number =>
   moment - now > MAX_SKEW_SECONDS ? Number.POSITIVE_INFINITY : Math.max(0, now - moment)
 
 /** A login whose user could not be loaded is checked again after this many seconds. */
-const PENDING_RECHECK_SECONDS = 30
+const PENDING_SECONDS = 30
 
 /** Must the status be checked, because the last report of the SSO system is too old? */
 export function isStale(record: SsoRecord, now: EpochSeconds, recheckSeconds: number): boolean {
   const isPending = record.status === 'anon' && record.pending === true
-  return (
-    ageOf(record.checkedAt, now) >= (isPending ? Math.min(PENDING_RECHECK_SECONDS, recheckSeconds) : recheckSeconds)
-  )
+  return ageOf(record.checkedAt, now) >= (isPending ? Math.min(PENDING_SECONDS, recheckSeconds) : recheckSeconds)
 }
 
 /** Time limits of sessions, in seconds. */

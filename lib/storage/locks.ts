@@ -1,6 +1,7 @@
 /** Locks that all processes share: status checks, used landing tokens, and logins in progress. */
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type Entry, readEntry } from '../decide/record'
 import type { EpochSeconds } from '../protocol/claims'
 import { SiteStore } from './site-store'
 
@@ -11,7 +12,8 @@ export const LOGIN_SECONDS = 20
 const LOGIN_MS = LOGIN_SECONDS * 1000
 /** Simultaneous submits of a form get its result for this time, in seconds. */
 const RESULT_SECONDS = 5
-const POLL_MS = 50
+/** The pauses of a form that waits grow from one to the other. A result that is not final lives longer than the longest one. */
+const [FIRST_PAUSE_MS, MAX_PAUSE_MS] = [50, 500]
 
 const MIN_CHECK_MS = 4000
 /** Added to the limit of one call, because the lock of a status check must outlive the call. */
@@ -39,13 +41,13 @@ export class Locks extends SiteStore {
    * @returns `'taken'`, or what another request does with it
    */
   async takeCheck(key: string, checkedAt: EpochSeconds, timeoutMs: number): Promise<'taken' | 'begun' | 'failed'> {
-    const lock = this.#checkKey(key, checkedAt)
+    const lock = `${this.key('check', key)}:${checkedAt}`
     if (await this.kv.add(lock, 'begun', checkLockMs(timeoutMs))) return 'taken'
     return (await this.kv.get(lock)) === 'failed' ? 'failed' : 'begun'
   }
   /** Notes that the check got no usable response, so that nobody waits for it. */
   failCheck(key: string, checkedAt: EpochSeconds, timeoutMs: number): Promise<void> {
-    return this.kv.set(this.#checkKey(key, checkedAt), 'failed', Math.ceil(checkLockMs(timeoutMs) / 1000))
+    return this.kv.set(`${this.key('check', key)}:${checkedAt}`, 'failed', Math.ceil(checkLockMs(timeoutMs) / 1000))
   }
 
   /** Uses a landing token. @param signature decoded bytes of its signature @returns false if it was used before */
@@ -57,27 +59,34 @@ export class Locks extends SiteStore {
   /**
    * Runs a login once for all simultaneous submits of a form. Another form of the session waits for its turn. If the process of a login dies,
    * its lock expires, and the next one runs.
+   * @param run gets what the session is by then: a login before may have changed it, or its process may have died
    * @param isFinal is the result to be shared for a while? Otherwise only with the submits that wait for it
    * @returns the result, or `undefined` if other logins of the session took too long
    */
   async once<Result>(
     key: string,
     digest: string,
-    run: () => Promise<Result>,
+    run: (entry: Entry) => Promise<Result>,
     isFinal: (result: Result) => boolean,
   ): Promise<{ readonly outcome: 'ran' | 'shared'; readonly result: Result } | undefined> {
-    const [lock, shared] = [`${this.prefix}login:{${key}}`, `${this.prefix}result:{${key}}`]
-    let hasWaited = false
-    for (const end = performance.now() + LOGIN_MS + POLL_MS; performance.now() < end; await sleep(POLL_MS)) {
-      // Redis runs both in this order, so whoever gets the lock after a login finds its result
-      const [isTaken, text] = await Promise.all([this.kv.add(lock, '1', LOGIN_MS), this.kv.get(shared)])
-      const form = text === null ? undefined : this.opened<LoginForm<Result>>(text)
+    const [lock, shared] = [this.key('login', key), this.key('result', key)]
+    const end = performance.now() + LOGIN_MS + MAX_PAUSE_MS
+    for (let pause = FIRST_PAUSE_MS; performance.now() < end; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {
+      // Redis runs both in this order, so whoever gets the lock after a login finds its result, and the session as the login has left it
+      const [isTaken, [text, record = null]] = await Promise.all([
+        this.kv.add(lock, '1', LOGIN_MS),
+        this.kv.mget([shared, this.key('sso2', key)]),
+      ])
+      const form = text ? this.opened<LoginForm<Result>>(text) : undefined
+      const hasWaited = pause > FIRST_PAUSE_MS
       const isShared = form?.digest === digest && (form.isFinal || hasWaited)
-      hasWaited = true
-      if (!isTaken && !isShared) continue
+      if (!isTaken && !isShared) {
+        await sleep(pause)
+        continue
+      }
       try {
         if (isShared) return { outcome: 'shared', result: form.result }
-        const result = await run()
+        const result = await run(readEntry(record))
         const done: LoginForm<Result> = { digest, result, isFinal: isFinal(result) }
         await this.kv.set(shared, this.sealed(done), done.isFinal ? RESULT_SECONDS : 1).catch(() => {}) // the login is valid all the same
         return { outcome: 'ran', result }
@@ -86,9 +95,5 @@ export class Locks extends SiteStore {
       }
     }
     return undefined
-  }
-
-  #checkKey(key: string, checkedAt: EpochSeconds): string {
-    return `${this.prefix}check:${key}:${checkedAt}`
   }
 }

@@ -29,28 +29,26 @@ export class PendingLogouts extends SiteStore {
   /** Adds a logout, unless the SSO session has one. A logout of all sessions replaces any. @returns the logout to be sent */
   async add(logout: PendingLogout): Promise<PendingLogout> {
     const id = shortHash(logout.sid)
-    const [key, value] = [this.#valueKey(id), this.sealed(logout)]
+    const [key, value] = [this.key('logout', id), this.sealed(logout)]
     // the queue before the value: a name without a value is dropped, and a value without a name would stay pending for a day
     await this.kv.addMember(this.#queueKey, id, logout.since + FIRST_PAUSE_SECONDS, RETRIED_SECONDS)
     if (logout.scope === 'account') await this.kv.set(key, value, RETRIED_SECONDS)
-    else if (!(await this.kv.add(key, value, RETRIED_SECONDS * 1000))) return (await this.find(id)) ?? logout
+    else if (!(await this.kv.add(key, value, RETRIED_SECONDS * 1000))) {
+      const known = await this.find(id)
+      return typeof known === 'object' ? known : logout
+    }
     return logout
   }
 
-  /** Finds a logout by the hash of its SSO session. @returns `undefined` if it is confirmed, or if no secret of this process fits */
-  async find(id: string): Promise<PendingLogout | undefined> {
-    const text = await this.kv.get(this.#valueKey(id))
-    return text === null ? undefined : this.opened(text)
+  /** Finds a logout by the hash of its SSO session. @returns `undefined` if it is confirmed, `'unreadable'` if no secret of this process fits */
+  async find(id: string): Promise<PendingLogout | 'unreadable' | undefined> {
+    const text = await this.kv.get(this.key('logout', id))
+    return text === null ? undefined : (this.opened<PendingLogout>(text) ?? 'unreadable')
   }
 
-  /** Is the logout of an SSO session still to be confirmed? */
-  async has(id: string): Promise<boolean> {
-    return (await this.kv.get(this.#valueKey(id))) !== null
-  }
-
-  /** Removes a logout. Its name leaves the queue later, or at the next retry. */
-  async remove(id: string): Promise<void> {
-    await this.kv.del(this.#valueKey(id))
+  /** Removes a confirmed logout. Nobody waits for it: one that stays is sent again. */
+  remove(id: string): void {
+    this.kv.del(this.key('logout', id)).catch(() => {})
     this.kv.removeMembers(this.#queueKey, [id]).catch(() => {})
   }
 
@@ -67,12 +65,8 @@ export class PendingLogouts extends SiteStore {
   }
 
   /** Puts a logout off. The pauses grow with its age. */
-  async postpone(id: string, { since }: Pick<PendingLogout, 'since'>, now: EpochSeconds): Promise<void> {
+  async postpone(id: string, since: EpochSeconds, now: EpochSeconds): Promise<void> {
     const pause = Math.min(Math.max(1, now - since), MAX_PAUSE_SECONDS)
     await this.kv.addMember(this.#queueKey, id, now + pause, RETRIED_SECONDS)
-  }
-
-  #valueKey(id: string): string {
-    return `${this.prefix}logout:{${id}}`
   }
 }

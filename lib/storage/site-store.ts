@@ -38,6 +38,9 @@ export function shortHash(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, 16)
 }
 
+const NONCE = 12
+const TAG = 16
+
 /** What every store of a site gets. */
 interface StoreParts {
   readonly kv: Kv
@@ -59,40 +62,34 @@ export abstract class SiteStore {
     this.#keys = keys
   }
 
+  /** Returns a key. Because of the braces, all keys of one name are in one slot of a Cluster. */
+  protected key(kind: string, name: string): string {
+    return `${this.prefix}${kind}:{${name}}`
+  }
+
+  /** Encrypts a value as JSON with AES-256-GCM. */
   protected sealed(value: object): string {
-    return sealJson(value, this.#keys())
+    const [key] = this.#keys()
+    if (!key) throw new TypeError('seal: no key')
+    const nonce = randomBytes(NONCE)
+    const cipher = createCipheriv('aes-256-gcm', key, nonce)
+    const body = Buffer.concat([cipher.update(JSON.stringify(value), 'utf8'), cipher.final()])
+    return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url')
   }
-  /** @returns `undefined` if no secret of this process fits */
+
+  /** Decrypts a value, which only this package can have written. @returns `undefined` if no secret of this process fits */
   protected opened<T>(text: string): T | undefined {
-    return unsealJson<T>(text, this.#keys())
-  }
-}
-
-const NONCE = 12
-const TAG = 16
-
-/** Encrypts a value as JSON with AES-256-GCM. @param keys the first key encrypts */
-export function sealJson(value: unknown, keys: readonly Buffer[]): string {
-  const [key] = keys
-  if (!key) throw new TypeError('seal: no key')
-  const nonce = randomBytes(NONCE)
-  const cipher = createCipheriv('aes-256-gcm', key, nonce)
-  const body = Buffer.concat([cipher.update(JSON.stringify(value), 'utf8'), cipher.final()])
-  return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url')
-}
-
-/** Decrypts a value with any of the keys. Only this package can have written it. @returns `undefined` if no key fits */
-export function unsealJson<T>(sealed: string, keys: readonly Buffer[]): T | undefined {
-  const bytes = Buffer.from(sealed, 'base64url')
-  for (const key of keys) {
-    try {
-      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE), { authTagLength: TAG })
-      decipher.setAuthTag(bytes.subarray(NONCE, NONCE + TAG))
-      const text = Buffer.concat([decipher.update(bytes.subarray(NONCE + TAG)), decipher.final()])
-      return JSON.parse(text.toString('utf8'))
-    } catch {
-      // another key may fit, because secrets are rotated
+    const bytes = Buffer.from(text, 'base64url')
+    for (const key of this.#keys()) {
+      try {
+        const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE), { authTagLength: TAG })
+        decipher.setAuthTag(bytes.subarray(NONCE, NONCE + TAG))
+        const body = Buffer.concat([decipher.update(bytes.subarray(NONCE + TAG)), decipher.final()])
+        return JSON.parse(body.toString('utf8'))
+      } catch {
+        // another key may fit, because secrets are rotated
+      }
     }
+    return undefined
   }
-  return undefined
 }

@@ -4,7 +4,14 @@ import { randomBytes } from 'node:crypto'
 import type { Request, Response } from 'express'
 import { isDroppedByLogin, type LogoutMark, readLogoutMark } from '../decide/logout-mark'
 import { blockReason, countReturn, type LoopCause, type ReturnCount, readReturnCount } from '../decide/loop-guard'
-import { ANONYMOUS, type DegradedReason, type Identity, lifetimeOf, type SsoRecord } from '../decide/record'
+import {
+  ANONYMOUS,
+  type DegradedReason,
+  type Identity,
+  lifetimeOf,
+  type RecordChanges,
+  type SsoRecord,
+} from '../decide/record'
 import { flowParameterOf, MAX_RETURN_LENGTH, withFlowParameter, withoutFlowParameter } from '../decide/return-to'
 import { isBindingValue, MARKER_MS, makeStamp, readSigned, readStamp, writeSigned } from '../decide/signatures'
 import type { EpochMs } from '../protocol/claims'
@@ -14,9 +21,6 @@ import { readCookie, requestAddress } from './http/request-facts'
 import { redirect, setCookie } from './http/response-headers'
 import type { RequestSession } from './session/request-session'
 import type { Site } from './site'
-
-/** Fields of a record that a request may change while the session keeps its ID. */
-export type RecordChanges = Partial<Record<keyof SsoRecord | 'pending' | 'user' | 'accessUntil', unknown>>
 
 /** The context of one request. */
 export class Context {
@@ -62,7 +66,7 @@ export class Context {
     const { site, session, record: known } = this
     const { key } = session
     if (key === undefined || !known) return false
-    const record = { ...known, ...changes } as SsoRecord
+    const record: SsoRecord = { ...known, ...changes }
     const isWritten = await site.records.update(key, record, lifetimeOf(record, site.now(), site.config))
     session.entry = isWritten ? { state: 'live', record } : await site.records.readEntry(key)
     return isWritten

@@ -4,7 +4,7 @@ import type { Gone, LoginRecord } from '../../lib/decide/record'
 import { accountName } from '../../lib/storage/account-index'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import type { PendingLogout } from '../../lib/storage/pending-logouts'
-import { sealJson, shortHash, storeUnavailable, unsealJson } from '../../lib/storage/site-store'
+import { shortHash, storeUnavailable } from '../../lib/storage/site-store'
 import { hold } from '../support/turnstile'
 import { atOnce, KEY, NOW, OTHER_KEY, siteOver, stores, type TestSite, useStore } from './stores'
 
@@ -83,33 +83,41 @@ describe.each(stores)('in %s', (_name, open) => {
     expect(await site.records.read(key)).toEqual({ entry: { state: 'empty' }, data: 'a basket' })
   })
 
-  test('a logout of all marks its account: open, then with the time of its confirmation and whose clock it is', async () => {
-    const otherProcess = other()
-    const all = async (process: TestSite) => (await process.accounts.marks('s', ACCOUNT)).all
+  test('a logout of all voids logins of its account: any until it is confirmed, then those that began before', async () => {
+    const startedAt = record.startedAt
+    const voided = (process: TestSite, began: number, account = ACCOUNT) =>
+      process.accounts.isVoided({ ...record, startedAt: began }, account)
     await site.accounts.markAccount(ACCOUNT)
-    expect(await all(otherProcess)).toMatchObject({ confirmedAt: 'open' })
-    await site.accounts.markAccount(ACCOUNT, 7000)
-    expect(await all(site)).toEqual({ confirmedAt: 7000, isOwnClock: true })
-    expect(await all(otherProcess)).toEqual({ confirmedAt: 7000, isOwnClock: false })
-    expect(await otherProcess.accounts.marks('s', accountName('grace'))).toMatchObject({ all: undefined })
+    expect(await voided(other(), startedAt + 9999)).toBe(true)
+    expect(await voided(other(), startedAt, accountName('grace'))).toBe(false)
+    await site.accounts.markAccount(ACCOUNT, startedAt)
+    expect([await voided(site, startedAt), await voided(site, startedAt + 1)]).toEqual([true, false])
+    expect(await voided(other(), startedAt + 1)).toBe(true) // the clocks of two processes may differ
+  })
+
+  test('a logout voids every login of its SSO session', async () => {
+    await site.accounts.markSession(record.sidHash)
+    const others = { ...record, sidHash: 'another' }
+    const voided = [record, others].map((one) => site.accounts.isVoided(one, ACCOUNT))
+    expect(await Promise.all(voided)).toEqual([true, false])
   })
 
   const dueAt = (now: number) => site.pendingLogouts.due(now, 20)
 
   test('a logout is found until it is removed', async () => {
     await site.pendingLogouts.add(logout)
-    expect([await site.pendingLogouts.find(ID), await site.pendingLogouts.has(ID)]).toEqual([logout, true])
-    await site.pendingLogouts.remove(ID)
-    expect([await site.pendingLogouts.find(ID), await site.pendingLogouts.has(ID)]).toEqual([undefined, false])
+    expect(await site.pendingLogouts.find(ID)).toEqual(logout)
+    site.pendingLogouts.remove(ID)
+    expect(await site.pendingLogouts.find(ID)).toBeUndefined()
     expect(await dueAt(NOW + 9999)).toEqual([])
   })
 
   test('a logout is due 8 s after it was added, and later each time that it fails, by at most 120 s', async () => {
     await site.pendingLogouts.add(logout)
     expect([await dueAt(NOW + 7), await dueAt(NOW + 8)]).toEqual([[], [ID]])
-    await site.pendingLogouts.postpone(ID, logout, NOW + 10)
+    await site.pendingLogouts.postpone(ID, logout.since, NOW + 10)
     expect([await dueAt(NOW + 19), await dueAt(NOW + 20)]).toEqual([[], [ID]])
-    await site.pendingLogouts.postpone(ID, logout, NOW + 1000)
+    await site.pendingLogouts.postpone(ID, logout.since, NOW + 1000)
     expect([await dueAt(NOW + 1119), await dueAt(NOW + 1120)]).toEqual([[], [ID]])
   })
 
@@ -139,7 +147,7 @@ describe.each(stores)('in %s', (_name, open) => {
     const value = String(await store.kv().get(`${site.prefix}logout:{${ID}}`))
     for (const text of [logout.sid, logout.accountId ?? '', logout.ipa, logout.uas]) expect(value).not.toContain(text)
     const stranger = store.site([OTHER_KEY], site.prefix)
-    expect([await stranger.pendingLogouts.find(ID), await stranger.pendingLogouts.has(ID)]).toEqual([undefined, true])
+    expect(await stranger.pendingLogouts.find(ID)).toBe('unreadable')
   })
 
   const resultKey = () => `${site.prefix}result:{${key}}`
@@ -193,20 +201,20 @@ test('a logout whose place in the queue cannot be written does not stay pending'
   jest.spyOn(kv, 'addMember').mockRejectedValue(storeUnavailable())
   const { pendingLogouts } = siteOver(kv)
   await expect(pendingLogouts.add(logout)).rejects.toThrow()
-  expect(await pendingLogouts.has(ID)).toBe(false)
+  expect(await pendingLogouts.find(ID)).toBeUndefined()
 })
 
-const newKey = Buffer.alloc(32, 1)
+const { records } = siteOver(new MemoryKv(() => 0))
 
 test('any one bit changed breaks the seal', () => {
-  const bytes = Buffer.from(sealJson('text', [newKey]), 'base64url')
+  const bytes = Buffer.from(records.seal({ sid: 'text' }), 'base64url')
   for (let at = 0; at < bytes.length * 8; at += 1) {
     const changed = Buffer.from(bytes)
     changed.writeUInt8(changed.readUInt8(at >> 3) ^ (1 << (at & 7)), at >> 3)
-    expect(unsealJson(changed.toString('base64url'), [newKey])).toBeUndefined()
+    expect(records.open({ ...record, sealed: changed.toString('base64url') })).toBeUndefined()
   }
 })
 
-test.each(['', 'a', 'garbage', 'A'.repeat(37), '\u0000', '{}'])('the text %j is no seal', (text) => {
-  expect(unsealJson(text, [newKey])).toBeUndefined()
+test.each(['', 'a', 'garbage', 'A'.repeat(37), '\u0000', '{}'])('the text %j is no seal', (sealed) => {
+  expect(records.open({ ...record, sealed })).toBeUndefined()
 })

@@ -4,7 +4,6 @@ import {
   isVoidedBy,
   isVoidedByLogoutOfAll,
   type LogoutMark,
-  type LogoutOfAll,
   type LogoutScope,
   newMark,
   readLogoutMark,
@@ -76,16 +75,14 @@ test('a login drops a mark that names no SSO session, and no other', () => {
   expect([nameless, mark(), undefined].map(isDroppedByLogin)).toEqual([true, false, false])
 })
 
-const all = (at: number | 'open', isOwnClock = false): LogoutOfAll => ({ confirmedAt: at, isOwnClock })
-test.each<[what: string, all: LogoutOfAll | undefined, startedAt: number, isVoid: boolean]>([
-  ['no logout of all', undefined, AT, false],
-  ['one that is not confirmed', all('open'), AT + 9999, true],
-  ['one that this process confirmed before', all(AT, true), AT + 1, false],
-  ['one that this process confirmed in the same millisecond', all(AT, true), AT, true],
-  ['one that another process confirmed 2 s before', all(AT), AT + 2000, true],
-  ['one that another process confirmed longer ago', all(AT), AT + 2001, false],
-])('%s voids a login of its account, or not', (_what, logout, startedAt, isVoid) => {
-  expect(isVoidedByLogoutOfAll(logout, startedAt)).toBe(isVoid)
+test.each<[what: string, confirmedAt: number | 'open', isOwnClock: boolean, startedAt: number, isVoid: boolean]>([
+  ['one that is not confirmed', 'open', false, AT + 9999, true],
+  ['one that this process confirmed before', AT, true, AT + 1, false],
+  ['one that this process confirmed in the same millisecond', AT, true, AT, true],
+  ['one that another process confirmed 2 s before', AT, false, AT + 2000, true],
+  ['one that another process confirmed longer ago', AT, false, AT + 2001, false],
+])('a logout of all, %s, voids a login of its account, or not', (_what, confirmedAt, isOwnClock, startedAt, isVoid) => {
+  expect(isVoidedByLogoutOfAll(confirmedAt, startedAt, isOwnClock)).toBe(isVoid)
 })
 
 test('a mark is read as it was written, and nothing else is a mark', () => {

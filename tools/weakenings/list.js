@@ -89,6 +89,14 @@ const files = {
       'F5',
     ],
   ],
+  'storage/account-index.ts': [
+    [
+      'a login that was slow survives a logout',
+      'AccountIndex.isVoided',
+      { returns: 'Promise.resolve(false)' },
+      'http/logout-final',
+    ],
+  ],
   'storage/site-store.ts': [
     ['keys in the store hold the session ID', 'sessionKey', { returns: 'sessionId' }, 'security/leaks', 'S4'],
   ],
@@ -146,9 +154,6 @@ const files = {
   ],
   'web/context.ts': [
     ['a planted session logs in', 'Context.record', { returns: 'this.session.record' }, 'security/tossed-session'],
-  ],
-  'web/flows/sign-in.ts': [
-    ['a login that was slow survives a logout', 'isVoided', { returns: 'false' }, 'http/logout-final'],
   ],
   'web/flows/visit.ts': [['the grace has no end', 'isWithinGrace', { returns: 'true' }, 'http/status-check', 'S11']],
 }

@@ -6,12 +6,11 @@ import {
   decideSilentLogin,
   type FailedLogin,
   isJudged,
-  type LoginOutcome,
   type LoginResult,
   loginFailed,
   withinLimits,
 } from '../../decide/login'
-import { couldBeLoggedIn, isLoggedIn, type SsoRecord } from '../../decide/record'
+import { couldBeLoggedIn, type Entry, isLoggedIn, type SsoRecord } from '../../decide/record'
 import type { EpochMs } from '../../protocol/claims'
 import type { SessionToken } from '../../protocol/session-token'
 import { LOGIN_SECONDS } from '../../storage/locks'
@@ -19,8 +18,8 @@ import { unlessUnavailable } from '../../storage/site-store'
 import type { Context } from '../context'
 import { publish } from '../hooks'
 import { deviceOf } from '../http/request-facts'
-import { exchangeTicket } from './sign-in'
-import { checkNext, endSession, visit } from './visit'
+import { logInByTicket } from './sign-in'
+import { endSession, visit } from './visit'
 
 /** Input of the login form. */
 export interface Credentials {
@@ -41,7 +40,8 @@ const MAX_WRITTEN = 4096
 /** The lock of 20 s must outlive Authenticate (8 s), the exchange of the ticket (8 s) and `onLogin` (2 s). A longer visit leaves too little of it. */
 const MAX_VISIT_MS = 1500
 
-function areCredentials({ username, password }: Input): boolean {
+function areCredentials(input: Input): input is Credentials {
+  const { username, password } = input
   const isText = (text: unknown, most: number) =>
     typeof text === 'string' && text.length > 0 && text.length <= most && !text.includes('\u0000')
   if (!isText(username, MAX_USERNAME) || !isText(password, MAX_PASSWORD)) return false
@@ -63,9 +63,8 @@ export async function logIn(ctx: Context, input: Input): Promise<LoginResult> {
   return result
 }
 
-async function logInOnce(ctx: Context, input: Input): Promise<LoginResult> {
-  if (!areCredentials(input)) return loginFailed('invalid_request')
-  const credentials = { username: String(input.username), password: String(input.password) }
+async function logInOnce(ctx: Context, credentials: Input): Promise<LoginResult> {
+  if (!areCredentials(credentials)) return loginFailed('invalid_request')
   const { session, site, record, returns } = ctx
   if (!session.isAvailable) return loginFailed('unavailable')
   if (!record && !session.gone) {
@@ -76,9 +75,10 @@ async function logInOnce(ctx: Context, input: Input): Promise<LoginResult> {
   const digest = createHash('sha256')
     .update(JSON.stringify([credentials.username, credentials.password]))
     .digest('base64url')
-  const run = async () => {
+  const run = async (entry: Entry) => {
+    session.entry = entry
     const result = await runLogin(ctx, credentials)
-    return { result, sessionId: result.ok ? ctx.session.id : undefined }
+    return { result, sessionId: result.ok ? session.id : undefined }
   }
   const once = await site.locks.once(session.key ?? '', digest, run, ({ result }) => isJudged(result))
   if (once === undefined) return loginFailed('unavailable')
@@ -95,7 +95,6 @@ async function runLogin(ctx: Context, credentials: Credentials): Promise<LoginRe
   const { site, req, res } = ctx
   const { username } = credentials
   const began = performance.now()
-  await ctx.reread() // an earlier submit may have left the record stale, or its process may have died
   await visit(ctx, { identify: 'never' })
   if (performance.now() - began > MAX_VISIT_MS) return loginFailed('unavailable') // the status is known now, so the next submit is quick
   const { record } = ctx
@@ -107,7 +106,9 @@ async function runLogin(ctx: Context, credentials: Credentials): Promise<LoginRe
     return { ok: false, error: 'too_many_attempts', retryAfterSeconds: admission.seconds }
   }
   const startedAt = site.config.clock.now()
-  if (!(await expectLogin(ctx, record))) {
+  // if this process dies, a request after the login checks the status. Not a request during the login, which would log in by itself
+  const checkedAt = site.now() - site.config.recheckSeconds + LOGIN_SECONDS
+  if (!(await ctx.update(isLoggedIn(record) ? {} : { checkedAt }))) {
     await admission.settle('not_judged')
     return loginFailed('session_ended')
   }
@@ -123,22 +124,10 @@ async function runLogin(ctx: Context, credentials: Credentials): Promise<LoginRe
 }
 
 /**
- * Lets a request after the login check the status, in case this process dies. Not a request during the login, which would log in by itself.
- * @returns false if the session has ended
- */
-const expectLogin = (ctx: Context, record: SsoRecord): Promise<boolean> =>
-  ctx.update(isLoggedIn(record) ? {} : { checkedAt: ctx.site.now() - ctx.site.config.recheckSeconds + LOGIN_SECONDS })
-
-/**
  * Sends one Authenticate. If the response is lost, Session Status tells the outcome. A second Authenticate is never sent.
  * @param couldBeIn could an earlier login have succeeded? Then Session Status says nothing about this one
  */
-async function authenticate(
-  ctx: Context,
-  sid: string,
-  credentials: Credentials,
-  couldBeIn: boolean,
-): Promise<LoginOutcome> {
+async function authenticate(ctx: Context, sid: string, credentials: Credentials, couldBeIn: boolean) {
   const { client } = ctx.site
   const { username: usr, password: pwd } = credentials
   const device = deviceOf(ctx.req)
@@ -153,12 +142,12 @@ async function authenticate(
 }
 
 async function finish(ctx: Context, token: SessionToken, startedAt: EpochMs): Promise<LoginResult> {
-  const exchanged = await exchangeTicket(ctx, token, startedAt)
-  switch (exchanged.outcome) {
-    case 'signed_in':
-      if (!ctx.record) return loginFailed('session_ended') // the site has logged out in `onLogin`
+  switch (await logInByTicket(ctx, token, startedAt)) {
+    case 'done':
+    case 'renewed':
+      if (!isLoggedIn(ctx.record)) return loginFailed('session_ended') // the site has logged out in `onLogin`
       ctx.dropLogoutMark()
-      return { ok: true, user: exchanged.user }
+      return { ok: true, user: ctx.record.user }
     case 'user_unknown':
     case 'voided': // a logout of all sessions is still to be confirmed
       return loginFailed('unavailable')
@@ -171,6 +160,6 @@ async function finish(ctx: Context, token: SessionToken, startedAt: EpochMs): Pr
 async function noteFailure(ctx: Context, failure: FailedLogin, { checkedAt }: SsoRecord): Promise<FailedLogin> {
   if (failure.error === 'session_ended') await endSession(ctx)
   else if (failure.error !== 'unavailable') await ctx.update({ checkedAt })
-  else if (!isLoggedIn(ctx.record)) await checkNext(ctx)
+  else if (!isLoggedIn(ctx.record)) await ctx.update({ checkedAt: 0 }) // the next request checks the status
   return failure
 }

@@ -11,7 +11,7 @@ import {
   newMark,
 } from '../../decide/logout-mark'
 import { isLoggedIn, isStale, type SsoRecord } from '../../decide/record'
-import { accountName, type IndexedSession } from '../../storage/account-index'
+import { accountName, accountOf } from '../../storage/account-index'
 import { type PendingLogout, RETRIED_SECONDS } from '../../storage/pending-logouts'
 import { shortHash, unlessUnavailable } from '../../storage/site-store'
 import type { Context } from '../context'
@@ -21,14 +21,14 @@ import type { Site } from '../site'
 
 /** Logs out on request of the user or the site. Tells the hook and the event channel. */
 export async function logOutOnRequest(ctx: Context, scope: LogoutScope): Promise<LogoutResult> {
-  const { site, req } = ctx
+  const { site, session, req } = ctx
+  const { config, onLogout } = site
   const began = performance.now()
   const sidHash = ctx.record?.sidHash
-  ctx.logoutAt = site.config.clock.now()
-  const result = await logOut(ctx, scope)
+  ctx.logoutAt = config.clock.now()
+  const result = await logOut(ctx, newMark(ctx.logoutAt, scope, ctx.logoutMark, session.lastRecord?.sidHash))
   const operation = scope === 'account' ? 'logoutall' : 'logout'
   publish('logout', { operation, outcome: result, durationMs: performance.now() - began, sidHash })
-  const { onLogout, config } = site
   if (onLogout && !ctx.isInOnLogout) {
     ctx.isInOnLogout = true
     await callListener('onLogout', config.log, () => onLogout(req, result))
@@ -39,6 +39,7 @@ export async function logOutOnRequest(ctx: Context, scope: LogoutScope): Promise
 
 /** What a logout ends. */
 interface Target {
+  /** Key of the session, '' without one. */
   readonly key: string
   readonly sidHash: string
   /** SSO session ID. `undefined` if only its hash is known. */
@@ -48,33 +49,34 @@ interface Target {
   readonly account: string
 }
 
-/** Ends the browser's session, or all of the account's. @param carried the mark of an earlier logout, which is repeated */
-export async function logOut(ctx: Context, scope: LogoutScope, carried?: LogoutMark): Promise<LogoutResult> {
+const sidTarget = (sid: string): Target => ({ key: '', sid, sidHash: shortHash(sid), account: '' })
+
+/** Ends the browser's session, or all of the account's. @param mark says what, and becomes the browser's. One that it carries repeats its logout */
+export async function logOut(ctx: Context, mark: LogoutMark): Promise<LogoutResult> {
   const { session, site } = ctx
-  const mark = carried ?? newMark(site.config.clock.now(), scope, ctx.logoutMark, session.lastRecord?.sidHash)
   const wasPending = session.hadCookie || ctx.logoutMark?.isConfirmed === false
   ctx.setLogoutMark(mark, site.config.idleSeconds) // before anything can fail. It lives as long as the session could
   if (!session.isAvailable) return 'pending' // the next page with Redis ends the session, so the browser keeps its cookie
   const result = await unlessUnavailable(async () => {
     const target = await targetOf(ctx)
-    return target ? logOutTarget(ctx, carried ? scope : mark.scope, target, mark) : logOutUnknown(ctx, mark, wasPending)
+    if (!target) return logOutUnknown(ctx, mark, wasPending)
+    const isConfirmed = await logOutTarget(ctx, target, mark)
+    await session.leave('drop_cookie')
+    return isConfirmed ? 'confirmed' : 'pending'
   })
   if (result !== 'unavailable') return result
   await session.leave('keep_cookie') // the page shows nothing of the session, and the next one ends it
   return 'pending'
 }
 
-async function logOutTarget(ctx: Context, scope: LogoutScope, target: Target, mark: LogoutMark): Promise<LogoutResult> {
+/** @returns whether the SSO system has confirmed it, as the browser's mark then says */
+async function logOutTarget(ctx: Context, target: Target, mark: LogoutMark): Promise<boolean> {
   const named = { ...mark, sidHash: target.sidHash }
   ctx.setLogoutMark(named, ctx.site.config.idleSeconds)
-  const isConfirmed = await endEverywhere(ctx, scope, target, named)
-  setMarkAfterCall(ctx, named, isConfirmed)
-  await ctx.session.leave('drop_cookie')
-  return isConfirmed ? 'confirmed' : 'pending'
+  const isConfirmed = await endEverywhere(ctx, target, named)
+  ctx.setLogoutMark({ ...named, isConfirmed }, isConfirmed ? CONFIRMED_SECONDS : RETRIED_SECONDS)
+  return isConfirmed
 }
-
-const setMarkAfterCall = (ctx: Context, mark: LogoutMark, isConfirmed: boolean) =>
-  ctx.setLogoutMark({ ...mark, isConfirmed }, isConfirmed ? CONFIRMED_SECONDS : RETRIED_SECONDS)
 
 /**
  * A browser without a known session. An earlier logout may be pending, or the SSO session may still be logged in: then the next landing ends
@@ -91,9 +93,8 @@ async function logOutUnknown(ctx: Context, mark: LogoutMark, wasPending: boolean
 
 /** Returns the session to end: that of the request, or the one that has followed it a moment ago. */
 async function targetOf({ session, site }: Context): Promise<Target | undefined> {
-  const { lastRecord } = session
-  if (lastRecord) return targetIn(site, session.key ?? '', lastRecord)
-  const { gone } = session
+  const { lastRecord, gone, key = '' } = session
+  if (lastRecord) return targetIn(site, key, lastRecord)
   if (!gone) return undefined
   const next = gone.next === '' ? undefined : await site.records.readEntry(gone.next)
   if (next?.state === 'live') return targetIn(site, gone.next, next.record)
@@ -102,7 +103,7 @@ async function targetOf({ session, site }: Context): Promise<Target | undefined>
 
 function targetIn(site: Site, key: string, record: SsoRecord): Target {
   const accountId = isLoggedIn(record) ? record.user.accountId : undefined
-  const account = accountId === undefined ? '' : accountName(accountId)
+  const account = accountOf(record) ?? ''
   return { key, sidHash: record.sidHash, sid: site.records.open(record)?.sid, accountId, account }
 }
 
@@ -111,93 +112,76 @@ function targetIn(site: Site, key: string, record: SsoRecord): Target {
  * @returns whether the SSO system has confirmed it
  * @throws {Sso2UnavailableError} if Redis does not answer
  */
-async function endEverywhere(ctx: Context, scope: LogoutScope, target: Target, mark: LogoutMark): Promise<boolean> {
-  const { site, req } = ctx
+async function endEverywhere(ctx: Context, target: Target, mark: Pick<LogoutMark, 'scope' | 'isConfirmed'>) {
+  const { site, req, record } = ctx
+  const { client, config, now } = site
   const { sid, sidHash, accountId, account } = target
-  const { isConfirmed } = mark
-  const isAll = scope === 'account' && account !== '' && sid !== undefined // or no confirmation would ever let the account log in again
-  const device = deviceOf(req)
+  const isAll = mark.scope === 'account' && account !== '' && sid !== undefined // or no confirmation would ever let the account log in again
+  const scope = isAll ? 'account' : 'session'
   const [pending] = await Promise.all([
-    sid === undefined || isConfirmed
+    sid === undefined || mark.isConfirmed
       ? undefined
-      : site.pendingLogouts.add({ sid, scope: isAll ? scope : 'session', accountId, since: site.now(), ...device }),
+      : site.pendingLogouts.add({ sid, scope, accountId, since: now(), ...deviceOf(req) }),
     site.accounts.markSession(sidHash),
   ])
-  if (isAll && !isConfirmed) await site.accounts.markAccount(account) // not before the logout is noted, whose retry closes the mark
-  await Promise.all([
-    endOwn(site, target),
-    endIndexed(site, account, ({ sidHash: other }) => isAll || other === sidHash, target.key),
-  ])
-  if (!pending) return isConfirmed
-  const isChecked = await checkBefore(ctx, pending)
-  if (isChecked && !(await site.pendingLogouts.has(sidHash))) return true // another process has sent it meanwhile
+  if (isAll && pending) await site.accounts.markAccount(account) // not before the logout is noted, whose retry closes the mark
+  await Promise.all([endOwn(site, target), endIndexed(site, target, scope)])
+  if (!pending) return mark.isConfirmed
+  // the interface asks for a status check, if the last one is old. The logout follows whatever the answer
+  if (record?.sidHash === sidHash && isStale(record, now(), config.recheckSeconds) && client.isAvailable)
+    await client.sessionStatus({ sid: pending.sid, lks: record.status, ...deviceOf(req) }).catch(() => {})
   return sendLogout(site, pending)
-}
-
-/** The interface asks for a status check before Logout, if the last one is old. The logout follows whatever the answer. */
-async function checkBefore({ site, session, record }: Context, { sid, ipa, uas }: PendingLogout): Promise<boolean> {
-  const { client, config, locks } = site
-  const isOld = record?.sidHash === shortHash(sid) && isStale(record, site.now(), config.recheckSeconds)
-  if (!isOld || !client.isAvailable) return false
-  const check = await locks.takeCheck(session.key ?? '', record.checkedAt, config.timeoutMs)
-  if (check !== 'taken') return false // a page has just asked
-  await client.sessionStatus({ sid, lks: record.status, ipa, uas }).catch(() => undefined)
-  return true
 }
 
 /** Ends a session, and once the session that has followed it in the meantime. */
 async function endOwn(site: Site, { key, sidHash, account }: Target): Promise<void> {
   if (key === '') return
-  const { entry } = await site.records.end(key, { next: '', sidHash, account })
-  const next = entry.state === 'gone' ? entry.gone.next : ''
-  if (next !== '') await site.records.end(next, { next: '', sidHash, account })
+  const ended = { next: '', sidHash, account }
+  const { entry } = await site.records.end(key, ended)
+  if (entry.state === 'gone' && entry.gone.next !== '') await site.records.end(entry.gone.next, ended)
 }
 
 const AT_ONCE = 50
 
-/** Ends sessions of an account's index. @param ownKey a session that the caller ends */
-async function endIndexed(
-  site: Site,
-  account: string,
-  isEnded: (session: IndexedSession) => boolean,
-  ownKey?: string,
-): Promise<void> {
+/** Ends the other sessions of the account: all, or those of the SSO session. */
+async function endIndexed(site: Site, { key: ownKey, sidHash, account }: Target, scope: LogoutScope): Promise<void> {
   if (account === '') return
-  const sessions = (await site.accounts.list(account)).filter(isEnded)
+  const all = await site.accounts.list(account)
+  const sessions = scope === 'account' ? all : all.filter((session) => session.sidHash === sidHash)
   for (let from = 0; from < sessions.length; from += AT_ONCE) {
     const batch = sessions.slice(from, from + AT_ONCE)
     const others = batch.filter(({ key }) => key !== ownKey)
-    await Promise.all(others.map(({ key, sidHash }) => site.records.end(key, { next: '', sidHash, account })))
+    await Promise.all(others.map((other) => site.records.end(other.key, { next: '', sidHash: other.sidHash, account })))
     site.accounts.remove(account, batch).catch(() => {}) // a name that stays costs the next logout a command
   }
 }
 
 /** Calls Logout or Logout all, and removes the pending logout once it is confirmed. @returns whether it is */
-export async function sendLogout(site: Site, { sid, scope, accountId, ipa, uas }: PendingLogout): Promise<boolean> {
+async function sendLogout(site: Site, { sid, scope, accountId, ipa, uas }: PendingLogout): Promise<boolean> {
   const { client, accounts, pendingLogouts, config } = site
   const aid = scope === 'account' ? accountId : undefined
   const call = aid === undefined ? client.logout({ sid, ipa, uas }) : client.logoutAll({ aid, ipa, uas })
   const answer = await call.catch(() => undefined)
   if (!answer || (answer.err !== undefined && answer.err !== 'session_not_found')) return false
   if (aid !== undefined) await accounts.markAccount(accountName(aid), config.clock.now())
-  await pendingLogouts.remove(shortHash(sid)) // last: without a retry, nobody would close the mark of the account
+  pendingLogouts.remove(shortHash(sid)) // last: without a retry, nobody would close the mark of the account
   return true
 }
 
+/** Logs out an SSO session that has no session here. @returns whether the SSO system has confirmed it */
+export const logOutSid = (ctx: Context, sid: string): Promise<boolean> =>
+  endEverywhere(ctx, sidTarget(sid), { scope: 'session', isConfirmed: false })
+
 /**
  * Logs out the SSO session of a landing token, because this browser has logged out. Otherwise the landing would undo the logout.
- * @returns false while the logout is pending
+ * @returns whether the SSO system has confirmed it
  */
-export async function logOutLanding(ctx: Context, mark: LogoutMark, sid: string, sidHash: string): Promise<boolean> {
-  const named = { ...mark, sidHash, isConfirmed: false }
-  if (ctx.record?.sidHash === sidHash) {
-    const scope = mark.isConfirmed ? 'session' : mark.scope // a confirmed Logout all is never sent twice
-    return (await logOut(ctx, scope, named)) === 'confirmed'
-  }
-  const target = { key: '', sid, sidHash, account: '' }
-  const isConfirmed = await unlessUnavailable(() => endEverywhere(ctx, 'session', target, named), false)
-  setMarkAfterCall(ctx, named, isConfirmed)
-  return isConfirmed
+export async function logOutLanding(ctx: Context, mark: LogoutMark, sid: string): Promise<boolean> {
+  const target = sidTarget(sid)
+  const scope = mark.isConfirmed ? 'session' : mark.scope // a confirmed Logout all is never sent twice
+  const again: LogoutMark = { ...mark, scope, sidHash: target.sidHash, isConfirmed: false }
+  if (ctx.record?.sidHash === target.sidHash) return (await logOut(ctx, again)) === 'confirmed'
+  return unlessUnavailable(() => logOutTarget(ctx, target, again), false)
 }
 
 const PAUSE_MS = 1500
@@ -232,14 +216,13 @@ async function retryDue(site: Site): Promise<void> {
 async function retry(site: Site, id: string): Promise<void> {
   const { pendingLogouts, now } = site
   const logout = await pendingLogouts.find(id)
-  if (!logout && (await pendingLogouts.has(id))) return pendingLogouts.postpone(id, { since: 0 }, now()) // another process may have its secret
   if (!logout) return pendingLogouts.remove(id)
+  if (logout === 'unreadable') return pendingLogouts.postpone(id, 0, now()) // another process may have its secret
   const began = performance.now()
   const account = logout.accountId === undefined ? '' : accountName(logout.accountId)
-  const isAll = logout.scope === 'account'
-  await endIndexed(site, account, ({ sidHash }) => isAll || sidHash === id)
+  await endIndexed(site, { key: '', sidHash: id, account }, logout.scope)
   const isConfirmed = await sendLogout(site, logout)
   const outcome = isConfirmed ? 'confirmed' : 'pending'
   publish('logout', { operation: 'retry', outcome, durationMs: performance.now() - began, sidHash: id })
-  if (!isConfirmed) await pendingLogouts.postpone(id, logout, now())
+  if (!isConfirmed) await pendingLogouts.postpone(id, logout.since, now())
 }

@@ -4,8 +4,15 @@
  * docs/internals/architecture.md, "Sign in". Ticket, token, user and session ID stay in local variables, so that parallel logins cannot mix them
  * up. Interface: "SSO2", point 3. Threats L2, L9, L10, L13.
  */
-import { isVoidedByLogoutOfAll } from '../../decide/logout-mark'
-import { isLoggedIn, isSameLogin, lifetimeOf, RECORD_VERSION, type SsoRecord, type User } from '../../decide/record'
+import {
+  type AnonymousRecord,
+  isLoggedIn,
+  isSameLogin,
+  lifetimeOf,
+  RECORD_VERSION,
+  type SsoRecord,
+  type User,
+} from '../../decide/record'
 import { Sso2ResponseError } from '../../errors'
 import type { EpochMs } from '../../protocol/claims'
 import { isObject, parseForeignJson } from '../../protocol/json'
@@ -18,28 +25,28 @@ import type { Secrets } from '../../storage/records'
 import { newSessionId, sessionKey, shortHash } from '../../storage/site-store'
 import type { Context } from '../context'
 import { callListener, HOOKS_MS, runHook } from '../hooks'
-import { deviceOf } from '../http/request-facts'
-import type { LoadUser, Site } from '../site'
-import { sendLogout } from './log-out'
-
-/** The outcome of an exchange. `user_unknown`: the ticket could not be used. The SSO session is stored and checked again after 30 s. */
-export type ExchangeOutcome =
-  | { readonly outcome: 'signed_in'; readonly user: User }
-  | { readonly outcome: 'user_unknown' | Exclude<SignInOutcome, 'done' | 'renewed'> }
+import type { LoadUser } from '../site'
+import { logOutSid } from './log-out'
 
 /**
+ * `done`: a session has begun. `renewed`: the session was this login already. `user_unknown`: the ticket could not be used, so the SSO session is
+ * stored and checked again after 30 s. `lost`: another request has moved or ended the session. `voided`: the login was logged out in the
+ * meantime. `too_late`: the response headers are sent, so the browser can get no cookie.
+ */
+type SignInOutcome = 'done' | 'renewed' | 'user_unknown' | 'lost' | 'voided' | 'too_late'
+
+/**
+ * Exchanges the ticket of a token, and logs the user in. Landing, login form and status check all use this function.
  * @param startedAt when the attempt began that led to the token, before it was requested
  * @throws {Sso2UnavailableError} if Redis does not answer
  */
-export async function exchangeTicket(ctx: Context, token: SessionToken, startedAt: EpochMs): Promise<ExchangeOutcome> {
-  const { req, site } = ctx
+export async function logInByTicket(ctx: Context, token: SessionToken, startedAt: EpochMs): Promise<SignInOutcome> {
   const loaded = await userOfTicket(ctx, token)
-  if (loaded === undefined) return { outcome: await rememberUnknown(ctx, token.sid ?? '', startedAt) }
+  if (!loaded) return rememberUnknown(ctx, token.sid ?? '', startedAt)
   const outcome = await signIn(ctx, loaded, startedAt)
-  if (outcome !== 'done' && outcome !== 'renewed') return { outcome }
-  const { onLogin, config } = site
-  if (onLogin && outcome === 'done') await callListener('onLogin', config.log, () => onLogin(req, loaded.user))
-  return { outcome: 'signed_in', user: loaded.user }
+  const { onLogin, config } = ctx.site
+  if (onLogin && outcome === 'done') await callListener('onLogin', config.log, () => onLogin(ctx.req, loaded.user))
+  return outcome
 }
 
 /** @returns `undefined` if the exchange, the REST API or a hook of the site failed. A log line names the step and the cause */
@@ -71,11 +78,11 @@ async function userOfTicket({ site }: Context, token: SessionToken): Promise<Loa
 }
 
 /** Keeps a known login of the same SSO session. Any other session is stored as pending. */
-async function rememberUnknown(ctx: Context, sid: string, startedAt: EpochMs) {
+async function rememberUnknown(ctx: Context, sid: string, startedAt: EpochMs): Promise<SignInOutcome> {
   const { record } = ctx
-  if (isLoggedIn(record) && record.sidHash === shortHash(sid)) return 'user_unknown' as const
-  const outcome = await beginAnonymous(ctx, { sid, startedAt, isPending: true })
-  return outcome === 'done' || outcome === 'renewed' ? ('user_unknown' as const) : outcome
+  if (isLoggedIn(record) && record.sidHash === shortHash(sid)) return 'user_unknown'
+  const outcome = await beginAnonymous(ctx, sid, { startedAt, pending: true })
+  return outcome === 'done' || outcome === 'renewed' ? 'user_unknown' : outcome
 }
 
 /** Reads a user: JSON with at least `accountId`. @throws {Sso2ResponseError} with the name of the wrong field */
@@ -106,51 +113,32 @@ interface LoadedUser {
   readonly accessUntil: number | undefined
 }
 
-/**
- * `renewed`: the session was this login already. `lost`: another request has moved or ended the session. `voided`: the login was logged out
- * in the meantime. `too_late`: the response headers are sent, so the browser can get no cookie.
- */
-export type SignInOutcome = 'done' | 'renewed' | 'lost' | 'voided' | 'too_late'
-
-/** Logs a user in. Landing, login form and status check all use this function. @param startedAt when the attempt began */
 async function signIn(ctx: Context, loaded: LoadedUser, startedAt: EpochMs): Promise<SignInOutcome> {
   const { site, record: before } = ctx
   const { user, secrets, accessUntil } = loaded
   const [sidHash, checkedAt] = [shortHash(secrets.sid), site.now()]
-  const known = { user, sealed: site.records.seal(secrets), checkedAt }
-  if (isSameLogin(before, sidHash, user.accountId)) {
-    return (await ctx.update({ ...known, accessUntil })) ? 'renewed' : 'lost'
-  }
+  const known = { user, sealed: site.records.seal(secrets), checkedAt, accessUntil }
+  if (isSameLogin(before, sidHash, user.accountId)) return (await ctx.update(known)) ? 'renewed' : 'lost'
   const isOther = isLoggedIn(before) && before.user.accountId !== user.accountId
   const since = isOther ? checkedAt : (before?.since ?? checkedAt)
   const record: SsoRecord = { v: RECORD_VERSION, status: 'loggedin', since, startedAt, sidHash, ...known }
-  const outcome = await moveTo(ctx, accessUntil === undefined ? record : { ...record, accessUntil })
-  if (outcome === 'voided') await logOutVoided(ctx, secrets.sid, user.accountId)
+  const outcome = await moveTo(ctx, record)
+  if (outcome === 'voided') await logOutSid(ctx, secrets.sid) // the logout that voided it may not have known its SSO session
   return outcome
 }
 
-/** An anonymous session to begin. */
-export interface Anonymous {
-  readonly sid: string
-  readonly startedAt: EpochMs
-  /** The SSO system reports a login, but the user could not be loaded yet. */
-  readonly isPending?: true
-}
-
 /** Stores an anonymous session. A live anonymous session is updated in place, and never moved. */
-export async function beginAnonymous(ctx: Context, { sid, startedAt, isPending }: Anonymous): Promise<SignInOutcome> {
+export async function beginAnonymous(ctx: Context, sid: string, begin: Pick<AnonymousRecord, 'startedAt' | 'pending'>) {
   const { site, session, record: before } = ctx
-  const browser = session.isExternal && ctx.binding !== undefined ? { browser: shortHash(ctx.binding) } : {}
   const record: SsoRecord = {
     v: RECORD_VERSION,
     status: 'anon',
     since: isLoggedIn(before) ? site.now() : (before?.since ?? site.now()),
     checkedAt: site.now(),
-    startedAt,
     sidHash: shortHash(sid),
     sealed: site.records.seal({ sid }),
-    ...(isPending ? { pending: isPending } : {}),
-    ...browser,
+    ...begin,
+    browser: session.isExternal && ctx.binding !== undefined ? shortHash(ctx.binding) : undefined,
   }
   const { key, entry } = session
   const isEmptied = entry !== 'unavailable' && entry.state === 'empty' && !session.isExternal // an emptied record does not say whose it was
@@ -186,7 +174,7 @@ async function moveTo(ctx: Context, record: SsoRecord): Promise<SignInOutcome> {
       account === undefined ? [] : site.accounts.add(account, { key, sidHash: record.sidHash }, record.startedAt),
       site.records.begin(key, record, life),
     ])
-    if (account !== undefined && (await isVoided(site, record, account))) {
+    if (account !== undefined && (await site.accounts.isVoided(record, account))) {
       await site.records.end(key, { next: '', sidHash: record.sidHash, account })
       await session.leave('keep_cookie')
       return 'voided'
@@ -211,17 +199,4 @@ async function endBefore({ site, session }: Context, next: string, { sidHash }: 
   const { entry, data } = await site.records.end(key, { next, sidHash, account })
   const isLost = entry.state === 'gone' || (before !== undefined && entry.state === 'none')
   return isLost ? 'lost' : { data }
-}
-
-/** Reads the marks of logouts, after index and record are written. */
-async function isVoided(site: Site, { sidHash, startedAt }: SsoRecord, account: string): Promise<boolean> {
-  const { isSessionOut, all } = await site.accounts.marks(sidHash, account)
-  return isSessionOut || isVoidedByLogoutOfAll(all, startedAt)
-}
-
-/** The logout that voided a login may not have known its SSO session, so it is logged out now. */
-async function logOutVoided({ site, req }: Context, sid: string, accountId: string): Promise<void> {
-  const logout = { sid, accountId, scope: 'session', since: site.now(), ...deviceOf(req) } as const
-  const [pending] = await Promise.all([site.pendingLogouts.add(logout), site.accounts.markSession(shortHash(sid))])
-  await sendLogout(site, pending)
 }

@@ -18,9 +18,9 @@ import {
   type SsoRecord,
   show,
 } from '../../decide/record'
-import { TokenError, type TokenFault } from '../../errors'
+import { TokenError } from '../../errors'
 import type { SessionToken } from '../../protocol/session-token'
-import { accountName } from '../../storage/account-index'
+import { accountOf } from '../../storage/account-index'
 import { RETRIED_SECONDS } from '../../storage/pending-logouts'
 import { unlessUnavailable } from '../../storage/site-store'
 import type { Context } from '../context'
@@ -28,7 +28,7 @@ import { HOOKS_MS, publish, runHook } from '../hooks'
 import { deviceOf } from '../http/request-facts'
 import { sendProblem } from '../pages/answers'
 import { logOut } from './log-out'
-import { exchangeTicket } from './sign-in'
+import { logInByTicket } from './sign-in'
 
 const POLL_MS = 50
 
@@ -56,7 +56,7 @@ async function findIdentity(ctx: Context, options: VisitOptions): Promise<Identi
   const { recheckSeconds, log } = site.config
   const { isFresh = false, isLoginPage = false } = options
   if (!session.isAvailable) return show(undefined, 'store_unavailable')
-  if (ctx.logoutMark && !(await settleLogout(ctx, ctx.logoutMark)) && !(isLoginPage && !ctx.record))
+  if (ctx.logoutMark && (await isLogoutPending(ctx, ctx.logoutMark)) && (ctx.record || !isLoginPage))
     return show(undefined, 'logout_pending')
   if (ctx.record && isOver(ctx.record, site.now(), site.config)) await endSession(ctx)
   if (ctx.record && (isFresh || isStale(ctx.record, site.now(), recheckSeconds))) {
@@ -74,16 +74,16 @@ async function findIdentity(ctx: Context, options: VisitOptions): Promise<Identi
 }
 
 /**
- * Ends a session that this browser has logged out of, and looks whether its logout is confirmed.
- * @returns false while the browser must not be redirected to Identify, which would log it in again
+ * Ends a session that this browser has logged out of.
+ * @returns whether the logout is still to be confirmed: a redirect to Identify would log the browser in again
  */
-async function settleLogout(ctx: Context, mark: LogoutMark): Promise<boolean> {
+async function isLogoutPending(ctx: Context, mark: LogoutMark): Promise<boolean> {
   const { record, site } = ctx
-  if (record && isVoidedBy(mark, record)) return (await logOut(ctx, mark.scope, mark)) === 'confirmed'
-  if (isLoggedIn(record) || mark.isConfirmed || mark.sidHash === '') return true
-  if (await site.pendingLogouts.has(mark.sidHash)) return false
+  if (record && isVoidedBy(mark, record)) return (await logOut(ctx, mark)) !== 'confirmed'
+  if (isLoggedIn(record) || mark.isConfirmed || mark.sidHash === '') return false
+  if (await site.pendingLogouts.find(mark.sidHash)) return true
   ctx.setLogoutMark({ ...mark, isConfirmed: true }, RETRIED_SECONDS) // Redis may have lost the logout: then the next landing runs it
-  return true
+  return false
 }
 
 /** Whoever opens the login page is a person. */
@@ -103,18 +103,17 @@ async function mayIdentify(ctx: Context, { identify, isLoginPage }: VisitOptions
  * @param isFresh makes a call of its own, at any age of the last one
  * @returns `'no_answer'` if the record may only be shown within the grace period
  */
-async function checkStatus(ctx: Context, isFresh: boolean): Promise<'settled' | 'no_answer'> {
+async function checkStatus(ctx: Context, isFresh: boolean): Promise<'checked' | 'no_answer'> {
   const { site, session } = ctx
   const { clock, timeoutMs } = site.config
   if (!site.client.isAvailable) return 'no_answer'
   const turn = isFresh ? 'taken' : await awaitTurn(ctx)
   if (turn !== 'taken') return turn
   const { record } = ctx
-  if (!record) return 'settled'
-  const sid = site.records.open(record)?.sid
-  if (sid === undefined) {
+  const sid = record && site.records.open(record)?.sid
+  if (!record || sid === undefined) {
     await endSession(ctx) // no secret of this process fits
-    return 'settled'
+    return 'checked'
   }
   const startedAt = clock.now()
   const began = performance.now()
@@ -131,7 +130,7 @@ async function checkStatus(ctx: Context, isFresh: boolean): Promise<'settled' | 
       if (!isFresh) await site.locks.failCheck(session.key ?? '', record.checkedAt, timeoutMs)
       return 'no_answer'
     case 'keep':
-      await keep(ctx, record)
+      await recordStatus(ctx, record)
       break
     case 'sign_in':
       await signInAfterCheck(ctx, record, decision.token, startedAt)
@@ -139,14 +138,14 @@ async function checkStatus(ctx: Context, isFresh: boolean): Promise<'settled' | 
     case 'over':
       await endSession(ctx)
   }
-  return 'settled'
+  return 'checked'
 }
 
 /**
  * Takes the status check, or waits for that of another request or process. Within the grace period nobody waits.
  * @returns `'taken'`: this request makes the call
  */
-async function awaitTurn(ctx: Context): Promise<'taken' | 'settled' | 'no_answer'> {
+async function awaitTurn(ctx: Context): Promise<'taken' | 'checked' | 'no_answer'> {
   const { site, session } = ctx
   const { recheckSeconds, timeoutMs } = site.config
   for (; ctx.record && isStale(ctx.record, site.now(), recheckSeconds); await ctx.reread()) {
@@ -155,15 +154,11 @@ async function awaitTurn(ctx: Context): Promise<'taken' | 'settled' | 'no_answer
     if (isWithinGrace(ctx, ctx.record)) break
     await sleep(POLL_MS)
   }
-  return 'settled'
+  return 'checked'
 }
 
 /** @returns the response, or the reason why it was refused. `undefined` without a response */
-async function askStatus(
-  { site, req }: Context,
-  record: SsoRecord,
-  sid: string,
-): Promise<SessionToken | TokenFault | undefined> {
+async function askStatus({ site, req }: Context, record: SsoRecord, sid: string) {
   const lks = needsTicket(record, site.now(), site.config.recheckSeconds) ? 'anon' : 'loggedin' // with `anon` a login comes with a ticket
   try {
     return await site.client.sessionStatus({ sid, lks, ...deviceOf(req) })
@@ -173,7 +168,7 @@ async function askStatus(
 }
 
 /** Records the status. The lock of the check is for the status before, so it needs no end. */
-async function keep(ctx: Context, record: SsoRecord): Promise<void> {
+async function recordStatus(ctx: Context, record: SsoRecord): Promise<void> {
   const checkedAt = ctx.site.now()
   await ctx.update(isLoggedIn(record) ? { checkedAt } : { checkedAt, pending: undefined })
 }
@@ -185,15 +180,13 @@ async function signInAfterCheck(
   token: SessionToken,
   startedAt: number,
 ): Promise<void> {
-  if (!isLoggedIn(record) && ctx.res.headersSent !== false) return checkNext(ctx)
-  const { outcome } = await exchangeTicket(ctx, token, startedAt)
-  if (outcome === 'user_unknown' && isLoggedIn(record)) await keep(ctx, record)
+  if (!isLoggedIn(record) && ctx.res.headersSent !== false) {
+    await ctx.update({ checkedAt: 0 }) // the next request checks the status
+    return
+  }
+  const outcome = await logInByTicket(ctx, token, startedAt)
+  if (outcome === 'user_unknown' && isLoggedIn(record)) await recordStatus(ctx, record)
   if (outcome === 'too_late') await endSession(ctx)
-}
-
-/** Lets the next request check the status. */
-export async function checkNext(ctx: Context): Promise<void> {
-  await ctx.update({ checkedAt: 0 })
 }
 
 function isWithinGrace({ site }: Context, record: SsoRecord): boolean {
@@ -212,8 +205,8 @@ export async function endSession(ctx: Context): Promise<void> {
   const { site, session, record } = ctx
   const { key } = session
   if (key === undefined || !record) return
-  if (isLoggedIn(record)) {
-    const account = accountName(record.user.accountId)
+  const account = accountOf(record)
+  if (account !== undefined) {
     await site.records.end(key, { next: '', sidHash: record.sidHash, account })
     return session.leave('drop_cookie')
   }

@@ -17,7 +17,7 @@ import { tokenSignature } from '../../protocol/token'
 import { shortHash, storeUnavailable, unlessUnavailable } from '../../storage/site-store'
 import { type Context, contextOf } from '../context'
 import { logOutLanding } from '../flows/log-out'
-import { beginAnonymous, exchangeTicket } from '../flows/sign-in'
+import { beginAnonymous, logInByTicket } from '../flows/sign-in'
 import { publish } from '../hooks'
 import { queryParameters } from '../http/request-facts'
 import { redirect, setTokenHeaders } from '../http/response-headers'
@@ -120,7 +120,7 @@ async function land(
   const sidHash = shortHash(token.sid)
   const status = token.sts === 'loggedin' ? 'loggedin' : 'anon'
   if (mark && isTokenVoidedBy(mark, { status, sidHash, startedAt }))
-    return loggedOut(await logOutLanding(ctx, mark, token.sid, sidHash))
+    return loggedOut(await logOutLanding(ctx, mark, token.sid))
   if (!session.isAvailable) throw storeUnavailable()
   if (!(await site.locks.useToken(tokenSignature(t)))) return unchanged('replayed')
   if (session.gone?.next) return unchanged('session_moved') // the browser's cookie is outdated
@@ -140,7 +140,7 @@ async function landAnonymous(ctx: Context, { sid = '' }: SessionToken, startedAt
   const isLoggedInThere = isLoggedIn(record) || record?.pending === true
   if (isNewer || (isLoggedInThere && record?.sidHash === shortHash(sid)))
     return unchanged(isLoggedInThere ? 'logged_in_since' : 'newer_session')
-  const outcome = await beginAnonymous(ctx, { sid, startedAt })
+  const outcome = await beginAnonymous(ctx, sid, { startedAt })
   if (outcome === 'done' || outcome === 'renewed') ctx.dropLogoutMark()
   return { outcome: 'stay_anonymous' }
 }
@@ -149,7 +149,7 @@ async function landLogin(ctx: Context, token: SessionToken, startedAt: EpochMs):
   const { record, site } = ctx
   const isKnown = isLoggedIn(record) && record.sidHash === shortHash(token.sid ?? '') && record.startedAt >= startedAt
   if (isKnown) return unchanged('logged_in_already')
-  const { outcome } = await site.runningOperations.run(() => exchangeTicket(ctx, token, startedAt))
+  const outcome = await site.runningOperations.run(() => logInByTicket(ctx, token, startedAt))
   return outcome === 'voided' ? loggedOut(false) : { outcome: 'sign_in' }
 }
 
