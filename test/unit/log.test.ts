@@ -184,7 +184,6 @@ const DEMO = 'localhost-3000-demo-secret-not-for-production'
 
 test.each<[secret: string, printed: string]>([
   [DEMO, 'ssoUrl http://localhost:4000/sso, siteUrl http://localhost:3000, client ID localhost-3000'],
-  ['News24-Example-8443-demo-secret-not-for-production', 'https://news24.example:8443, news24-example-8443'],
 ])('the words and host names at the beginning of the secret %j stay', (secret, printed) => {
   expect(maskSecrets(printed, [secret])).toBe(printed)
   expect(maskSecrets(`${printed} ${secret} ${encodeURIComponent(secret)} end`, [secret])).toBe(`${printed} *** *** end`)
