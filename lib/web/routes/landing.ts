@@ -116,15 +116,29 @@ async function land(
   const { site, session, logoutMark: mark } = ctx
   if (startedAt === undefined) return unchanged('unbound')
   if (token instanceof TokenError) return refuseToken(site, token)
-  if (token.err !== undefined || token.sid === undefined) return refuseToken(site, new TokenError('claims', token.err))
-  const sidHash = shortHash(token.sid)
+  const { sid } = token
+  if (token.err !== undefined || sid === undefined) return refuseToken(site, new TokenError('claims', token.err))
+  const sidHash = shortHash(sid)
   const status = token.sts === 'loggedin' ? 'loggedin' : 'anon'
   if (mark && isTokenVoidedBy(mark, { status, sidHash, startedAt }))
-    return loggedOut(await logOutLanding(ctx, mark, token.sid))
+    return loggedOut(await logOutLanding(ctx, mark, sid))
   if (!session.isAvailable) throw storeUnavailable()
   if (!(await site.locks.useToken(tokenSignature(t)))) return unchanged('replayed')
   if (session.gone?.next) return unchanged('session_moved') // the browser's cookie is outdated
-  return status === 'anon' ? landAnonymous(ctx, token, startedAt) : landLogin(ctx, token, startedAt)
+  const { record } = ctx
+  const isNewer = record !== undefined && record.startedAt >= startedAt
+  const isSame = record?.sidHash === sidHash
+  if (status === 'loggedin') {
+    if (isLoggedIn(record) && isSame && isNewer) return unchanged('logged_in_already')
+    const outcome = await logInByTicket(ctx, token, startedAt)
+    return outcome === 'voided' ? loggedOut(false) : { outcome: 'sign_in' }
+  }
+  // a newer session stays, and so does a login of the same SSO session, which never becomes anonymous again
+  const hasLogin = isLoggedIn(record) || record?.pending === true
+  if (isNewer || (hasLogin && isSame)) return unchanged(hasLogin ? 'logged_in_since' : 'newer_session')
+  const outcome = await beginAnonymous(ctx, sid, { startedAt })
+  if (outcome === 'done' || outcome === 'renewed') ctx.dropLogoutMark()
+  return { outcome: 'stay_anonymous' }
 }
 
 const loggedOut = (isConfirmed: boolean): Landed => ({
@@ -132,26 +146,6 @@ const loggedOut = (isConfirmed: boolean): Landed => ({
   reason: 'signed_out',
   cause: isConfirmed ? '' : 'logout_pending',
 })
-
-/** A newer session stays, and so does a login of the same SSO session, which never becomes anonymous again. */
-async function landAnonymous(ctx: Context, { sid = '' }: SessionToken, startedAt: EpochMs): Promise<Landed> {
-  const { record } = ctx
-  const isNewer = record !== undefined && record.startedAt >= startedAt
-  const isLoggedInThere = isLoggedIn(record) || record?.pending === true
-  if (isNewer || (isLoggedInThere && record?.sidHash === shortHash(sid)))
-    return unchanged(isLoggedInThere ? 'logged_in_since' : 'newer_session')
-  const outcome = await beginAnonymous(ctx, sid, { startedAt })
-  if (outcome === 'done' || outcome === 'renewed') ctx.dropLogoutMark()
-  return { outcome: 'stay_anonymous' }
-}
-
-async function landLogin(ctx: Context, token: SessionToken, startedAt: EpochMs): Promise<Landed> {
-  const { record, site } = ctx
-  const isKnown = isLoggedIn(record) && record.sidHash === shortHash(token.sid ?? '') && record.startedAt >= startedAt
-  if (isKnown) return unchanged('logged_in_already')
-  const outcome = await site.runningOperations.run(() => logInByTicket(ctx, token, startedAt))
-  return outcome === 'voided' ? loggedOut(false) : { outcome: 'sign_in' }
-}
 
 function refuseToken({ config: { log } }: Site, { reason, detail, offsetSeconds }: TokenError): Landed {
   const why = offsetSeconds === undefined ? (detail ?? '') : clockDifference(offsetSeconds)
