@@ -26,8 +26,8 @@ export function twinsOf(stage: Stage, reader: Account): readonly Twin[] {
   ]
 }
 
-/** Sends the form of the page with a word. Returns the page afterwards, as a new page load shows it. */
-async function keep(stage: Stage, browser: Browser, address: string, word: string): Promise<Page> {
+/** Stores a word with the form of the page. Returns the page afterwards, as a new page load shows it. */
+async function storeWord(stage: Stage, browser: Browser, address: string, word: string): Promise<Page> {
   const { forms } = await stage.visit(browser, address)
   const isOther = (action: string, text: string) => [isLogin, isLogout, isLogoutAll].some((is) => is(action, text))
   const form = forms.find(({ method, action, text }) => method === 'POST' && !isOther(action, text))
@@ -43,19 +43,25 @@ export const equalNames: Check = {
   run: async (stage) => {
     const { data } = stage.run.settings.pages
     if (data === undefined)
-      return notTold(['pages.data'], 'a page with a form, whose text the site keeps for its user and shows there')
+      return notTold(
+        ['pages.data'],
+        'a page with a form, whose text the site keeps for its user and shows to nobody else',
+      )
     const address = new URL(data, stage.site.url).href
     const browser = stage.browser()
     const reader = await stage.login(browser)
     const word = `examined-${reader.accountId}`
-    const kept = await keep(stage, browser, address, word)
-    need(kept.text.includes(word), `the page ${data} does not show the text that its form has sent`)
-    const problems: string[] = []
-    for (const { what, field, account } of twinsOf(stage, reader)) {
+    const page = await storeWord(stage, browser, address, word)
+    need(page.text.includes(word), `the page ${data} does not show the text that its form has sent`)
+    const isSeenBy = async (account: Account) => {
       const other = stage.browser()
       await stage.login(other, account)
-      const page = await stage.visit(other, address)
-      const isSeen = page.text.includes(word)
+      return (await stage.visit(other, address)).text.includes(word)
+    }
+    need(!(await isSeenBy(stage.account())), `the page ${data} shows every reader the text of this one`)
+    const problems: string[] = []
+    for (const { what, field, account } of twinsOf(stage, reader)) {
+      const isSeen = await isSeenBy(account)
       stage.tried(`a second reader with the same ${what}: ${isSeen ? 'sees' : 'does not see'} the text of the first`)
       if (isSeen)
         problems.push(
