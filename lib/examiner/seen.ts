@@ -31,7 +31,7 @@ export class Seen {
     private readonly settings: Settings,
   ) {
     this.#site = new URL(platform.siteUrl).origin
-    this.#names = new Set(platform.accounts.map(({ name }) => name))
+    this.#names = new Set(platform.accounts.flatMap(({ name, accountId }) => [name, accountId]))
   }
 
   /** Pages that show a user, once for each address and its caching headers. */
@@ -93,7 +93,7 @@ export class Seen {
     const { loggedIn, loggedOut } = this.settings
     const [first] = this.platform.accounts
     if (loggedIn !== undefined || loggedOut !== undefined) return showsUser(hop, first, this.settings)
-    return [...hop.text.matchAll(TWO_WORDS)].some(([, words = '']) => this.#names.has(words))
+    return [...hop.text.matchAll(NAME_OR_ID)].some(([, found = '']) => this.#names.has(found))
   }
 
   #addSecrets({ url, text, setCookie, location = '' }: Hop): void {
@@ -125,8 +125,8 @@ export const PASSWORD = /Pw-[A-Za-z]+-\d{4}-made-up/
 const isUnexpected = ({ status, error }: Hop) =>
   status === 500 || status === 501 || status > 504 || (status === 0 && /REFUSED|no response/.test(error))
 
-/** Two words that may be a name. Each word may begin another pair. */
-const TWO_WORDS = /\b(?=([A-Z][a-z]+ [A-Z][a-z]+))/g
+/** Two words that may be a name, or an account ID. Each word may begin another pair. */
+const NAME_OR_ID = /\b(?=([A-Z][a-z]+ [A-Z][a-z]+|acct-[a-z]+-\d+))/g
 
 /** Lines of stack traces: Node.js, Python, Java, PHP, Ruby. */
 const STACK_TRACE =
