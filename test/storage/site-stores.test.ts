@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Gone, LoginRecord } from '../../lib/decide/record'
+import type { Entry, Gone, LoginRecord } from '../../lib/decide/record'
 import { accountName } from '../../lib/storage/account-index'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import type { PendingLogout } from '../../lib/storage/pending-logouts'
@@ -153,17 +153,21 @@ describe.each(stores)('in %s', (_name, open) => {
   const resultKey = () => `${site.prefix}result:{${key}}`
 
   describe('a login', () => {
-    test('of other credentials waits for its turn', async () => {
+    test('of other credentials waits for its turn, and gets the session as the login before has left it', async () => {
       const { held, pass } = hold()
-      const first = site.locks.once(key, 'digest', () => pass().then(() => 'done'), isFinal)
+      await begin()
+      const move = () => pass().then(() => site.records.end(key, GONE))
+      const first = site.locks.once(key, 'digest', move, isFinal)
       await held.arrived
-      const { state, run } = login()
+      const seen: string[] = []
+      const run = async ({ state }: Entry) => seen.push(state)
       const others = [site, other()].map(({ locks }, index) => locks.once(key, `another ${index}`, run, isFinal))
       await sleep(200)
-      expect(state.runs).toBe(0)
+      expect(seen).toEqual([])
       held.open()
       expect(await first).toMatchObject({ outcome: 'ran' })
       expect(await Promise.all(others)).toMatchObject([{ outcome: 'ran' }, { outcome: 'ran' }])
+      expect(seen).toEqual(['gone', 'gone'])
     })
 
     test('that throws, or whose result was not final, is not shared with later submits', async () => {
