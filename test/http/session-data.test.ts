@@ -82,6 +82,20 @@ describe.each(keepings)('with %s', (keeping) => {
   })
 })
 
+test('[S20] two requests log the browser in at once → the later one saves nothing and leaves the cookie of the other', async () => {
+  const browser = await visitorOf('Redis')
+  await logInAtLast(browser, setup.evening)
+  setup.emulator.clock.advance(361)
+  const held = setup.naming.close()
+  const late = put(browser, 'pen')
+  await held.arrived
+  const { json } = await browser.fetchJson(setup.at('/identify-me'))
+  await browser.visit(json.identify)
+  held.open()
+  expect((await late).headers['set-cookie']).toBeUndefined()
+  expect(await basketOf(browser)).toEqual(loggedInWithBook)
+})
+
 test.each(keepings)(
   '[L10] a check during a response ends the login of %s that has become one of another account, after one question',
   async (keeping) => {

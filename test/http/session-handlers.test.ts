@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import cookieSession from 'cookie-session'
 import express, {
   type ErrorRequestHandler,
@@ -21,6 +22,10 @@ const options = { logger: loggerTo(lines) }
 
 function addHandlers(app: express.Express): express.Express {
   app.get('/regenerate', (req, res, next) => req.session.regenerate((error) => (error ? next(error) : res.json({}))))
+  app.get('/inspect', (req, res) => void res.send(inspect(req, { depth: 12 })))
+  app.get('/destroy-and-log-out', (req, res, next) => {
+    req.session.destroy(() => void req.sso2.logoutAll().then((result) => res.json(result), next))
+  })
   app.get('/set-to-null', (req, res) => {
     Object.assign(req, { session: null })
     res.json({ session: req.session })
@@ -55,6 +60,15 @@ describe('on sso.session', () => {
     expect([await script(browser), await page(browser)]).toEqual(['none', { status: 'loggedin', redirects: 1 }])
     expect(browser.cookie('sessid')).not.toBe(before)
     expect(lines).toContainEqual(expect.stringMatching(/destroy\(\) ended a login.*req\.sso2\.logout\(\)/))
+  })
+  test('destroy(), then a logout of all → the SSO system ends all sessions of the account, and so does the site', async () => {
+    const [one, two] = [await loggedInBrowserAt(setup), await loggedInBrowserAt(setup)]
+    expect((await one.fetchJson(at('/destroy-and-log-out'))).json).toBe('confirmed')
+    expect([(await page(one)).status, (await page(two)).status]).toEqual(['anon', 'anon'])
+  })
+  test('a printed request shows no key', async () => {
+    const { body } = await (await loggedInBrowserAt(setup)).fetchJson(at('/inspect'))
+    expect(body).not.toMatch(/<Buffer( [0-9a-f]{2}){32}>/)
   })
   test('req.session = null is no logout', async () => {
     const browser = await loggedInBrowserAt(setup)

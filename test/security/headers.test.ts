@@ -166,6 +166,7 @@ const all = encodeURIComponent('max-age=60, Public, S-MaxAge=600, proxy-revalida
 test.each([
   ['/guarded?say=public', 'private, no-store', []],
   [`/guarded?say=${all}`, 'private, no-store', []],
+  ['/guarded?say=public,no-transform', 'no-transform, private, no-store', []],
   ['/guarded?say=private,max-age=60', 'private,max-age=60', []],
   ['/backend', 'private, no-store', []],
   ['/strict', 'private, no-store', ['X-Accel-Expires', 'CDN-Cache-Control']],
