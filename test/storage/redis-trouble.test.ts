@@ -11,7 +11,7 @@ import { freePort } from '../support/ports'
 import { startRedis, type TestRedis } from '../support/redis'
 import { eventually, pause, timed, untilAnswered } from '../support/wait'
 
-/* A Redis that is set up wrongly: the store stays unavailable, and the log says what to change. */
+/* Clients of Redis, and a Redis that is set up wrongly: the store stays unavailable, and the log says what to change. */
 
 const KEY = 'site:{a}'
 const stores: RedisKv[] = []
@@ -80,6 +80,28 @@ async function withUser(rules: string, database = ''): Promise<string> {
   return `redis://site:a-password@127.0.0.1:${server.port}${database}`
 }
 
+test('a client of our own ends with the store, and one of the site stays', async () => {
+  const [own, client] = [opened(server.url), new Redis(server.url)]
+  await untilAnswered(() => own.kv.set(KEY, '1', 60))
+  await own.kv.close()
+  await eventually(async () => own.kv.client.status === 'end')
+  const given = opened(client)
+  expect(given.kv.client).toBe(client)
+  expect(await untilAnswered(() => given.kv.mget([KEY]))).toEqual(['1'])
+  await given.kv.close()
+  expect(client.status).toBe('ready')
+})
+
+test('a client of the site without a listener for errors prints nothing while Redis is away: the site logs it', async () => {
+  const printed = jest.spyOn(console, 'error').mockImplementation(() => {})
+  const { lines } = opened(new Redis({ port: 1, host: '127.0.0.1', retryStrategy: () => 20 }))
+  await eventually(async () => lines.length > 0)
+  await pause(300)
+  expect(lines).toEqual([expect.stringContaining('does not respond: ECONNREFUSED.')])
+  expect(printed.mock.calls).toEqual([])
+  printed.mockRestore()
+})
+
 describe('a database that cannot be selected', () => {
   test('it is forbidden to the user: the store stays unavailable, and database 0 empty', async () => {
     const address = await withUser('-select', '/3')
@@ -113,13 +135,6 @@ describe('a command that Redis refuses: the line names the refusal', () => {
     await failing(store)
     expect(store.lines[0]).toMatch(said)
     expect(store.lines[0]).not.toMatch(/a-password|site:\{/)
-  })
-
-  test('because Redis does not know it', async () => {
-    const { url } = await start('--rename-command', 'eval', '')
-    const store = opened(url)
-    await failing(store)
-    expect(store.lines[0]).toMatch(/: ERR/)
   })
 })
 

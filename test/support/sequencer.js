@@ -6,7 +6,7 @@ const longest = [
   ...['examiner/sites', 'browser/look', 'examiner/doctor-input', 'browser/pages', 'browser/portal'],
   ...['emulator/command', 'browser/scripts', 'examiner/hopeless', 'browser/login-forms', 'package/recipes'],
   ...['package/examples', 'browser/refused', 'browser/story', 'examiner/command', 'examiner/doctor'],
-  ...['package/generated', 'storage/opening', 'http/hooks', 'package/quick-start', 'security/secret-rotation'],
+  ...['package/generated', 'http/newer-ioredis', 'http/hooks', 'package/quick-start', 'security/secret-rotation'],
 ].map((name) => path.join(__dirname, '..', `${name}.test.ts`))
 
 class LongestFirst extends Sequencer {
