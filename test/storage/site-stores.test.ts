@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Entry, Gone, LoginRecord } from '../../lib/decide/record'
-import { accountName } from '../../lib/storage/account-index'
+import type { AnonymousRecord, Gone, LoginRecord } from '../../lib/decide/record'
+import { Sso2UnavailableError } from '../../lib/errors'
+import { accountName, accountOf } from '../../lib/storage/account-index'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import type { PendingLogout } from '../../lib/storage/pending-logouts'
-import { shortHash, storeUnavailable } from '../../lib/storage/site-store'
-import { hold } from '../support/turnstile'
+import { shortHash, storeUnavailable, unlessUnavailable } from '../../lib/storage/site-store'
 import { atOnce, KEY, NOW, OTHER_KEY, siteOver, stores, type TestSite, useStore } from './stores'
 
-/* What a site keeps, in Redis and in memory: records and data of sessions, the sessions of an account, pending logouts, locks of logins. */
+/* What a site keeps, in Redis and in memory: records and data of sessions, the sessions of an account, pending logouts. */
 
 const record: LoginRecord = {
   v: 1,
@@ -35,18 +35,6 @@ const ID = shortHash(logout.sid)
 
 const ACCOUNT = accountName('ada')
 
-/** A login that says how often it ran. */
-function login(ms = 0) {
-  const state = { runs: 0 }
-  const run = async () => {
-    state.runs += 1
-    await sleep(ms)
-    return { ok: true, run: state.runs }
-  }
-  return { state, run }
-}
-const isFinal = () => true
-
 describe.each(stores)('in %s', (_name, open) => {
   const store = useStore(open)
   let site: TestSite
@@ -62,6 +50,17 @@ describe.each(stores)('in %s', (_name, open) => {
     await site.records.begin(key, record, 60)
   }
 
+  test('a session is read as it was written last, until its data or both values are removed', async () => {
+    await begin()
+    expect(await site.records.update(key, later, 60)).toBe(true)
+    expect(await other().records.read(key)).toEqual({ entry: { state: 'live', record: later }, data: 'data' })
+    await site.records.deleteData(key)
+    expect(await site.records.read(key)).toEqual({ entry: { state: 'live', record: later }, data: null })
+    await site.records.saveData(key, 'data', 60, false)
+    await site.records.remove(key)
+    expect(await other().records.read(key)).toEqual({ entry: { state: 'none' }, data: null })
+  })
+
   test('a late write restores neither record nor data of a session that has ended, not even after the marker', async () => {
     await begin()
     await site.records.end(key, GONE)
@@ -71,7 +70,7 @@ describe.each(stores)('in %s', (_name, open) => {
       await site.records.saveData(key, 'late', 60, false),
     ]
     expect(await late()).toEqual([false, false, false])
-    await store.kv().del(`${site.prefix}sso2:{${key}}`)
+    await site.records.remove(key)
     expect(await late()).toEqual([false, false, false])
     expect(await site.records.read(key)).toEqual({ entry: { state: 'none' }, data: null })
   })
@@ -100,6 +99,31 @@ describe.each(stores)('in %s', (_name, open) => {
     const others = { ...record, sidHash: 'another' }
     const voided = [record, others].map((one) => site.accounts.isVoided(one, ACCOUNT))
     expect(await Promise.all(voided)).toEqual([true, false])
+  })
+
+  /** Adds the login of a session to an account. @returns the sessions that have to end */
+  const add = (name: string, seconds: number) =>
+    site.accounts.add(ACCOUNT, { key: name, sidHash: `sid-${name}` }, (NOW + seconds) * 1000)
+
+  test('the sessions of an account are listed from the oldest login to the latest, until they are removed', async () => {
+    expect(await add('late', 9)).toEqual([])
+    await add('early', 0)
+    const [early, late] = ['early', 'late'].map((name) => ({ key: name, sidHash: `sid-${name}` }))
+    expect(await other().accounts.list(ACCOUNT)).toEqual([early, late])
+    expect(await site.accounts.list(accountName('grace'))).toEqual([])
+    await other().accounts.remove(ACCOUNT, early ? [early] : [])
+    await other().accounts.remove(ACCOUNT, [])
+    expect(await site.accounts.list(ACCOUNT)).toEqual([late])
+  })
+
+  test('[S21] beyond 1,000 sessions of an account its oldest login ends, but never the one that is added', async () => {
+    const ended = await atOnce(1000, (index) => add(String(index), index))
+    expect(ended.flat()).toEqual([])
+    expect(await add('next', 1000)).toEqual([{ key: '0', sidHash: 'sid-0' }])
+    expect(await site.accounts.list(ACCOUNT)).toHaveLength(1000)
+    expect(await add('slow', -1)).toEqual([]) // a login that took long began before all others
+    expect((await add('last', 1001)).map((session) => session.key)).toEqual(['slow', '1'])
+    expect(await site.accounts.list(ACCOUNT)).toHaveLength(1000)
   })
 
   const dueAt = (now: number) => site.pendingLogouts.due(now, 20)
@@ -150,62 +174,92 @@ describe.each(stores)('in %s', (_name, open) => {
     expect(await stranger.pendingLogouts.find(ID)).toBe('unreadable')
   })
 
-  const resultKey = () => `${site.prefix}result:{${key}}`
-
-  describe('a login', () => {
-    test('of other credentials waits for its turn, and gets the session as the login before has left it', async () => {
-      const { held, pass } = hold()
-      await begin()
-      const move = () => pass().then(() => site.records.end(key, GONE))
-      const first = site.locks.once(key, 'digest', move, isFinal)
-      await held.arrived
-      const seen: string[] = []
-      const run = async ({ state }: Entry) => seen.push(state)
-      const others = [site, other()].map(({ locks }, index) => locks.once(key, `another ${index}`, run, isFinal))
-      await sleep(200)
-      expect(seen).toEqual([])
-      held.open()
-      expect(await first).toMatchObject({ outcome: 'ran' })
-      expect(await Promise.all(others)).toMatchObject([{ outcome: 'ran' }, { outcome: 'ran' }])
-      expect(seen).toEqual(['gone', 'gone'])
-    })
-
-    test('that throws, or whose result was not final, is not shared with later submits', async () => {
-      const { state, run } = login()
-      const fail = () => Promise.reject(new TypeError('broken'))
-      await expect(site.locks.once(key, 'digest', fail, isFinal)).rejects.toThrow('broken')
-      await site.locks.once(key, 'digest', run, () => false)
-      expect(await other().locks.once(key, 'digest', run, isFinal)).toMatchObject({ outcome: 'ran' })
-      expect(state.runs).toBe(2)
-    })
-
-    test('nothing of its credentials or of its result is readable in the store', async () => {
-      const digest = 'the-digest-of-a-password'
-      await site.locks.once(key, digest, async () => 'the-session-id', isFinal)
-      const value = String(await store.kv().get(resultKey()))
-      expect([value.includes(digest), value.includes('the-session-id')]).toEqual([false, false])
-    })
+  test('after a change of secrets the new one encrypts, and values of the old one are read as long as it is known', async () => {
+    await site.pendingLogouts.add(logout)
+    const rotated = store.site([OTHER_KEY, KEY], site.prefix)
+    expect(await rotated.pendingLogouts.find(ID)).toEqual(logout)
+    await rotated.pendingLogouts.add({ ...logout, scope: 'account' })
+    expect(await site.pendingLogouts.find(ID)).toBe('unreadable')
   })
 })
 
-test('what a session became is known for 5 s', async () => {
-  let now = 0
-  const kv = new MemoryKv(() => now)
-  const { records } = siteOver(kv)
-  await records.begin('key', record, 60)
-  await records.end('key', GONE)
-  now = 4900
-  expect(await records.readEntry('key')).toMatchObject({ state: 'gone' })
-  now = 5000
-  expect(await records.readEntry('key')).toEqual({ state: 'none' })
+describe('by a clock that the test turns', () => {
+  let now: number
+  let kv: MemoryKv
+  let site: TestSite
+  beforeEach(() => {
+    now = NOW * 1000
+    kv = new MemoryKv(() => now)
+    site = siteOver(kv)
+  })
+  /** Turns the clock. @returns what holds right before so many seconds have passed, and then */
+  async function around<T>(seconds: number, ask: () => Promise<T>): Promise<[before: T, then: T]> {
+    now += seconds * 1000 - 1
+    const before = await ask()
+    now += 1
+    return [before, await ask()]
+  }
+
+  test('what a session became is known for 5 s', async () => {
+    await site.records.begin('key', record, 60)
+    await site.records.end('key', GONE)
+    const entries = await around(5, () => site.records.readEntry('key'))
+    expect(entries).toEqual([{ state: 'gone', gone: GONE }, { state: 'none' }])
+  })
+
+  test('a session that is used lives on, with its data', async () => {
+    await site.records.saveData('key', 'data', 60, true)
+    await site.records.begin('key', record, 60)
+    now += 59_000
+    await site.records.renew('key', 60)
+    const [before, after] = await around(60, () => site.records.read('key'))
+    expect([before, after]).toEqual([
+      { entry: { state: 'live', record }, data: 'data' },
+      { entry: { state: 'none' }, data: null },
+    ])
+  })
+
+  test.each<[what: string, seconds: number, mark: () => Promise<void>]>([
+    ['of an SSO session lasts 10 min', 600, () => site.accounts.markSession(record.sidHash)],
+    ['of an account lasts 10 min', 600, () => site.accounts.markAccount(ACCOUNT, now)],
+    ['of an account that is not confirmed lasts a day', 86_400, () => site.accounts.markAccount(ACCOUNT)],
+  ])('the mark of a logout %s', async (_what, seconds, mark) => {
+    await mark()
+    expect(await around(seconds, () => site.accounts.isVoided(record, ACCOUNT))).toEqual([true, false])
+  })
+
+  test('a logout is retried for a day', async () => {
+    await site.pendingLogouts.add(logout)
+    expect(await around(86_400, () => site.pendingLogouts.find(ID))).toEqual([logout, undefined])
+  })
+
+  test('the process of a round dies → another one takes the next round 30 s later', async () => {
+    void site.pendingLogouts.inRound(() => new Promise(() => {}))
+    const rounds: number[] = []
+    await around(30, () => site.pendingLogouts.inRound(async () => rounds.push(now)))
+    expect(rounds).toEqual([now])
+  })
+
+  test('a logout whose place in the queue cannot be written does not stay pending', async () => {
+    jest.spyOn(kv, 'addMember').mockRejectedValue(storeUnavailable())
+    await expect(site.pendingLogouts.add(logout)).rejects.toThrow()
+    expect(await site.pendingLogouts.find(ID)).toBeUndefined()
+  })
 })
 
-test('a logout whose place in the queue cannot be written does not stay pending', async () => {
-  const kv = new MemoryKv(() => 0)
-  jest.spyOn(kv, 'addMember').mockRejectedValue(storeUnavailable())
-  const { pendingLogouts } = siteOver(kv)
-  await expect(pendingLogouts.add(logout)).rejects.toThrow()
-  expect(await pendingLogouts.find(ID)).toBeUndefined()
+test('only a store that does not answer counts as an outage: any other error is thrown', async () => {
+  const failing = (error: Error) => () => Promise.reject(error)
+  expect(await unlessUnavailable(async () => 'found')).toBe('found')
+  expect(await unlessUnavailable(failing(storeUnavailable()))).toBe('unavailable')
+  expect(await unlessUnavailable(failing(storeUnavailable()), false)).toBe(false)
+  for (const error of [new TypeError('a defect'), new Sso2UnavailableError('sessionstatus', true, 'no response')])
+    await expect(unlessUnavailable(failing(error))).rejects.toBe(error)
+  expect(storeUnavailable()).toMatchObject({ operation: 'store', retryable: true, timedOut: false })
+})
+
+test('the account of a record is that of the user who is logged in, if any', () => {
+  const anonymous: AnonymousRecord = { ...record, status: 'anon' }
+  expect([record, anonymous, undefined].map(accountOf)).toEqual([ACCOUNT, undefined, undefined])
 })
 
 const { records } = siteOver(new MemoryKv(() => 0))
