@@ -7,7 +7,6 @@ import { Log } from '../../lib/log/log'
 import { RedisKv } from '../../lib/storage/redis-kv'
 import { Limits } from '../../lib/web/limits'
 import { useRedis } from '../support/redis'
-import { timed } from '../support/wait'
 
 /* The limits over a real Redis, and in memory. */
 
@@ -74,8 +73,6 @@ const times = async <T>(count: number, run: (index: number) => Promise<T>) => {
   for (let index = 0; index < count; index += 1) all.push(await run(index))
   return all
 }
-const atOnce = <T>(count: number, run: (index: number) => Promise<T>) =>
-  Promise.all(Array.from({ length: count }, (_, index) => run(index)))
 
 describe.each<[where: string, open: () => RedisKv | undefined]>([
   ['in Redis', () => connect()],
@@ -167,16 +164,4 @@ test('[F3] all processes of a site count together', async () => {
     'together:limit:address_and_name:',
     'together:limit:held:',
   ])
-})
-
-describe('a Redis that does not answer', () => {
-  test('no login is admitted, within 350 ms', async () => {
-    const limits = limitsOver(connect())
-    expect(await tryLogin(limits, stranger, 'ada', success)).toBe('success')
-    server.hang()
-    const admit = () => limits.admit(stranger, 'ada').catch(({ operation }) => operation)
-    const [answers, ms] = await timed(() => atOnce(3, admit))
-    expect(answers).toEqual(Array(3).fill('store'))
-    expect(ms).toBeLessThan(2 * 350)
-  })
 })

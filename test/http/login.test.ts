@@ -132,14 +132,6 @@ describe('a login', () => {
     await logIn(browser, setup.morning, ada)
     expect((await browser.visit(at('/login?return_to=/news'))).url).toBe(at('/news'))
   })
-
-  test('after a stale record checks it first', async () => {
-    setup.emulator.clock.advance(361)
-    expect(view(await browser.submit(at('/login'), { ...ada, return_to: '/' })).status).toBe('loggedin')
-    expect(setup.emulator.calls().map(({ operation }) => operation)).toEqual(
-      expect.arrayContaining(['sessionstatus', 'authenticate']),
-    )
-  })
 })
 
 describe('a login that is refused', () => {

@@ -1,7 +1,7 @@
 import type { Browser } from '../support/agent'
 import { browserCalls } from '../support/calls'
 import { type PausableSetup, startPausableSetup } from '../support/pausable-setup'
-import { ada, eventually, present, view } from '../support/setup'
+import { ada, eventually, present, view, visitor } from '../support/setup'
 
 let setup: PausableSetup
 const at = (page: string) => setup.at(page)
@@ -149,16 +149,17 @@ describe('while the SSO system does not answer', () => {
   })
 })
 
-test('requireLogin({ fresh: true }) asks each time, and sees at once that the session has ended', async () => {
-  const browser = await loggedInBrowser()
-  for (const calls of [1, 2]) {
-    expect(view(await browser.visit(at('/sensitive')))).toMatchObject({ status: 'loggedin', url: '/sensitive' })
-    expect(setup.countCalls('sessionstatus')).toBe(calls)
-  }
-  setup.emulator.terminate(newestSid())
-  expect(view(await browser.visit(at('/account'))).status).toBe('loggedin')
-  const page = await browser.visit(at('/sensitive'))
-  expect([page.status, new URL(page.url).pathname]).toEqual([200, '/login'])
-  const back = await browser.submit(at('/login'), { ...ada, return_to: '/sensitive' })
-  expect(view(back)).toMatchObject({ status: 'loggedin', url: '/sensitive' })
+test('a login whose process stops before it has the user is found by a page at another process 20 s later', async () => {
+  await setup.close()
+  setup = await startPausableSetup()
+  const browser = await visitor(setup)
+  const held = setup.exchanging.close()
+  const login = browser.fetchJson(at('/login'), { json: ada })
+  await held.arrived
+  setup.serveFrom(await setup.addReadyProcess())
+  setup.emulator.clock.advance(21)
+  expect((await browser.fetchJson(at('/'))).json).toMatchObject({ status: 'loggedin', username: 'ada' })
+  expect(setup.countCalls('authenticate')).toBe(1)
+  held.open()
+  await login
 })

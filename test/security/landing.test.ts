@@ -70,6 +70,14 @@ test('[L3] a landing address opened again in its browser leaves the session as i
   expect(setup.countCalls('token')).toBe(tickets + 1)
 })
 
+test('[L3] a landing address opened 50 times at once in its browser: one exchange, and the browser is logged in', async () => {
+  const { browser, landing, tickets } = await unusedLanding()
+  const opened = Array.from({ length: 50 }, () => browser.fetchJson(landing, { headers: document }))
+  expect((await Promise.all(opened)).map(({ status }) => status)).toEqual(Array(50).fill(303))
+  expect(setup.countCalls('token')).toBe(tickets + 1)
+  expect(view(await browser.visit(at('/'))).username).toBe('ada')
+})
+
 test('[L3] a landing address used by its browser is refused in another, with a binding or without', async () => {
   const { browser, landing, tickets } = await unusedLanding()
   await browser.visit(landing)

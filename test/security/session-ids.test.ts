@@ -51,29 +51,6 @@ test.each(changes)('[L2] %s gives a new session ID, and the old one is worth not
   await expectWorthless(anonymous)
 })
 
-const ends: [string, () => Promise<unknown>][] = [
-  ['a logout', () => browser.submit(at('/logout'), { return_to: '/' })],
-  [
-    'a logout elsewhere, seen by Session Status',
-    async () => {
-      await browser.visit(evening('/'))
-      await browser.submit(evening('/logout'), { return_to: '/' })
-      setup.emulator.clock.advance(361)
-      await browser.visit(at('/'))
-    },
-  ],
-]
-
-test.each(ends)('[L2] %s gives a new session ID, and the old one is worth nothing', async (_name, end) => {
-  await logInAtLast(browser, setup.morning, ada)
-  await browser.visit(at('/keep'))
-  const known = id()
-  await end()
-  expect(id()).not.toBe(known)
-  expect(view(await browser.visit(at('/')))).toEqual({ status: 'anon', url: '/' })
-  await expectWorthless(known)
-})
-
 const switches: [string, () => Promise<unknown>][] = [
   ['and Session Status sees it', async () => setup.emulator.clock.advance(361)],
   ['and a landing sees it', async () => browser.visit(await ownFlow())],

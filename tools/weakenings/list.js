@@ -85,7 +85,7 @@ const files = {
       'each submit is an Authenticate',
       'Locks.once',
       { returns: "run().then((result) => ({ outcome: 'ran' as const, result }))" },
-      'security/two-processes',
+      'storage/locks',
       'F5',
     ],
   ],
