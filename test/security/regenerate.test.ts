@@ -1,5 +1,5 @@
 import express from 'express'
-import { addPages, grace, loggedInBrowser, logInAtLast, useSetup, view } from '../support/setup'
+import { addPages, grace, loggedInBrowser, logInAtLast, useSetup, view, visitor } from '../support/setup'
 
 const setup = useSetup({
   build: (sso, gates) => {
@@ -25,4 +25,12 @@ test('[S20] what a handler writes for its user after regenerate() is not shown t
   setup.emulator.clock.advance(2)
   const page = view(await browser.visit(`${setup.morning.url}/`))
   expect([page.username, page.saved]).toEqual(['grace', undefined])
+})
+
+test('[L2] regenerate() in a request with the cookie from before a login leaves the cookie of the login', async () => {
+  const browser = await visitor(setup)
+  const cookie = `sso2.sid=${browser.cookie('sso2.sid')}`
+  await logInAtLast(browser, setup.morning)
+  const { headers } = await setup.browser().fetchJson(`${setup.morning.url}/regenerate`, { headers: { cookie } })
+  expect(headers['set-cookie']).toBeUndefined()
 })
