@@ -164,10 +164,8 @@ async function moveTo(ctx: Context, record: SsoRecord): Promise<SignInOutcome> {
     await session.leave('keep_cookie')
     return 'lost'
   }
-  const before = session.record
-  const keepsData = !isLoggedIn(before) || accountOf(before) === account
   try {
-    await session.begin({ id, data: ended.data, account, keepsData })
+    await session.begin({ id, data: ended.data, account })
     const { key = '' } = session
     const life = lifetimeOf(record, site.now(), site.config)
     const [oldest] = await Promise.all([

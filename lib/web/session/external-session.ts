@@ -72,9 +72,9 @@ export class ExternalSession extends RequestSession {
     this.entry = await this.#parts.records.readEntry(this.key)
   }
 
-  async begin({ account, keepsData }: NextSession): Promise<void> {
-    const [, served] = this.#tag
-    const data = keepsData && (served === undefined || served === account) ? await this.#currentData() : {}
+  async begin({ account }: NextSession): Promise<void> {
+    const served = accountOf(this.record) ?? this.#tag[1]
+    const data = served === undefined || served === account ? await this.#currentData() : {}
     await this.#regenerate()
     const tag = account === undefined ? false : `${shortHash(this.id)}.${account}`
     Object.assign(this.#req.session, data, { [TAG]: tag })

@@ -161,14 +161,15 @@ export class OwnSession extends RequestSession {
     this.#use(undefined, { state: 'none' }, null)
   }
 
-  async begin({ id, data, account, keepsData }: NextSession): Promise<void> {
+  async begin({ id, data, account }: NextSession): Promise<void> {
     const { records, config } = this.#parts
     const { session: mine } = this.open()
-    const taken = dataIn(sessionIn(data, account))
-    const before = dataIn(sessionIn(this.#stored, accountOf(this.lastRecord)))
-    const kept = mine ? withChanges(before, dataIn(mine), taken) : taken // other tabs may have saved since this request began
+    const served = accountOf(this.lastRecord)
+    const taken = dataIn(sessionIn(data, account)) // other tabs may have saved since this request began
+    const before = dataIn(sessionIn(this.#stored, served))
+    const keepsChanges = mine && (served === undefined || served === account)
     this.#use(id, { state: 'none' }, null)
-    this.#show({ ...sessionIn(null, undefined), ...(keepsData ? kept : {}) })
+    this.#show({ ...sessionIn(null, undefined), ...(keepsChanges ? withChanges(before, dataIn(mine), taken) : taken) })
     const text = textOf(this.#req.session, account)
     const seconds = account === undefined ? config.anonymousIdleSeconds : config.idleSeconds
     if (text !== null) await records.saveData(sessionKey(id), text, seconds, true)

@@ -6,12 +6,10 @@ import type { Records } from '../../storage/records'
 export interface NextSession {
   /** ID of a session of `sso.session`. A site's own express-session draws one itself. */
   readonly id: string
-  /** Data of the session before, as taken from the store. */
+  /** Data of the session before, as taken from the store. They stay, with the changes of this request, unless they serve another account. */
   readonly data: string | null
   /** Name of the account that logs in. `undefined` for an anonymous session. */
   readonly account: string | undefined
-  /** Does the session keep the data, and the changes that this request has made? */
-  readonly keepsData: boolean
 }
 
 /** Returns the entry of a request without a session. A visitor cannot get one while Redis accepts no writes. */
