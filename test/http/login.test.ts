@@ -201,5 +201,5 @@ test('[F5, F6] of two submits at once whose answer is lost, one is sent, and bot
   expect(answers.map(({ status }) => status)).toEqual([503, 503, 503])
   expect(setup.countCalls('authenticate')).toBe(1)
   setup.emulator.faults.clear()
-  expect((await submit()).status).toBe(200)
+  await eventually(async () => (await submit()).status === 200) // probes of the tests before may have found the outage
 }, 30_000)
