@@ -7,6 +7,12 @@ import { RedisKv } from '../../lib/storage/redis-kv'
 
 /* How a store treats a client that fails, with a clock that the test turns. */
 
+const log = {
+  warn: (cause: string, heading: string) => void heard.push(`${cause}: ${heading}`),
+  recovered: (topic: string, text: string) => void heard.push(`${topic}: ${text}`),
+}
+const open = () => new RedisKv(client as unknown as Redis, { prefix: 'site:', log: log as unknown as Log })
+
 let client: EventEmitter & { status: string; isCluster: boolean }
 let kv: RedisKv
 let probe: () => Promise<unknown>
@@ -23,8 +29,7 @@ beforeEach(() => {
       return probe()
     },
   })
-  const log = { warn: (cause: string) => void heard.push(cause), recovered: () => void heard.push('recovered') }
-  kv = new RedisKv(client as unknown as Redis, { prefix: 'site:', log: log as unknown as Log })
+  kv = open()
 })
 afterEach(() => {
   void kv.close()
@@ -32,6 +37,8 @@ afterEach(() => {
 })
 
 const PROBE = 'probe site:probe:{any}'
+const NO_ANSWER = 'store:no answer: Redis does not respond'
+const RECOVERED = 'store: Redis works again.'
 const fails = () => Promise.reject(new Error('broken'))
 const refuses = () => Promise.reject(Object.assign(new Error('OOM full'), { name: 'ReplyError' }))
 const unavailable = { operation: 'store', message: expect.stringContaining('did not answer') }
@@ -56,7 +63,7 @@ test('three silences in a row: no request waits, and one probe a second is sent 
   probe = async () => {}
   heard.length = 0
   await jest.advanceTimersByTimeAsync(1000)
-  expect([kv.isAvailable, kv.failure, heard]).toEqual([true, undefined, [PROBE, 'recovered']])
+  expect([kv.isAvailable, kv.failure, heard]).toEqual([true, undefined, [PROBE, RECOVERED]])
   await jest.advanceTimersByTimeAsync(5000)
   expect(heard).toHaveLength(2)
   expect(await kv.run(async () => 7)).toBe(7)
@@ -74,19 +81,38 @@ test('a reply with an error is no silence: later commands are sent, and only a p
   await miss(5, refuses)
   expect(await kv.run(async () => 'read')).toBe('read')
   await jest.advanceTimersByTimeAsync(1500)
-  expect([kv.isAvailable, heard.includes('recovered')]).toEqual([false, false])
+  expect([kv.isAvailable, kv.failure]).toEqual([false, 'OOM'])
+  expect(new Set(heard)).toEqual(new Set(['store:OOM: Redis refuses writes', PROBE]))
   probe = async () => {}
   await jest.advanceTimersByTimeAsync(1000)
-  expect([kv.isAvailable, heard.at(-1)]).toEqual([true, 'recovered'])
+  expect([kv.isAvailable, heard.at(-1)]).toEqual([true, RECOVERED])
 })
 
 test('a connection that told its error has that cause, until the next one answers a probe', async () => {
   client.emit('error', Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }))
   await miss(1)
-  expect([kv.isAvailable, heard]).toEqual([false, ['store:ECONNREFUSED', 'store:ECONNREFUSED']])
+  const line = 'store:ECONNREFUSED: Redis does not respond'
+  expect([kv.isAvailable, heard]).toEqual([false, [line, line]])
   client.emit('ready')
   await jest.advanceTimersByTimeAsync(0)
-  expect([kv.isAvailable, kv.failure, heard.at(-1)]).toEqual([true, undefined, 'recovered'])
+  expect([kv.isAvailable, kv.failure, heard.at(-1)]).toEqual([true, undefined, RECOVERED])
+})
+
+test.each(['close', 'reconnecting'])('a connection is lost (%s) → the line waits for the cause', async (status) => {
+  client.isCluster = true // of which another master may answer, but not then
+  client.status = status
+  await miss(1)
+  expect([kv.isAvailable, heard]).toEqual([false, []])
+  client.emit('error', Object.assign(new Error('reset'), { code: 'ECONNRESET' }))
+  expect(heard).toEqual(['store:ECONNRESET: Redis does not respond'])
+})
+
+test('a client that has ended is not available, and one that is ready is probed at once', async () => {
+  client.status = 'end'
+  expect(kv.isAvailable).toBe(false)
+  client.status = 'ready'
+  await open().close()
+  expect(heard).toEqual([PROBE])
 })
 
 test('a command has 300 ms', async () => {
@@ -95,14 +121,14 @@ test('a command has 300 ms', async () => {
   expect(heard).toEqual([])
   await jest.advanceTimersByTimeAsync(1)
   expect(await outcome).toContain('did not answer')
-  expect(heard).toEqual(['store:no answer'])
+  expect(heard).toEqual([NO_ANSWER])
 })
 
-test('a store that is closed probes and reports nothing more, and leaves no timer behind', async () => {
+test('a store that is closed probes and reports nothing more, and leaves no timer and no listener behind', async () => {
   await miss(1)
   const failing = miss(2)
   void kv.close()
   await failing
   await jest.advanceTimersByTimeAsync(5000)
-  expect([heard, jest.getTimerCount()]).toEqual([['store:no answer'], 0])
+  expect([heard, jest.getTimerCount(), client.eventNames()]).toEqual([[NO_ANSWER], 0, []])
 })
