@@ -83,10 +83,6 @@ describe('requireLogin({ allow })', () => {
   ])('%s: its error goes to the error handler', async (path, message) => {
     expect(await json(browser, path)).toEqual([500, expect.stringMatching(message)])
   })
-
-  test('is not called for a user who is not logged in', async () => {
-    expect(await json(setup.browser(), '/throws')).toEqual([401, expect.objectContaining({ error: 'login_required' })])
-  })
 })
 
 const fromArticle = (more: Record<string, string>) => ({ referer: `${setup.url}/article?a=1`, ...more })

@@ -2,9 +2,7 @@ import express, { type Express } from 'express'
 import type { FaultOptions } from '../../lib/emulator/faults/rules'
 import { loggerTo } from '../support/log-lines'
 import { identifyRedirects } from '../support/pausable-setup'
-import { freePort } from '../support/ports'
-import { startRedis } from '../support/redis'
-import { ada, addPages, eventually, view } from '../support/setup'
+import { ada, addPages, view } from '../support/setup'
 import { loggedInBrowserAt, type RunningSite, type SiteOptions, startSite } from '../support/site'
 
 /* What stops a login is logged once, with what to check. */
@@ -89,19 +87,4 @@ describe('a landing that is lost', () => {
       expect.stringMatching(/Redirect loop\. .*redis \(REDIS_URL\) and sessionSecret.*session\.cookieName/),
     ])
   })
-})
-
-test('Redis is away at the start: one line, and one when it is there', async () => {
-  const port = await freePort()
-  const at = await start({ options: { redis: `redis://127.0.0.1:${port}` } })
-  await eventually(async () => lines.length > 0)
-  const page = await at.browser().visit(`${at.url}/`)
-  expect(view(page)).toMatchObject({ status: 'none', degraded: 'store_unavailable' })
-  expect(lines).toEqual([expect.stringMatching(/ECONNREFUSED.*REDIS_URL/)])
-  const redis = await startRedis({ port })
-  await eventually(async () => lines.length > 1)
-  expect(lines[1]).toBe('express-sso2: Redis works again.')
-  await at.close()
-  setup = undefined
-  await redis.stop()
 })

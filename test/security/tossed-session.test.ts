@@ -44,12 +44,6 @@ test('[L2, S1] a login with the session ID of another browser does not log in th
   expect(view(await attacker.visit(at('/'))).status).toBe('anon')
 })
 
-test('[L2, S1] nor does one of a browser that was never here', async () => {
-  const [attacker, victim] = [await visitor(setup), setup.browser()]
-  const { status, json } = await logInWithTossed(victim, attacker)
-  expect([status, json.error, setup.countCalls('authenticate')]).toEqual([401, 'session_ended', 0])
-})
-
 test('a user whose browser has lost the binding is led through Identify before the form, and logs in at once', async () => {
   const browser = await visitor(setup)
   setup.emulator.clock.advance(2)
