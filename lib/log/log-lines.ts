@@ -1,7 +1,7 @@
 /** Texts of the log. Each line begins with a heading of docs/troubleshooting.md, which explains it. Pure. */
 
 const USER_UNKNOWN =
-  'Login forms get 503. Other users are not logged in yet (degraded: user_unknown). The package tries again after 30 s'
+  'Login forms get 503. Users who come from another site are not logged in yet (degraded: user_unknown). Their next page after 30 s tries again'
 
 /** By heading: what users see, and what completes "Check …". Sentences without their full stop. */
 export const LOG_LINES = {

@@ -35,7 +35,6 @@ interface LoginForm<Result> {
 export class Locks extends SiteStore {
   /**
    * Takes the status check of a session. A lock is for one state of the record, so it ends with the next recorded status, or with its time.
-   * After a failed check, the rest of the time is a pause.
    * @param checkedAt time of the recorded status, in seconds
    * @param timeoutMs limit of the call
    * @returns `'taken'`, or what another request does with it
@@ -45,7 +44,7 @@ export class Locks extends SiteStore {
     if (await this.kv.add(lock, 'begun', checkLockMs(timeoutMs))) return 'taken'
     return (await this.kv.get(lock)) === 'failed' ? 'failed' : 'begun'
   }
-  /** Notes that the check got no usable response, so that nobody waits for it. */
+  /** Notes that the check got no usable response: nobody waits for it, and nobody asks again for as long as a lock lasts. */
   failCheck(key: string, checkedAt: EpochSeconds, timeoutMs: number): Promise<void> {
     return this.kv.set(`${this.key('check', key)}:${checkedAt}`, 'failed', Math.ceil(checkLockMs(timeoutMs) / 1000))
   }

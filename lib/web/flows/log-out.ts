@@ -54,12 +54,12 @@ const sidTarget = (sid: string): Target => ({ key: '', sid, sidHash: shortHash(s
 /** Ends the browser's session, or all of the account's. @param mark says what, and becomes the browser's. One that it carries repeats its logout */
 export async function logOut(ctx: Context, mark: LogoutMark): Promise<LogoutResult> {
   const { session, site } = ctx
-  const wasPending = session.hadCookie || ctx.logoutMark?.isConfirmed === false
+  const mayHaveSession = session.hadCookie || ctx.logoutMark?.isConfirmed === false
   ctx.setLogoutMark(mark, site.config.idleSeconds) // before anything can fail. It lives as long as the session could
   if (!session.isAvailable) return 'pending' // the next page with Redis ends the session, so the browser keeps its cookie
   const result = await unlessUnavailable(async () => {
     const target = await targetOf(ctx)
-    if (!target) return logOutUnknown(ctx, mark, wasPending)
+    if (!target) return logOutUnknown(ctx, mark, mayHaveSession)
     const isConfirmed = await logOutTarget(ctx, target, mark)
     await session.leave('drop_cookie')
     return isConfirmed ? 'confirmed' : 'pending'
@@ -82,10 +82,10 @@ async function logOutTarget(ctx: Context, target: Target, mark: LogoutMark): Pro
  * A browser without a known session. An earlier logout may be pending, or the SSO session may still be logged in: then the next landing ends
  * it, because the mark names no SSO session.
  */
-async function logOutUnknown(ctx: Context, mark: LogoutMark, wasPending: boolean): Promise<LogoutResult> {
+async function logOutUnknown(ctx: Context, mark: LogoutMark, mayHaveSession: boolean): Promise<LogoutResult> {
   const { session, site } = ctx
-  ctx.setLogoutMark(mark, wasPending ? RETRIED_SECONDS : CONFIRMED_SECONDS)
-  if (!wasPending) return 'no_session'
+  ctx.setLogoutMark(mark, mayHaveSession ? RETRIED_SECONDS : CONFIRMED_SECONDS)
+  if (!mayHaveSession) return 'no_session'
   if (session.key !== undefined) await site.records.remove(session.key)
   await session.leave('drop_cookie')
   return 'pending'

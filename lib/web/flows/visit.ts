@@ -47,7 +47,13 @@ export async function visit(ctx: Context, options: VisitOptions): Promise<Identi
   const found = await unlessUnavailable(() => findIdentity(ctx, options))
   const identity = found === 'unavailable' ? showStale(ctx, 'store_unavailable') : found
   if (identity !== 'answered' && identity.degraded)
-    publish('degraded', { operation: 'visit', outcome: 'served', durationMs: 0, reason: identity.degraded })
+    publish('degraded', {
+      operation: 'visit',
+      outcome: 'served',
+      durationMs: 0,
+      sidHash: ctx.record?.sidHash,
+      reason: identity.degraded,
+    })
   return identity
 }
 
@@ -56,8 +62,8 @@ async function findIdentity(ctx: Context, options: VisitOptions): Promise<Identi
   const { recheckSeconds, log } = site.config
   const { isFresh = false, isLoginPage = false } = options
   if (!session.isAvailable) return show(undefined, 'store_unavailable')
-  if (ctx.logoutMark && (await isLogoutPending(ctx, ctx.logoutMark)) && (ctx.record || !isLoginPage))
-    return show(undefined, 'logout_pending')
+  const isLogoutPending = ctx.logoutMark && !(await finishLogout(ctx, ctx.logoutMark))
+  if (isLogoutPending && (ctx.record || !isLoginPage)) return show(undefined, 'logout_pending')
   if (ctx.record && isOver(ctx.record, site.now(), site.config)) await endSession(ctx)
   if (ctx.record && (isFresh || isStale(ctx.record, site.now(), recheckSeconds))) {
     if ((await checkStatus(ctx, isFresh)) === 'no_answer') return showStale(ctx, 'sso_unavailable')
@@ -74,16 +80,16 @@ async function findIdentity(ctx: Context, options: VisitOptions): Promise<Identi
 }
 
 /**
- * Ends a session that this browser has logged out of.
- * @returns whether the logout is still to be confirmed: a redirect to Identify would log the browser in again
+ * Ends a session that this browser has logged out of. A newer login stays.
+ * @returns false while a logout is to be confirmed: a redirect to Identify would log the browser in again
  */
-async function isLogoutPending(ctx: Context, mark: LogoutMark): Promise<boolean> {
+async function finishLogout(ctx: Context, mark: LogoutMark): Promise<boolean> {
   const { record, site } = ctx
-  if (record && isVoidedBy(mark, record)) return (await logOut(ctx, mark)) !== 'confirmed'
-  if (isLoggedIn(record) || mark.isConfirmed || mark.sidHash === '') return false
-  if (await site.pendingLogouts.find(mark.sidHash)) return true
-  ctx.setLogoutMark({ ...mark, isConfirmed: true }, RETRIED_SECONDS) // Redis may have lost the logout: then the next landing runs it
-  return false
+  if (record && isVoidedBy(mark, record)) return (await logOut(ctx, mark)) === 'confirmed'
+  if (isLoggedIn(record) || mark.isConfirmed || mark.sidHash === '') return true
+  if (await site.pendingLogouts.find(mark.sidHash)) return false
+  ctx.setLogoutMark({ ...mark, isConfirmed: true }, RETRIED_SECONDS) // the timer has sent it. If Redis has lost it, the next landing does
+  return true
 }
 
 /** Whoever opens the login page is a person. */
@@ -103,7 +109,7 @@ async function mayIdentify(ctx: Context, { identify, isLoginPage }: VisitOptions
  * @param isFresh makes a call of its own, at any age of the last one
  * @returns `'no_answer'` if the record may only be shown within the grace period
  */
-async function checkStatus(ctx: Context, isFresh: boolean): Promise<'checked' | 'no_answer'> {
+async function checkStatus(ctx: Context, isFresh: boolean): Promise<'done' | 'no_answer'> {
   const { site, session } = ctx
   const { clock, timeoutMs } = site.config
   if (!site.client.isAvailable) return 'no_answer'
@@ -113,7 +119,7 @@ async function checkStatus(ctx: Context, isFresh: boolean): Promise<'checked' | 
   const sid = record && site.records.open(record)?.sid
   if (!record || sid === undefined) {
     await endSession(ctx) // no secret of this process fits
-    return 'checked'
+    return 'done'
   }
   const startedAt = clock.now()
   const began = performance.now()
@@ -138,14 +144,14 @@ async function checkStatus(ctx: Context, isFresh: boolean): Promise<'checked' | 
     case 'over':
       await endSession(ctx)
   }
-  return 'checked'
+  return 'done'
 }
 
 /**
  * Takes the status check, or waits for that of another request or process. Within the grace period nobody waits.
- * @returns `'taken'`: this request makes the call
+ * @returns `'taken'`: this request makes the call. `'done'`: the record may be shown as it is
  */
-async function awaitTurn(ctx: Context): Promise<'taken' | 'checked' | 'no_answer'> {
+async function awaitTurn(ctx: Context): Promise<'taken' | 'done' | 'no_answer'> {
   const { site, session } = ctx
   const { recheckSeconds, timeoutMs } = site.config
   for (; ctx.record && isStale(ctx.record, site.now(), recheckSeconds); await ctx.reread()) {
@@ -154,7 +160,7 @@ async function awaitTurn(ctx: Context): Promise<'taken' | 'checked' | 'no_answer
     if (isWithinGrace(ctx, ctx.record)) break
     await sleep(POLL_MS)
   }
-  return 'checked'
+  return 'done'
 }
 
 /** @returns the response, or the reason why it was refused. `undefined` without a response */

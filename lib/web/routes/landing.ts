@@ -131,7 +131,9 @@ async function land(
   if (status === 'loggedin') {
     if (isLoggedIn(record) && isSame && isNewer) return unchanged('logged_in_already')
     const outcome = await logInByTicket(ctx, token, startedAt)
-    return outcome === 'voided' ? loggedOut(false) : { outcome: 'sign_in' }
+    if (outcome === 'voided') return loggedOut(false)
+    if (outcome === 'user_unknown') return { outcome: 'stay_anonymous', reason: outcome }
+    return outcome === 'done' || outcome === 'renewed' ? { outcome: 'sign_in' } : unchanged(outcome)
   }
   // a newer session stays, and so does a login of the same SSO session, which never becomes anonymous again
   const hasLogin = isLoggedIn(record) || record?.pending === true
