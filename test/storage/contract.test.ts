@@ -23,19 +23,23 @@ describe.each(allStores)('in %s', (_name, open) => {
     expect([await kv().get(key), await kv().mget([key])]).toEqual(['second', ['second']])
     await kv().del(key)
     expect(await kv().get(key)).toBeNull()
+    expect([kv().isAvailable, kv().failure]).toEqual([true, undefined])
   })
 
   test('a value is gone after its time, unless that is renewed, alone or by a write of the other part of its session', async () => {
-    const [gone, renewed, none, keys] = [randomUUID(), randomUUID(), randomUUID(), newKeys()]
+    const [gone, renewed, none, keys, others] = [randomUUID(), randomUUID(), randomUUID(), newKeys(), newKeys()]
     for (const key of [gone, renewed, keys.data]) await kv().set(key, 'value', 1)
     await kv().set(keys.record, LIVE, 60)
     await kv().expire(renewed, 60)
     await kv().expire(none, 60)
     expect(await kv().write(keys, 'record', LIVE, 60)).toBe(true)
+    await kv().set(others.record, LIVE, 1)
+    expect(await kv().write(others, 'data', 'value', 60)).toBe(true)
     await pause(1100)
     const values = await Promise.all([gone, renewed, none].map((key) => kv().get(key)))
-    expect([values, await valuesOf(keys)]).toEqual([
+    expect([values, await valuesOf(keys), await valuesOf(others)]).toEqual([
       [null, 'value', null],
+      [LIVE, 'value'],
       [LIVE, 'value'],
     ])
   })
@@ -112,6 +116,8 @@ describe.each(allStores)('in %s', (_name, open) => {
 
   test('members are listed by their scores, as many as are asked for, and a new score replaces the old one', async () => {
     const set = randomUUID()
+    await kv().removeMembers(set, ['none'])
+    expect(await kv().members(set, 9)).toEqual([])
     const sizes = [
       await kv().addMember(set, 'late', 30, 60),
       await kv().addMember(set, 'early', 10, 60),

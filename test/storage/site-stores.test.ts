@@ -5,7 +5,7 @@ import { Sso2UnavailableError } from '../../lib/errors'
 import { accountName, accountOf } from '../../lib/storage/account-index'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import type { PendingLogout } from '../../lib/storage/pending-logouts'
-import { shortHash, storeUnavailable, unlessUnavailable } from '../../lib/storage/site-store'
+import { newSessionId, sessionKey, shortHash, storeUnavailable, unlessUnavailable } from '../../lib/storage/site-store'
 import { atOnce, KEY, NOW, OTHER_KEY, siteOver, stores, type TestSite, useStore } from './stores'
 
 /* What a site keeps, in Redis and in memory: records and data of sessions, the sessions of an account, pending logouts. */
@@ -63,7 +63,7 @@ describe.each(stores)('in %s', (_name, open) => {
 
   test('a late write restores neither record nor data of a session that has ended, not even after the marker', async () => {
     await begin()
-    await site.records.end(key, GONE)
+    expect(await site.records.end(key, GONE)).toEqual({ entry: { state: 'live', record }, data: 'data' })
     const late = async () => [
       await site.records.update(key, later, 60),
       await site.records.empty(key, 60),
@@ -96,6 +96,7 @@ describe.each(stores)('in %s', (_name, open) => {
 
   test('a logout voids every login of its SSO session', async () => {
     await site.accounts.markSession(record.sidHash)
+    await site.accounts.markAccount(ACCOUNT, record.startedAt - 9999) // which voids neither
     const others = { ...record, sidHash: 'another' }
     const voided = [record, others].map((one) => site.accounts.isVoided(one, ACCOUNT))
     expect(await Promise.all(voided)).toEqual([true, false])
@@ -139,6 +140,7 @@ describe.each(stores)('in %s', (_name, open) => {
   test('a logout is due 8 s after it was added, and later each time that it fails, by at most 120 s', async () => {
     await site.pendingLogouts.add(logout)
     expect([await dueAt(NOW + 7), await dueAt(NOW + 8)]).toEqual([[], [ID]])
+    expect(await store.site().pendingLogouts.due(NOW + 8, 20)).toEqual([])
     await site.pendingLogouts.postpone(ID, logout.since, NOW + 10)
     expect([await dueAt(NOW + 19), await dueAt(NOW + 20)]).toEqual([[], [ID]])
     await site.pendingLogouts.postpone(ID, logout.since, NOW + 1000)
@@ -147,13 +149,12 @@ describe.each(stores)('in %s', (_name, open) => {
 
   test('a logout of all of the same SSO session stays one, and a logout of one becomes one of all', async () => {
     await site.pendingLogouts.add(logout)
-    await site.pendingLogouts.add({ ...logout, scope: 'account' })
-    expect(await site.pendingLogouts.find(ID)).toMatchObject({ scope: 'account' })
-    await site.pendingLogouts.add({ ...logout, accountId: undefined })
-    expect(await site.pendingLogouts.find(ID)).toMatchObject({ scope: 'account', accountId: 'ada' })
+    const ofAll: PendingLogout = { ...logout, scope: 'account' }
+    expect(await site.pendingLogouts.add(ofAll)).toEqual(ofAll)
+    expect(await site.pendingLogouts.add({ ...logout, accountId: undefined })).toEqual(ofAll)
   })
 
-  test('one process takes a round, and another one the next', async () => {
+  test('one process of a site takes a round, and another one the next', async () => {
     const processes = await atOnce(5, async () => other())
     const rounds: number[] = []
     const run = (index: number) => async () => {
@@ -162,8 +163,9 @@ describe.each(stores)('in %s', (_name, open) => {
     }
     await Promise.all(processes.map(({ pendingLogouts }, index) => pendingLogouts.inRound(run(index))))
     expect(rounds).toHaveLength(1)
-    await processes[1]?.pendingLogouts.inRound(run(1))
-    expect(rounds).toHaveLength(2)
+    const again = [processes[1], store.site()].map((process) => process?.pendingLogouts.inRound(run(1)))
+    await Promise.all(again)
+    expect(rounds).toHaveLength(3)
   })
 
   test('nothing is readable in the store, nor with another secret', async () => {
@@ -172,6 +174,7 @@ describe.each(stores)('in %s', (_name, open) => {
     for (const text of [logout.sid, logout.accountId ?? '', logout.ipa, logout.uas]) expect(value).not.toContain(text)
     const stranger = store.site([OTHER_KEY], site.prefix)
     expect(await stranger.pendingLogouts.find(ID)).toBe('unreadable')
+    expect(await stranger.pendingLogouts.add(logout)).toEqual(logout)
   })
 
   test('after a change of secrets the new one encrypts, and values of the old one are read as long as it is known', async () => {
@@ -264,8 +267,18 @@ test('the account of a record is that of the user who is logged in, if any', () 
 
 const { records } = siteOver(new MemoryKv(() => 0))
 
+test('a session ID has 256 random bits, and its key in the store is another name of that length', () => {
+  const ids = [newSessionId(), newSessionId()]
+  const names = [...ids, ...ids.map(sessionKey)]
+  expect(new Set(names).size).toBe(4)
+  for (const name of names) expect(name).toMatch(/^[\w-]{43}$/)
+  expect(shortHash('a name')).toMatch(/^[\w-]{16}$/)
+})
+
 test('any one bit changed breaks the seal', () => {
-  const bytes = Buffer.from(records.seal({ sid: 'text' }), 'base64url')
+  const sealed = records.seal({ sid: 'text' })
+  expect(records.open({ ...record, sealed })).toEqual({ sid: 'text' })
+  const bytes = Buffer.from(sealed, 'base64url')
   for (let at = 0; at < bytes.length * 8; at += 1) {
     const changed = Buffer.from(bytes)
     changed.writeUInt8(changed.readUInt8(at >> 3) ^ (1 << (at & 7)), at >> 3)
