@@ -77,13 +77,6 @@ describe.each<Keeping>(['Redis', 'a session of its own'])('with %s', (keeping) =
     expect(await basketAt(browser)).toEqual(['kept at logout'])
   })
 
-  test('a logout of all by a page of the site: once, as confirmed', async () => {
-    const browser = await setup.loggedInBrowser()
-    called.length = 0
-    expect((await post(browser, '/leave-all')).json).toEqual({ result: 'confirmed' })
-    expect(called).toEqual([['logout', 'confirmed']])
-  })
-
   test('a logout that is retried until the SSO system confirms it: once, as pending', async () => {
     const browser = await setup.loggedInBrowser()
     setup.emulator.faults.add({ operation: 'logout', kind: 'down', times: 1 })

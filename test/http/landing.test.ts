@@ -1,7 +1,6 @@
 import express, { type default as express5 } from 'express'
 import type { Sso2 } from '../../lib'
 import { ask, documentHeaders, express4, expresses } from '../support/addresses'
-import { browserCalls } from '../support/calls'
 import { document } from '../support/landing'
 import { ada, addPages, type Gates, present, view } from '../support/setup'
 import { type RunningSite, startSite, withPages } from '../support/site'
@@ -96,17 +95,6 @@ test.each(expresses)('a site at /news, on %s, visited at /NEWS/a shows that page
   const page = await site.browser().visit(url)
   await site.close()
   expect([page.url, view(page)]).toEqual([url, { status: 'anon', url: '/NEWS/a?b' }])
-})
-
-test('only the first visit has redirects: the next page is served at once, with no call; our parameter is dropped', async () => {
-  const browser = setup.browser()
-  const first = await browser.visit(at('/a?x=1&sso2=mine&y=%20'))
-  expect(first.trail.map(({ status }) => status)).toEqual([302, 302, 303, 200])
-  expect([first.url, view(first).status]).toEqual([at('/a?x=1&y=%20'), 'anon'])
-  const calls = () => browserCalls(setup.emulator).filter(({ operation }) => operation !== 'identify').length
-  const before = calls()
-  const next = await browser.visit(at('/two'))
-  expect([next.trail.length, view(next).status, calls()]).toEqual([1, 'anon', before])
 })
 
 /* Which requests are sent to Identify. All shapes of a request are in test/unit/navigation.test.ts. */
