@@ -33,7 +33,7 @@ export interface AnonymousRecord extends CommonFields {
   readonly status: 'anon'
   /** The SSO system reports a login, but the user could not be loaded yet. */
   readonly pending?: true | undefined
-  /** Hash of the binding cookie of the browser that began the session. Only for the site's own sessions, whose cookie may be planted. */
+  /** Hash of the binding cookie of the browser that began the session. Only in a site's own express-session, whose cookie may be planted. */
   readonly browser?: string | undefined
 }
 

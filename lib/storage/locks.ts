@@ -37,12 +37,12 @@ export class Locks extends SiteStore {
    * Takes the status check of a session. A lock is for one state of the record, so it ends with the next recorded status, or with its time.
    * @param checkedAt time of the recorded status, in seconds
    * @param timeoutMs limit of the call
-   * @returns `'taken'`, or what another request does with it
+   * @returns `'ours'`: the caller makes the call. `'theirs'`: another request makes it. `'failed'`: that of another request has failed
    */
-  async takeCheck(key: string, checkedAt: EpochSeconds, timeoutMs: number): Promise<'taken' | 'begun' | 'failed'> {
+  async takeCheck(key: string, checkedAt: EpochSeconds, timeoutMs: number): Promise<'ours' | 'theirs' | 'failed'> {
     const lock = `${this.key('check', key)}:${checkedAt}`
-    if (await this.kv.add(lock, 'begun', checkLockMs(timeoutMs))) return 'taken'
-    return (await this.kv.get(lock)) === 'failed' ? 'failed' : 'begun'
+    if (await this.kv.add(lock, '1', checkLockMs(timeoutMs))) return 'ours'
+    return (await this.kv.get(lock)) === 'failed' ? 'failed' : 'theirs'
   }
   /** Notes that the check got no usable response: nobody waits for it, and nobody asks again for as long as a lock lasts. */
   failCheck(key: string, checkedAt: EpochSeconds, timeoutMs: number): Promise<void> {

@@ -99,7 +99,7 @@ export class Context {
   }
 
   /** Counts a return of the browser. @param cause why the landing failed, '' if it did not */
-  countReturn(cause: LoopCause): void {
+  addReturn(cause: LoopCause): void {
     const { config } = this.site
     const { text, seconds } = countReturn(this.returns, cause)
     setCookie(this.res, config, config.cookies.loop, text, seconds)

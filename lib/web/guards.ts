@@ -134,7 +134,7 @@ function redirectToLogin(ctx: Context, deny: Deny): Promise<void> | void {
   if (ctx.returns?.count === RETURNS_BEFORE_IDENTIFY && site.identifyHealth.mayRedirect)
     return ctx.sendToIdentify(page, 'login_elsewhere')
   return deny('login_required', () => {
-    ctx.countReturn('')
+    ctx.addReturn('')
     redirect(res, address, 302)
   })
 }

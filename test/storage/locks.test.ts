@@ -42,10 +42,10 @@ describe.each(stores)('in %s', (_name, open) => {
 
   test('a status check is taken by one of many, who tell the others if it fails; with a new status there is another check', async () => {
     const take = (checkedAt: number) => other().locks.takeCheck(key, checkedAt, LIMIT_MS)
-    expect((await atOnce(5, () => take(NOW))).toSorted()).toEqual([...Array(4).fill('begun'), 'taken'])
+    expect((await atOnce(5, () => take(NOW))).toSorted()).toEqual(['ours', ...Array(4).fill('theirs')])
     await site.locks.failCheck(key, NOW, LIMIT_MS)
-    expect([await take(NOW), await take(NOW + 1), await take(NOW + 1)]).toEqual(['failed', 'taken', 'begun'])
-    expect(await other().locks.takeCheck(randomUUID(), NOW, LIMIT_MS)).toBe('taken')
+    expect([await take(NOW), await take(NOW + 1), await take(NOW + 1)]).toEqual(['failed', 'ours', 'theirs'])
+    expect(await other().locks.takeCheck(randomUUID(), NOW, LIMIT_MS)).toBe('ours')
   })
 
   test('[L3] a landing token is used by one of many', async () => {
@@ -133,14 +133,14 @@ describe('by a clock that the test turns', () => {
     const take = () => site.locks.takeCheck('key', NOW, limit)
     await take()
     now += ms - 1
-    expect(await take()).toBe('begun')
+    expect(await take()).toBe('theirs')
     now += 1
-    expect(await take()).toBe('taken')
+    expect(await take()).toBe('ours')
     await site.locks.failCheck('key', NOW, limit)
     now += ms - 1
     expect(await take()).toBe('failed')
     now += 1
-    expect(await take()).toBe('taken')
+    expect(await take()).toBe('ours')
   })
 
   test('a landing token is remembered for 150 s, which is longer than it is valid', async () => {

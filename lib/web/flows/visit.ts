@@ -113,8 +113,8 @@ async function checkStatus(ctx: Context, isFresh: boolean): Promise<'done' | 'no
   const { site, session } = ctx
   const { clock, timeoutMs } = site.config
   if (!site.client.isAvailable) return 'no_answer'
-  const turn = isFresh ? 'taken' : await awaitTurn(ctx)
-  if (turn !== 'taken') return turn
+  const turn = isFresh ? 'ours' : await awaitTurn(ctx)
+  if (turn !== 'ours') return turn
   const { record } = ctx
   const sid = record && site.records.open(record)?.sid
   if (!record || sid === undefined) {
@@ -136,7 +136,7 @@ async function checkStatus(ctx: Context, isFresh: boolean): Promise<'done' | 'no
       if (!isFresh) await site.locks.failCheck(session.key ?? '', record.checkedAt, timeoutMs)
       return 'no_answer'
     case 'keep':
-      await recordStatus(ctx, record)
+      await saveStatus(ctx, record)
       break
     case 'sign_in':
       await signInAfterCheck(ctx, record, decision.token, startedAt)
@@ -149,14 +149,15 @@ async function checkStatus(ctx: Context, isFresh: boolean): Promise<'done' | 'no
 
 /**
  * Takes the status check, or waits for that of another request or process. Within the grace period nobody waits.
- * @returns `'taken'`: this request makes the call. `'done'`: the record may be shown as it is
+ * @returns `'ours'`: this request makes the call. `'done'`: the record may be shown as it is
  */
-async function awaitTurn(ctx: Context): Promise<'taken' | 'done' | 'no_answer'> {
+async function awaitTurn(ctx: Context): Promise<'ours' | 'done' | 'no_answer'> {
   const { site, session } = ctx
   const { recheckSeconds, timeoutMs } = site.config
   for (; ctx.record && isStale(ctx.record, site.now(), recheckSeconds); await ctx.reread()) {
     const check = await site.locks.takeCheck(session.key ?? '', ctx.record.checkedAt, timeoutMs)
-    if (check !== 'begun') return check === 'taken' ? check : 'no_answer'
+    if (check === 'ours') return check
+    if (check === 'failed') return 'no_answer'
     if (isWithinGrace(ctx, ctx.record)) break
     await sleep(POLL_MS)
   }
@@ -173,8 +174,8 @@ async function askStatus({ site, req }: Context, record: SsoRecord, sid: string)
   }
 }
 
-/** Records the status. The lock of the check is for the status before, so it needs no end. */
-async function recordStatus(ctx: Context, record: SsoRecord): Promise<void> {
+/** Saves the status. The lock of the check is for the status before, so it needs no end. */
+async function saveStatus(ctx: Context, record: SsoRecord): Promise<void> {
   const checkedAt = ctx.site.now()
   await ctx.update(isLoggedIn(record) ? { checkedAt } : { checkedAt, pending: undefined })
 }
@@ -191,7 +192,7 @@ async function signInAfterCheck(
     return
   }
   const outcome = await logInByTicket(ctx, token, startedAt)
-  if (outcome === 'user_unknown' && isLoggedIn(record)) await recordStatus(ctx, record)
+  if (outcome === 'user_unknown' && isLoggedIn(record)) await saveStatus(ctx, record)
   if (outcome === 'too_late') await endSession(ctx)
 }
 

@@ -101,7 +101,7 @@ async function answerLanding(ctx: Context, t: string, token: SessionToken | Toke
     () => land(ctx, t, token, startedAt),
     unchanged('store_unavailable', 'store_unavailable'),
   )
-  ctx.countReturn(landed.cause ?? '')
+  ctx.addReturn(landed.cause ?? '')
   redirect(res, page, 303)
   return landed
 }
