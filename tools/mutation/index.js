@@ -27,7 +27,7 @@ const groups = {
   flows: {
     folder: 'lib/web/flows',
     suites: [
-      'http/{access-token,closing,guards,hooks-login,landing,limits,login,logout,outages,status-check}*',
+      'http/{access-token,guards,hooks-login,landing,limits,login,logout,outages,status-check}*',
       'security/races',
     ],
   },
