@@ -5,6 +5,7 @@
  * Continue in routes/ for the pages, flows/ for the effects, session/ for `req.session`, and guards.ts for protected pages.
  */
 import querystring from 'node:querystring'
+import { isUint8Array } from 'node:util/types'
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express'
 import { isVoidedBy } from '../decide/logout-mark'
 import { isSameOriginPost } from '../decide/navigation'
@@ -90,11 +91,12 @@ const BODY_CONSUMED = 500
  * @returns the fields, or the status of the refusal
  */
 async function readForm(given: unknown, req: Request, res: Response): Promise<Form | number> {
-  const isUnparsed = Buffer.isBuffer(given) || typeof given === 'string'
-  if (!isUnparsed && isObject(given) && Object.keys(given).length > 0) return given
+  const bytes = typeof given === 'string' || isUint8Array(given) ? Buffer.from(given) : undefined
+  if (!bytes && Object.keys(Object(given)).length > 0) return isObject(given) ? given : {}
   const length = Number(req.headers['content-length'] ?? 0)
   if (length > 0 && !req.is(['json', 'urlencoded'])) return 415
-  if (isUnparsed) return req.is('json') ? (readJsonObject(Buffer.from(given)) ?? 400) : querystring.parse(String(given))
+  if (bytes?.length === 0) return {}
+  if (bytes) return req.is('json') ? (readJsonObject(bytes) ?? 400) : querystring.parse(bytes.toString())
   if (req.readableDidRead && length > 2) return BODY_CONSUMED // an empty JSON body has two bytes: `{}`
   for (const parser of PARSERS) {
     const error = await new Promise<{ status?: number } | undefined>((resolve) => parser(req, res, resolve))
