@@ -145,9 +145,11 @@ export class RedisKv implements Kv {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    this.client.off('error', this.#failed).off('ready', this.#tryAgain)
+    this.client.off('ready', this.#tryAgain)
     this.#stopProbing()
-    if (this.#isOwned) this.client.disconnect()
+    if (this.#isOwned)
+      this.client.disconnect() // errors until its end are heard, or ioredis would print them
+    else this.client.off('error', this.#failed)
   }
 
   async #send<T>(command: () => Promise<T>): Promise<T> {
