@@ -23,6 +23,7 @@ describe.each(allStores)('in %s', (_name, open) => {
     expect([await kv().get(key), await kv().mget([key])]).toEqual(['second', ['second']])
     await kv().del(key)
     expect(await kv().get(key)).toBeNull()
+    await kv().probe()
     expect([kv().isAvailable, kv().failure]).toEqual([true, undefined])
   })
 

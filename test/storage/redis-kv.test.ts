@@ -50,7 +50,9 @@ async function miss(times: number, command: () => Promise<unknown> = fails): Pro
 
 test('three silences in a row: no request waits, and one probe a second is sent until it is answered', async () => {
   probe = fails
-  await miss(3)
+  await miss(2)
+  expect(kv.isAvailable).toBe(true)
+  await miss(1)
   let commands = 0
   await miss(2, () => {
     commands += 1
@@ -69,10 +71,11 @@ test('three silences in a row: no request waits, and one probe a second is sent 
   expect(await kv.run(async () => 7)).toBe(7)
 })
 
-test('a Cluster: commands are sent after any number of silences', async () => {
+test('a Cluster: commands are sent after any number of silences and refusals', async () => {
   client.isCluster = true
   probe = fails
   await miss(9)
+  await miss(1, refuses)
   expect([await kv.run(async () => 7), kv.isAvailable]).toEqual([7, true])
 })
 

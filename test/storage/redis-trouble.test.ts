@@ -88,7 +88,6 @@ test('a client of our own ends with the store, and one of the site stays; ours s
   await own.kv.close()
   await eventually(async () => own.kv.client.status === 'end')
   const given = opened(client)
-  expect(given.kv.client).toBe(client)
   expect(await untilAnswered(() => given.kv.mget([KEY]))).toEqual(['1'])
   await given.kv.close()
   expect(client.status).toBe('ready')
@@ -132,16 +131,11 @@ describe('a database that cannot be selected', () => {
   })
 })
 
-describe('a command that Redis refuses: the line names the refusal', () => {
-  test.each<[rule: string, said: RegExp]>([
-    ['-eval -evalsha', /: NOPERM/],
-    ['resetkeys ~other:*', /: NOPERM/],
-  ])('by the permissions of the user: %s', async (rule, said) => {
-    const store = opened(await withUser(rule))
-    await failing(store)
-    expect(store.lines[0]).toMatch(said)
-    expect(store.lines[0]).not.toMatch(/a-password|site:\{/)
-  })
+test.each(['-eval -evalsha', 'resetkeys ~other:*'])('a user of Redis with %s → the line says NOPERM', async (rule) => {
+  const store = opened(await withUser(rule))
+  await failing(store)
+  expect(store.lines[0]).toMatch(/: NOPERM/)
+  expect(store.lines[0]).not.toMatch(/a-password|site:\{/)
 })
 
 test('TLS: the line names what the table of troubleshooting explains', async () => {
@@ -185,6 +179,8 @@ test('a master becomes a replica → its first READONLY response makes a new con
   const connected = jest.fn()
   kv.client.on('connect', connected)
   await kv.addMember(KEY, 'a text is no set', 1, 60).catch(() => {})
+  await untilAnswered(() => kv.mget([KEY]))
+  expect(connected).not.toHaveBeenCalled()
   await admin.replicaof('127.0.0.1', 1)
   for (let writes = 0; writes < 10; writes += 1) {
     await kv.set(KEY, '2', 60).catch(() => {})
