@@ -2,7 +2,6 @@ import path from 'node:path'
 import { launch, start } from '../support/process'
 import { root } from '../support/sources'
 
-/** Where the package is built. */
 export const built = path.join(root, 'dist')
 
 const commandOf = (args: readonly string[], env: Readonly<Record<string, string>>, cwd = root, dist = built) => ({
@@ -21,7 +20,6 @@ export async function startCommand(args: readonly string[], dist = built) {
   return { ...running, url: urlIn(running.output()) ?? '' }
 }
 
-/** Runs a command of the package to its end. */
 export async function runCommand(args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd?: string) {
   const { ended, stdout, stderr } = launch(commandOf(args, env, cwd))
   return { code: await ended, stdout: stdout(), stderr: stderr() }

@@ -10,7 +10,6 @@ export function sharedEmulator(options: EmulatorOptions = configuration) {
   beforeEach(() => emulator.reset())
   afterEach(() => Promise.all(others.splice(0).map((one) => one.close())))
   afterAll(() => emulator.close())
-  /** Another emulator, for one test. */
   const another = async (other: EmulatorOptions) => {
     const made = createEmulator(other)
     others.push(made)

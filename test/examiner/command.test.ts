@@ -12,6 +12,7 @@ import { findChromium } from '../support/browser'
 import { freePort } from '../support/ports'
 import { printed } from '../support/printed'
 import { eventually } from '../support/wait'
+import { beside } from './beside'
 
 /* The arguments and the exit codes of `express-sso2 examine`, and the site that it starts. */
 
@@ -64,7 +65,6 @@ test.each([
   expect(await examine(args)).toEqual({ code: 0, err: '', out: expect.stringMatching(expected) })
 })
 
-/** A port that another program has. */
 const taken = net.createServer()
 beforeAll(() => once(taken.listen(0, '127.0.0.1'), 'listening'))
 afterAll(() => {
@@ -86,15 +86,12 @@ test.each<[args: string[], message: string]>([
   expect([code, err]).toEqual([2, expect.stringContaining(`the examination could not be made: ${message}`)])
 })
 
-test('a site is not started where another program responds', async () => {
-  const other = http.createServer((_req, res) => void res.end('not the site'))
-  await once(other.listen(0, '127.0.0.1'), 'listening')
-  const address = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
-  const { code, err } = await examine([address, '--port', '0', '--', 'node', 'never.js'])
-  other.close()
-  other.closeAllConnections()
-  expect([code, err]).toEqual([2, expect.stringContaining('another program responds')])
-})
+const other: RequestListener = (_req, res) => void res.end('not the site')
+test('a site is not started where another program responds', () =>
+  beside(other, async ({ siteUrl }) => {
+    const { code, err } = await examine([siteUrl, '--port', '0', '--', 'node', 'never.js'])
+    expect([code, err]).toEqual([2, expect.stringContaining('another program responds')])
+  }))
 
 test('--browser without Chromium says what to install', async () => {
   const env = jest.replaceProperty(process, 'env', { PATH: '' })

@@ -2,7 +2,6 @@ import { examine } from '../../lib/examiner'
 import { type Check, passed, warning } from '../../lib/examiner/check'
 import { discover } from '../../lib/examiner/discovery'
 import type { SiteFacts } from '../../lib/examiner/facts'
-import type { Platform } from '../../lib/examiner/platform'
 import { type Progress, runChecks } from '../../lib/examiner/run'
 import { readSettings } from '../../lib/examiner/settings'
 import { beside, besideMade, type Changes, type CreateSite, type Environment } from './beside'
@@ -11,9 +10,6 @@ const { factsOf } = require('./facts.js') as { factsOf(url: string): SiteFacts }
 const { createSite } = require('./sites/by-hand.cjs') as { createSite: CreateSite }
 
 /* How a site is discovered, and how checks run on it. The site is the good one by hand, with a change. */
-
-const besideByHand = (change: { env?: Environment; pages?: Changes }, work: (platform: Platform) => Promise<void>) =>
-  besideMade(createSite, change, work)
 
 const form = '<form method=post action=/login>'
 const password = '<input type=password name=password>'
@@ -32,7 +28,7 @@ test.each<[what: string, change: { settings?: object; env?: Environment; pages?:
   ],
   ['hides its login', { settings: { login: { page: '/' } } }, 'no page with a password field was found: name it as'],
 ])('a site that %s cannot be examined', (_what, { settings = {}, ...change }, message) =>
-  besideByHand(change, async (platform) => {
+  besideMade(createSite, change, async (platform) => {
     const found = discover(platform, readSettings(settings), platform.accounts[0])
     await expect(found).rejects.toThrow(message)
   }),
@@ -43,7 +39,7 @@ test.each<[logout: object, expected: string]>([
   [{ logout: { form: '/logout' } }, 'POST / /logout /logout-all'],
   [{ logout: { page: '/sensitive', form: '/bye' }, logoutAll: '/all' }, 'POST /sensitive /bye /all'],
 ])('examine.json with %j makes the logout %s', (given, expected) =>
-  besideByHand({}, async (platform) => {
+  besideMade(createSite, {}, async (platform) => {
     const pages = { login: { page: '/login' }, pages: { account: '/sensitive' } }
     const { facts, notes } = await discover(platform, readSettings({ ...pages, ...given }), platform.accounts[0])
     const { page, action, method } = facts.logout
@@ -55,7 +51,7 @@ test.each<[logout: object, expected: string]>([
 )
 
 test('checks are left out by their names, by examine.json, and because they are slow or like others', () =>
-  besideByHand({}, async (platform) => {
+  besideMade(createSite, {}, async (platform) => {
     const settings = readSettings({ skip: { 'login/right-password': 'a reason' } })
     const only = ['login/right-password', 'logout/here', 'status/old', 'outage/login-empty', 'identify']
     const skip = ['logout', 'identify']
@@ -98,7 +94,7 @@ test('a check that breaks is undecided, and so is one without an account', () =>
 
 test.each([true, false])('a site recovers before the next check, with Identify at the first page: %s', (isAlways) => {
   const pages: Record<string, number> = {}
-  return besideByHand({ pages }, async (platform) => {
+  return besideMade(createSite, { pages }, async (platform) => {
     const begun: string[] = []
     const check = (name: string, more: Partial<Check>): Check => {
       const run = async () => {

@@ -3,15 +3,11 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { runCommand } from '../emulator/command'
 import { makeProject } from '../support/project'
-import { examine, examineByCommand, helpOf, prefix, runDoctor, sharedScene, startScene } from './doctor-scene'
+import { examine, helpOf, prefix, runDoctor, sharedScene, startScene } from './doctor-scene'
 
 /* What the doctor is given: a module of the site, a file of variables, arguments. */
 
-const { scene } = sharedScene()
-
-/** The command itself. */
-const command = (args: string[], environment = scene.environment, folder?: string) =>
-  examineByCommand(environment, args, folder)
+const { scene, command } = sharedScene()
 
 test('--json prints one object, and what a module prints goes to standard error', async () => {
   const { environment } = scene

@@ -127,7 +127,6 @@ export async function disguised(emulator: Emulator): Promise<{ url: string; clos
   return { url: `http://127.0.0.1:${await listenLocally(server)}`, close: () => void server.close() }
 }
 
-/** What the doctor says. */
 export type Report = ReturnType<typeof readReport>
 
 /** Headings of the page that explains the lines. */
@@ -178,7 +177,9 @@ export function sharedScene() {
   afterAll(() => scene.close())
   const doctor = (changes: Readonly<Record<string, string>> = {}, args: string[] = []) =>
     examine({ ...scene.environment, ...changes }, args)
-  return { scene, doctor }
+  const command = (args: string[], environment = scene.environment, folder?: string) =>
+    examineByCommand(environment, args, folder)
+  return { scene, doctor, command }
 }
 
 /** Ends all faults of the platform, and waits until the site has noticed: its probes may have met them. */

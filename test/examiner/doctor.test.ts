@@ -12,7 +12,6 @@ import {
   codeFor,
   disguised,
   examine,
-  examineByCommand,
   examined,
   helpOf,
   prefix,
@@ -28,11 +27,7 @@ const { doubleCsrf } = require('csrf-csrf') as {
   doubleCsrf(options: object): { doubleCsrfProtection: RequestHandler }
 }
 
-const { scene, doctor } = sharedScene()
-
-/** The command itself. */
-const command = (args: string[], environment = scene.environment, folder?: string) =>
-  examineByCommand(environment, args, folder)
+const { scene, doctor, command } = sharedScene()
 
 /** What is wrong, and what was not looked at for that. */
 const linesOf = ({ output }: Report) => output.split('\n').filter((line) => /^WRONG|not checked/.test(line))

@@ -5,7 +5,6 @@ import { loggerTo } from '../support/log-lines'
 import { ada, eventually, type Setup, startSetup, view, visitor as visitorOf } from '../support/setup'
 
 let setup: Setup
-/** Stands in front of the SSO system. */
 let front: Front
 const lines: string[] = []
 

@@ -9,7 +9,6 @@ import { ada, eventually, loggedInBrowser, type Setup, startSetup, view, visitor
 
 let setup: Setup
 let redis: TestRedis
-/** Stand before Redis and before the SSO system. */
 let storeFront: Front
 let ssoFront: Front
 

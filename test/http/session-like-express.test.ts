@@ -141,7 +141,6 @@ beforeAll(async () => {
 afterAll(() => plain.server.close().closeAllConnections())
 
 let reader: Browser | undefined
-/** A logged-in browser whose session is empty. */
 async function emptyReader(): Promise<Browser> {
   reader ??= await loggedInBrowser(setup)
   await reader.visit(`${setup.morning.url}/empty`)

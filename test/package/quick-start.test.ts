@@ -89,7 +89,6 @@ afterAll(async () => {
   for (const folder of [packed, project]) rmSync(folder, { recursive: true, force: true })
 })
 
-/** The account that the README names. */
 const [, username = '', password = ''] = /log in as `(\S+)` with `(\S+)`/i.exec(readText('README.md')) ?? []
 
 /** A browser that has logged in at a site, asked for by its account page. */

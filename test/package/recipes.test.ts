@@ -29,7 +29,6 @@ afterEach(async () => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
 })
 
-/** Blocks of one language in a section of a page. */
 const blocks = (page: string, heading: string, language: string) =>
   ['##', '###']
     .flatMap((marks) => blocksBelow(readText('docs', page), `${marks} ${heading}`))
@@ -67,7 +66,6 @@ function start(folder: string, args: readonly string[], env: Program['env'] = {}
   return one
 }
 
-/** Runs a site of a recipe against the emulator. */
 async function startSite(sources: Readonly<Record<string, string>>, environment: Program['env'] = {}) {
   const siteUrl = `http://localhost:${await freePort()}`
   const clientSecret = 'client-secret-of-the-recipe-0123456789'

@@ -11,7 +11,6 @@ import { ada, edsger, grace, sessionSecret } from '../support/setup'
 const PATIENCE_MS = 150_000
 jest.setTimeout(PATIENCE_MS + 20_000)
 
-/** A test of a site. */
 const siteTest = `
 const express = require('express')
 const { sso2 } = require('express-sso2')

@@ -11,7 +11,6 @@ export const device = { ipa: '192.0.2.1', uas: 'Mozilla/5.0' }
 const now = () => Math.floor(Date.now() / 1000)
 export const claimsOf = (body: string) => readJwt(JSON.parse(body).t).claims
 
-/** A token of the SSO system. */
 export const tokenWith = (claims: object, signedWith = secret, iat = now()) =>
   signJwt({ iss: 'sso-service', aud: 'the-site', nbf: iat, iat, exp: iat + 10, sts: 'anon', ...claims }, signedWith)
 
@@ -30,7 +29,6 @@ export const onlyOf =
   (res, seen, count) =>
     (claimsOf(seen.body)['sid'] === sid ? behave : isWell)(res, seen, count)
 
-/** A client of an SSO system at this address. */
 const clientOf = (ssoUrl: string, options: Partial<Sso2ClientOptions> = {}, log?: Log) =>
   new Sso2Client({ ssoUrl, ...names, clientSecret: secret, timeoutMs: 500, ...options }, log)
 

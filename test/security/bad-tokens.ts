@@ -18,7 +18,6 @@ export interface Target {
   readonly ticket: string
 }
 
-/** One token that must be refused. */
 interface BadToken {
   readonly group: string
   readonly name: string
@@ -66,7 +65,6 @@ function envelopeOf({ issuer, clientId, now }: Target): Claims {
   return { iss: issuer, aud: clientId, nbf: now, iat: now, exp: now + 10 }
 }
 
-/** All claims of a good answer. */
 export function goodClaims(target: Target): Claims {
   return { ...envelopeOf(target), ...answerOf(target.operation, target) }
 }

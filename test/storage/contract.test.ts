@@ -8,7 +8,6 @@ const LIVE = '{"a":"record"}'
 
 describe.each(allStores)('in %s', (_name, open) => {
   const { kv } = useStore(open)
-  /** Keys of a new session. */
   const newKeys = () => {
     const key = randomUUID()
     return { record: `record:{${key}}`, data: `data:{${key}}` }

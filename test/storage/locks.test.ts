@@ -21,7 +21,6 @@ const submit = <R>(
   final = isFinal,
 ) => locks.once(key, form, run, final)
 
-/** A login that waits until it is let go. */
 function heldLogin() {
   const { held, pass } = hold()
   return { ...held, run: () => pass().then(() => ({ user: 'ada' })) }

@@ -15,13 +15,11 @@ export const NOW = 1_800_000_000
 /** The secret of most sites here, and another one. */
 export const [KEY, OTHER_KEY] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
 
-/** Settings of a store that logs nothing. */
 const quiet = { prefix: 'site:', log: new Log({ warn: () => {}, info: () => {} }) }
 
 /** One site's view of a store. */
 export type TestSite = ReturnType<typeof siteOver>
 
-/** A store of a test, and its end. */
 export interface OpenedStore {
   readonly kv: Kv
   close(): Promise<void>
@@ -52,7 +50,6 @@ const openCluster = async (): Promise<OpenedStore> => {
 }
 
 type Store = [name: string, open: () => Promise<OpenedStore>]
-/** The stores of most tests. */
 export const stores: Store[] = [
   ['memory', openMemory],
   ['Redis', openOneRedis],
@@ -60,7 +57,6 @@ export const stores: Store[] = [
 /** Every store that the package has. Each is held to the same contract. */
 export const allStores: Store[] = [...stores, ['a Cluster', openCluster]]
 
-/** A store for the tests of a `describe`. */
 export function useStore(open: () => Promise<OpenedStore>) {
   let store: OpenedStore
   beforeAll(async () => {

@@ -59,14 +59,12 @@ export function postForm(site: string, path: string, fields: string, asked: Part
   return ask(site, { ...asked, method: 'POST', path, body: fields, headers })
 }
 
-/** Status and header lines of a raw answer. */
 export function headOf(answer: string): { status: number; lines: string[]; location: string | undefined } {
   const lines = present(answer.split('\r\n\r\n')[0]).split('\r\n')
   const location = lines.find((line) => /^location:/i.test(line))?.replace(/^[^:]*: ?/, '')
   return { status: Number(present(lines[0]).split(' ')[1]), lines, location }
 }
 
-/** Every byte as `%XX`. */
 export const percentEncoded = (value: string) =>
   [...Buffer.from(value)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
 

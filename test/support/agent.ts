@@ -43,7 +43,6 @@ export interface BrowserOptions {
   agent?: http.Agent
 }
 
-/** How a navigation began. */
 export interface NavigationOptions {
   /** Address of the page whose link was followed. Default: the address was typed. */
   from?: string

@@ -20,7 +20,6 @@ export async function listen(answer: RequestListener | { accept: (socket: Socket
   const busy = new Set<Socket>()
   const listener = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** Connections so far. */
     connections: 0,
     /** Connections with a request that have not ended: undici may open one more, idle, in place of one that it gave up. */
     busy,
@@ -63,7 +62,6 @@ export async function call<T>(run: (client: Sso2Client) => Promise<T>, url: stri
   }
 }
 
-/** A signed answer to a request token. */
 export function answerTo(body: string, claims: object): string {
   const request = readJwt((JSON.parse(body) as { t: string }).t).claims
   const now = Math.floor(Date.now() / 1000)

@@ -1,4 +1,3 @@
-/** One cookie, as a browser keeps it. */
 export interface Cookie {
   name: string
   value: string
@@ -101,7 +100,6 @@ function defaultPath(url: URL): string {
   return last <= 0 ? '/' : url.pathname.slice(0, last)
 }
 
-/** May this address set this cookie? */
 function allowed(cookie: Cookie, url: URL): boolean {
   if (cookie.subdomains && !isWithin(url.hostname, cookie.host)) return false
   if (cookie.secure && !isTrustworthy(url)) return false

@@ -50,7 +50,6 @@ export async function faultyServer() {
   }
 }
 
-/** The faulty server of a suite. */
 export function useFaultyServer() {
   const server = {} as Awaited<ReturnType<typeof faultyServer>> // is there before the first test
   beforeAll(async () => void Object.assign(server, await faultyServer()))
@@ -58,7 +57,6 @@ export function useFaultyServer() {
   return server
 }
 
-/** Answers JSON. */
 export function json(res: http.ServerResponse, status: number, value: unknown, headers: http.OutgoingHttpHeaders = {}) {
   res.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value))
 }

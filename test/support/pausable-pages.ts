@@ -9,7 +9,6 @@ declare module 'express-session' {
   }
 }
 
-/** What the pages of a setup answer. */
 export type BasketView = Omit<PageView, 'url' | 'saved'> & { basket: string[] }
 
 /** Pages that a site may have: a basket, calls of the REST API, a look at the SSO system, a long answer. */

@@ -22,7 +22,6 @@ import { Barrier, holdingAgent, Turnstile } from './turnstile'
 
 export { document }
 
-/** Where the site keeps its sessions. */
 export type Keeping = 'Redis' | 'memory' | 'a session of its own'
 export const keepings: readonly Keeping[] = ['Redis', 'a session of its own']
 
@@ -146,7 +145,6 @@ function recordsOf({ redis, keys }: Setup) {
     return entries.filter(({ text }) => text.startsWith('{'))
   }
   return {
-    /** Records of living sessions. */
     records: async () => (await living()).map(({ text }) => JSON.parse(text) as Record<string, unknown>),
     /** Writes another text in the place of each record. */
     editRecords: async (change: (text: string) => string) => {

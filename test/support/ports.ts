@@ -37,7 +37,6 @@ export async function listenAnywhere(listen: (port: number) => Server): Promise<
   }
 }
 
-/** A port that was free a moment ago. */
 export async function freePort(): Promise<number> {
   const server = await listenAnywhere((port) => net.createServer().listen(port, '127.0.0.1'))
   const { port } = server.address() as net.AddressInfo

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** A program in a process of its own. */
 export interface Running {
   /** Everything that it has printed so far, on one of its streams or on both. */
   stdout(): string
@@ -33,7 +32,6 @@ const POLL_MS = 50
 const isOurs = (name: string) =>
   /^(npm_|SSO2_|INIT_CWD$|JEST_WORKER_ID$|NODE_ENV$|NODE_OPTIONS$|PORT$|REDIS_URL$)/i.test(name)
 
-/** The environment of a stranger's terminal. */
 export const cleanEnvironment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOurs(name)))
 

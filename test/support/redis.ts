@@ -8,7 +8,6 @@ import { Redis } from 'ioredis'
 import { keepBack, letPass } from './patience'
 import { freePort } from './ports'
 
-/** A real Redis of a test's own. */
 export type TestRedis = Awaited<ReturnType<typeof launch>>
 
 export interface TestRedisOptions {

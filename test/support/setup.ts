@@ -75,7 +75,6 @@ export class Gates {
 /** Builds a site. A page of a test waits at a gate, until the test opens the gate. */
 export type Build = (sso: Sso2, gates: Gates) => http.RequestListener
 
-/** One running web site. */
 export interface TestSite {
   readonly url: string
   readonly sso: Sso2
@@ -116,7 +115,6 @@ export async function startSetup(options: SetupOptions = {}) {
     evening: second,
     redis,
     browser: (browser: BrowserOptions = {}) => new Browser({ now: () => emulator.clock.now(), ...browser }),
-    /** Keys in Redis under a site's prefix. */
     keys: async (site = first) => (await redis.keys(`${site.prefix}*`)).sort(),
     /** How often an operation was called for browsers, without the calls by which the package probes the SSO system. */
     countCalls: (operation: string) => browserCalls(emulator, operation).length,
@@ -199,7 +197,6 @@ export const pages = (sso: Sso2, gates: Gates): Express => addPages(express().us
 export const behindProxy = (sso: Sso2, gates: Gates): Express =>
   addPages(express().set('trust proxy', 1).use(sso), sso, gates)
 
-/** The pages of a test site. */
 export function addPages(app: Express, sso: Sso2, gates: Gates): Express {
   app.get('/account', sso.requireLogin(), (req, res) => void res.json(viewOf(req)))
   app.get('/sensitive', sso.requireLogin({ fresh: true }), (req, res) => void res.json(viewOf(req)))

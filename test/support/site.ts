@@ -89,6 +89,5 @@ export async function startSite({ options = {}, build = pages, mountPath = '', .
   }
 }
 
-/** A browser that is logged in. */
 export const loggedInBrowserAt = (setup: RunningSite, account = ada): Promise<Browser> =>
   loggedInBrowser({ ...setup, morning: setup }, account)

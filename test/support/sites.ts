@@ -9,7 +9,6 @@ import { sessionSecret } from './setup'
 /** Sites of one emulator, each with a name and options of its own, in memory. */
 export type Sites = Awaited<ReturnType<typeof startSites>>
 
-/** Addresses of the sites by their names. */
 type Addresses = (name: string) => string
 
 /** What a site is made with; pages are added before and after `sso`. */

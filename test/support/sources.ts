@@ -13,13 +13,11 @@ export const sources: ReadonlyMap<string, string> = new Map(
     .sort(([one], [other]) => (one < other ? -1 : 1)),
 )
 
-/** A node of a syntax tree. */
 export type Node = Readonly<Record<string, unknown>>
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null
 
 export const treeOf = (source: string) => parseSync(source, { syntax: 'typescript', target: 'es2022' })
 
-/** Every node of a tree. */
 export function* nodesOf(value: unknown): Generator<Node> {
   if (!isNode(value)) return
   yield value

@@ -99,7 +99,6 @@ test.each([...clocks, 'process.', ' fetch(', 'console.', 'Math.random', 'randomB
   },
 )
 
-/** Every pattern that stands in a source. */
 const patternsIn = (source: string) =>
   [...nodesOf(treeOf(source))].flatMap(({ type, pattern, flags }) =>
     type === 'RegExpLiteral' ? [new RegExp(String(pattern), `${String(flags).replace('g', '')}g`)] : [],

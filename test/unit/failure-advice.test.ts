@@ -4,7 +4,6 @@ import { isRefusedWrite, redisFailureReason } from '../../lib/storage/redis-fail
 import { loggerTo } from '../support/log-lines'
 
 type Step = Parameters<Log['failed']>[0]
-/** The log line of a failure. */
 function lineOf(step: Step, error: unknown): string | undefined {
   const lines: string[] = []
   new Log(loggerTo(lines)).failed(step, error)

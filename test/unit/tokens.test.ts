@@ -112,7 +112,6 @@ function read(claims: object, request: SentRequest): SessionToken {
 /** All claims. Printing a token leaves out the ticket and the session ID. */
 const fieldsOf = (token: SessionToken) => ({ ...token, sid: token.sid, at: token.at })
 const nothing = { iat: NOW }
-/** What a response is refused for. */
 const refusalIn = (claims: object, request: SentRequest) => refusalOf(() => read(claims, request))
 const wrongClaim = (detail: string) => ({ reason: 'claims', detail })
 

@@ -59,7 +59,6 @@ const VISITS: Readonly<Record<string, readonly string[]>> = {
 /** Accounts that so many rounds need: each login is a user's first one, as far as the limits know. */
 export const accountsFor = (rounds: number, browsers: number): number => (rounds + 3) * browsers
 
-/** All flows, in turns. */
 export async function measureFlows(setup: Setup, rounds: number, browsers: number): Promise<StepFigures[]> {
   const flows: Flow[] = [
     { kind: 'sso2', port: setup.sitePort, steps: (origin, server) => siteSteps(setup, origin, server) },

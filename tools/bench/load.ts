@@ -7,7 +7,6 @@ import { setTimeout as pause } from 'node:timers/promises'
  * take turns. Connections are open, and have been used once, before a measurement begins.
  */
 
-/** A whole answer. */
 interface Answer {
   readonly head: string
   readonly body: string
@@ -71,7 +70,6 @@ class Connection {
   }
 }
 
-/** Load on one server. */
 export class Load {
   #connections: readonly Connection[] = []
   #turn = 0

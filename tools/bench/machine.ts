@@ -5,7 +5,6 @@ import path from 'node:path'
 
 /* Who runs where: the server that is measured has the first core to itself, everything else (load, Redis, emulator) the others. */
 
-/** The build that is measured. */
 export const dist = path.resolve(process.env['BENCH_DIST'] ?? path.join(__dirname, '../../dist'))
 
 const cores = pinnable()

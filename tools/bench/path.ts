@@ -50,7 +50,6 @@ function sumOf(result: readonly Profiler.ScriptCoverage[]): Omit<Passed, 'reques
   return { files: String(ours.length), functions: String(ours.reduce((sum, functions) => sum + functions, 0)) }
 }
 
-/** The program. */
 export async function path(): Promise<void> {
   const setup = await openSetup(1)
   const { siteUrl } = setup.site

@@ -12,7 +12,6 @@ export type Group = 'nobody' | 'plain' | 'site' | 'filled' | 'anonymous' | 'pass
 const WELL_AFTER_MS = 600_000
 const known = '<p>Good morning, Ada Lindqvist</p>'
 
-/** Cookie headers of a group. */
 export async function logIn(setup: Setup, group: Group, count: number): Promise<string[]> {
   const numbers = Array.from({ length: count }, (_, n) => n)
   if (group === 'nobody') return ['']

@@ -23,7 +23,6 @@ const other: Row[] = dist
   ? [{ name: 'other', title: 'this package, the other build', kind: 'sso2', page: 'plain', readers: 'site', dist }]
   : []
 
-/** All rows, in their order. */
 const rows: readonly Row[] = [
   { name: 'bare', title: 'bare express', kind: 'bare', readers: 'nobody' },
   { name: measure, title: '*plain*', kind: 'plain', readers: 'plain' },

@@ -12,7 +12,6 @@ export interface Page {
 const FOLDERS = ['docs', 'examples', 'example-app']
 const SINGLE = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'lib/emulator/README.md']
 
-/** Every page, the README first. */
 export function allPages(): Page[] {
   const inFolders = FOLDERS.flatMap((name) =>
     readdirSync(path.join(root, name), { recursive: true, encoding: 'utf8' })
