@@ -6,6 +6,7 @@ import type { Trace } from '../emulator/platform/traces'
 import type { Hop } from './browser'
 import { showsUser } from './facts'
 import type { Platform } from './platform'
+import { withoutSecrets } from './secrets'
 import type { Settings } from './settings'
 import { splitText } from './split'
 import type { Run } from './stage'
@@ -74,7 +75,9 @@ function hopSteps(hop: Hop, { platform, labels, view }: Describe): TimedStep[] {
   const to = url.origin === new URL(platform.url).origin ? 'platform' : 'site'
   const token = url.searchParams.get('t')
   const sent = hop.cookie ? { cookie: labels.sent(hop.cookie) } : {}
-  const claims = { ...fields, ...(token === null ? {} : maskedClaims(token)), ...sent }
+  const back = url.searchParams.get('r')
+  const r: Record<string, string> = back === null ? {} : { r: withoutSecrets(back) }
+  const claims = { ...fields, ...(token === null ? {} : maskedClaims(token)), ...r, ...sent }
   const isBad = status === 0 || status >= 500
   const cache = headers['cache-control']
   const received: Record<string, string> =
@@ -83,7 +86,7 @@ function hopSteps(hop: Hop, { platform, labels, view }: Describe): TimedStep[] {
   return pair(
     tick,
     ms,
-    { at, from: browser, to, name: `${method} ${url.pathname}`, claims, verdict: 'ok' },
+    { at, from: browser, to, name: `${method} ${pageOf(url)}`, claims, verdict: 'ok' },
     {
       at: at + ms,
       from: to,
@@ -100,8 +103,15 @@ function hopSteps(hop: Hop, { platform, labels, view }: Describe): TimedStep[] {
 }
 
 const shortAddress = (location: string) => {
-  const { origin, pathname } = new URL(location)
-  return pathname.length > 1 ? pathname : origin
+  const page = pageOf(new URL(location))
+  return page.length > 1 ? page : new URL(location).origin
+}
+
+/** Returns path and query. The parameters t and r of Identify and of the landing page are among the claims. */
+function pageOf({ pathname, search }: URL): string {
+  const pairs = splitText(search.slice(1), '&').filter((pair) => !/^[tr]=/.test(pair))
+  const query = withoutSecrets(pairs.join('&'))
+  return query === '' ? pathname : `${pathname}?${query}`
 }
 
 /** Gives each value of a cookie a number, so that a report shows changes without the values. */

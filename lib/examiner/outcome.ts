@@ -4,6 +4,12 @@ import type { Response } from './request'
 /** Returns the status for a sentence, or the reason for the missing response. */
 export const outcomeOf = ({ status, error }: Pick<Response, 'status' | 'error'>): string => String(status || error)
 
+/** Says how the site responds, as the predicate of a sentence. */
+export const responseOf = ({ status, error }: Pick<Response, 'status' | 'error'>): string => {
+  if (status > 0) return `responds ${status}`
+  return error.startsWith('no response') ? `gives ${error}` : `gives no response (${error})`
+}
+
 /** Is the response a server error, or is there no response? */
 export const isServerError = ({ status }: Pick<Response, 'status'>): boolean => status === 0 || status >= 500
 

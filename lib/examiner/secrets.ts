@@ -34,7 +34,7 @@ export function tokensIn(text: string): FoundToken[] {
   return text.split('\n').flatMap((whole) =>
     (whole.match(TOKEN) ?? []).flatMap((token) => {
       const claims = decodeToken(token)?.claims
-      return claims ? [{ token, claims, line: shortLine(whole) }] : []
+      return claims ? [{ token, claims, line: shortLine(whole, '<token>') }] : []
     }),
   )
 }
@@ -45,20 +45,24 @@ export function linesWith(text: string, secret: string): string[] {
   return text
     .split('\n')
     .filter((line) => holds(line, secret))
-    .map((line) => shortLine(around(line.replaceAll(secret, MASK), MASK)))
+    .map((line) => shortLine(line.replaceAll(secret, MASK), MASK))
 }
 
 const MASK = '<secret>'
-/** Characters of a line before the secret that a report shows. */
-const SHOWN_BEFORE = 60
+/** Characters that a report shows of a line: of its beginning, and before and after the secret. */
+const SHOWN = 80
 
-/** Returns a line from a little before a word. */
-const around = (line: string, word: string) => line.slice(Math.max(0, line.indexOf(word) - SHOWN_BEFORE))
+/** Returns the beginning of a line and the part around a word, without everything that may be a secret. */
+function shortLine(line: string, word: string): string {
+  const shown = withoutSecrets(line).trim()
+  const at = shown.indexOf(word)
+  if (at <= 2 * SHOWN) return shown.slice(0, 3 * SHOWN)
+  return `${shown.slice(0, SHOWN)} … ${shown.slice(at - SHOWN, at + SHOWN)}`
+}
 
-/** Leaves out everything of a line that may be a secret, so that a report can show the rest. */
-const shortLine = (line: string) =>
-  line
+/** Masks everything of a text that may be a secret, so that a report can show the rest. */
+export const withoutSecrets = (text: string): string =>
+  text
     .replace(TOKEN, '<token>')
+    .replace(/((?:pass|pwd|secret|token|csrf)[^=&\s]*=)[^&\s<][^&\s]*/gi, '$1***')
     .replace(/[\w-]{20,}/g, '<…>')
-    .trim()
-    .slice(0, 100)

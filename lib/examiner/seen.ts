@@ -1,8 +1,9 @@
 /** Remembers what all checks of a run have seen of the site: pages that show a user, names without escaping, secrets. */
 import type { Hop } from './browser'
 import { showsUser } from './facts'
+import { responseOf } from './outcome'
 import { NAME_END, type Platform } from './platform'
-import { tokensIn } from './secrets'
+import { holds, tokensIn } from './secrets'
 import type { Settings } from './settings'
 
 /** Pages that caches may keep without being told to. */
@@ -15,6 +16,15 @@ export interface UserPage {
   readonly vary: string
 }
 
+/** A part of the site's output, with the request during which it was printed. */
+interface Printed {
+  readonly text: string
+  readonly request: string
+  /** Begin and end of the request, in milliseconds. */
+  readonly at: number
+  readonly until: number
+}
+
 /** What a run has seen of the site. */
 export class Seen {
   readonly #userPages = new Map<string, UserPage>()
@@ -23,6 +33,8 @@ export class Seen {
   readonly #stackTraces = new Set<string>()
   readonly #serverErrors = new Map<string, string>()
   readonly #cookieValues = new Map<string, string>()
+  readonly #printed: Printed[] = []
+  #readUntil = 0
   readonly #site: string
   readonly #names: ReadonlySet<string>
 
@@ -67,8 +79,8 @@ export class Seen {
   /** Notes a response. `check` is the name of the check that got it. */
   add(hop: Hop, check: string): void {
     if (hop.url.origin !== this.#site) return
-    const { method, url, status, error, setCookie } = hop
-    const key = `${method} ${url.pathname} responds ${status || error}`
+    const { method, url, setCookie } = hop
+    const key = `${method} ${url.pathname} ${responseOf(hop)}`
     if (isUnexpected(hop) && !this.#serverErrors.has(key))
       this.#serverErrors.set(key, `${key} during the check ${check}`)
     for (const line of setCookie) {
@@ -87,6 +99,23 @@ export class Seen {
     if (!this.#showsAnybody(hop)) return
     const { 'cache-control': cache = '', vary = '' } = hop.headers
     if (hop.method === 'GET') this.#userPages.set(`${path} ${cache} ${vary}`, { path, cache, vary })
+  }
+
+  /** Notes what the site has printed since the last request. `output` is its whole output. */
+  addOutput(output: string, { method, url, at }: Hop, check: string): void {
+    if (output.length === this.#readUntil) return
+    const text = output.slice(this.#readUntil)
+    this.#readUntil = output.length
+    this.#printed.push({ text, request: `${method} ${url.pathname} in the check ${check}`, at, until: Date.now() })
+  }
+
+  /** Returns the request during which the site printed a secret, and the faults meanwhile, in brackets for a sentence. */
+  printedDuring(secret: string): string {
+    const found = this.#printed.find(({ text }) => holds(text, secret))
+    if (!found) return ''
+    const faulty = this.platform.calls(found.at).filter(({ call, at }) => call.fault !== undefined && at <= found.until)
+    const faults = new Set(faulty.map(({ call }) => `, while ${call.operation} had the fault ${call.fault}`))
+    return ` (printed during ${found.request}${[...faults].join('')})`
   }
 
   #showsAnybody(hop: Hop): boolean {

@@ -130,6 +130,7 @@ export class Stage {
     const record = (hop: Hop) => {
       this.hops.push(hop)
       this.run.seen.add(hop, this.run.check)
+      this.run.seen.addOutput(this.run.siteOutput?.() ?? '', hop, this.run.check)
     }
     return new Browser(name, record, this.run.settings.headers, this.run.chromium)
   }

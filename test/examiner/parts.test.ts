@@ -1,6 +1,8 @@
 import { Cookies } from '../../lib/examiner/cookies'
 import { showsUser } from '../../lib/examiner/facts'
 import { formsOf, visibleText } from '../../lib/examiner/html'
+import { responseOf } from '../../lib/examiner/outcome'
+import { linesWith } from '../../lib/examiner/secrets'
 import { readSettings } from '../../lib/examiner/settings'
 
 /* What the examiner makes of pages, cookies, tokens and settings that sites and users give it. */
@@ -53,6 +55,21 @@ test.each([
   const cookies = new Cookies()
   cookies.take(new URL(base), [line])
   expect(cookies.header(new URL(path, base))).toBe(expected)
+})
+
+test.each([
+  [500, '', 'responds 500'],
+  [0, 'ECONNRESET', 'gives no response (ECONNRESET)'],
+  [0, 'no response within 20 s', 'gives no response within 20 s'],
+])('with status %d and %j a page %s', (status, error, expected) => {
+  expect(responseOf({ status, error })).toBe(expected)
+})
+
+test('a line of a log is shown from its beginning, without its secrets', () => {
+  const sid = 'gavXttd5jpELevP8VdpFJg'
+  const line = `WARNING: authenticate failed for ${sid} ${'of the site '.repeat(12)}, password=a-b, the-secret, at the end`
+  const [shown] = linesWith(`before\n${line}\n`, 'the-secret')
+  expect(shown).toMatch(/^WARNING: authenticate failed for <…> .* … .*, password=\*\*\* <secret>, at the end$/)
 })
 
 const [loggedIn, loggedOut] = ['Log out', 'Log in']

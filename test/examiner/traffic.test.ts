@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { Browser, type Hop } from '../../lib/examiner/browser'
 import { evidenceOf } from '../../lib/examiner/evidence'
+import { Seen } from '../../lib/examiner/seen'
 import { readSettings } from '../../lib/examiner/settings'
 import { beside } from './beside'
 
@@ -37,7 +38,8 @@ test.each<[settings: object, response: Partial<Hop>, shown: string]>([
   [{}, {}, '200, no user'],
   [{}, { text: 'Hello NAME' }, '200, shows NAME'],
   [{ loggedIn: 'Hello' }, {}, '200, shows a user'],
-  [{}, { status: 302, location: 'http://other.invalid/a?b' }, '302 → /a'],
+  [{}, { status: 302, location: 'http://other.invalid/?a=b%20c&t=d&r=e' }, '302 → /?a=b%20c'],
+  [{}, { status: 302, location: 'http://other.invalid/' }, '302 → http://other.invalid'],
   [{}, { status: 0, error: 'ECONNRESET' }, 'ECONNRESET'],
 ])('with %j the evidence of %j is %s', (settings, response, shown) =>
   beside(undefined, async (platform) => {
@@ -51,14 +53,34 @@ test.each<[settings: object, response: Partial<Hop>, shown: string]>([
 test('the evidence numbers the values of cookies, masks passwords, and is cut in the middle', () =>
   beside(undefined, async (platform) => {
     const fields = { first: platform.accounts[0].password, second: platform.second.clientSecret, third: 'a name' }
+    const url = new URL('/page?r=/a%2520b', platform.siteUrl)
     const setCookie = ['a=one; Path=/', 'b=; Max-Age=0', 'a=two']
     const hops = [...Array(31).keys()].map((tick) =>
-      hopOf(platform.siteUrl, { at: tick, tick, cookie: 'a=two; a=one', setCookie, fields }),
+      hopOf(platform.siteUrl, { at: tick, tick, url, cookie: 'a=two; a=one', setCookie, fields }),
     )
     const { steps } = evidenceOf('a check', hops, [], { platform, settings: readSettings({}) })
-    expect(steps[0]?.claims).toEqual({ first: '***', second: '***', third: 'a name', cookie: 'a=#1; a=#2' })
+    const told = { first: '***', second: '***', third: 'a name', r: '/a%20b', cookie: 'a=#1; a=#2' }
+    expect(steps[0]?.claims).toEqual(told)
     expect(steps.find(({ from }) => from === 'site')?.claims).toEqual({
       'set-cookie': 'a=#2; Path=/, b=; Max-Age=0, a=#1',
     })
     expect([steps.length, steps[30]?.name]).toEqual([61, '2 more steps'])
+  }))
+
+test('a printed secret is told with the request and the fault meanwhile', () =>
+  beside(undefined, async (platform) => {
+    const seen = new Seen(platform, readSettings({}))
+    const print = (output: string, at: number) => seen.addOutput(output, hopOf(platform.siteUrl, { at }), 'outage/one')
+    const at = Date.now()
+    print('first-secret ', at)
+    const call = { at, operation: 'authenticate', clientId: null, sid: null, claims: {}, outcome: 'no_answer' } as const
+    platform.runtime.traces.add({ at: at + 100, sid: null, call: { ...call, fault: 'down' } })
+    await new Promise((resolve) => setTimeout(resolve, 101))
+    print('first-secret second-secret ', at)
+    const during = 'printed during GET /page in the check outage/one'
+    expect(['first-secret', 'second-secret', 'third-secret'].map((secret) => seen.printedDuring(secret))).toEqual([
+      ` (${during})`,
+      ` (${during}, while authenticate had the fault down)`,
+      '',
+    ])
   }))

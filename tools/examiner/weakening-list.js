@@ -18,8 +18,8 @@ const after = (find, code) => change(find, `${find}\n    ${code}`)
 
 /* identify */
 const LANDED = 'isPending: isWanted && !user && !isEnded,\n    })\n    res.redirect(303, path)'
-weaken('identify/first-visit', 'the landing redirects to the front page', [
-  change(LANDED, LANDED.replace('path', "'/'")),
+weakenTo('failed: the visit asks for /?examined=a%20b', 'identify/first-visit', 'the landing decodes once more', [
+  change(LANDED, LANDED.replace('path', 'decodeURIComponent(path)')),
 ])
 weaken('identify/request-token', 'the request token lives five minutes', [
   change('exp: now + 10 }', 'exp: now + 300 }'),
@@ -30,7 +30,7 @@ weaken('identify/return-address', 'the return address is the front page', [
 weaken('identify/navigations-only', 'every GET request is redirected to Identify', [
   change('const mayIdentify = isNavigation(req) &&', "const mayIdentify = req.method !== 'POST' &&"),
 ])
-weaken('identify/without-cookies', 'the site does not notice that it has tried Identify before', [
+weakenTo('failed: a browser without cookies redirects to', 'identify/without-cookies', 'all redirects are forgotten', [
   change('!hasTried && !isDown', '!isDown'),
 ])
 const NO_ANONYMOUS = [change('if (old) sessions.delete(old.id)', 'if (!content.user) return')]
@@ -147,9 +147,15 @@ const FAILED_USER_THROWS = [after(LOAD_USER, "if (isWanted && !user) throw new E
 weaken('ticket/refused', 'a refused ticket is an error', FAILED_USER_THROWS)
 const LATER_LOGIN = "if (claims.sts === 'loggedin' && !session.user) endSession(session)"
 const NO_LATER_LOGIN = change(LATER_LOGIN)
-weaken('ticket/login-afterwards', 'a login that failed is not tried again', [
-  change('(!session || shouldRetry)', '!session'),
+const NO_RETRY = change('(!session || shouldRetry)', '!session')
+weakenTo('failed: the site has called', 'ticket/login-afterwards', 'a login that failed is not tried again', [
+  NO_RETRY,
   NO_LATER_LOGIN,
+])
+const YOUNG = 'const isYoung = Date.now() - session.checkedAt < recheckMs'
+weakenTo('failed: the site has not asked', 'ticket/login-afterwards', 'a session is checked no more', [
+  NO_RETRY,
+  change(YOUNG, 'const isYoung = true'),
 ])
 weaken('ticket/right-user', 'logins at the same time share one exchange', [
   change(
@@ -170,7 +176,6 @@ const FORMS_UNCHECKED = [
 ]
 weaken('login/stale-session', 'forms cause no status check', FORMS_UNCHECKED)
 weakenTo('warning', 'logout/stale-session', 'forms cause no status check', FORMS_UNCHECKED)
-const YOUNG = 'const isYoung = Date.now() - session.checkedAt < recheckMs'
 weaken('status/young', 'every page causes a status check', [change(YOUNG, 'const isYoung = false')])
 weakenTo('failed: the page of an old session', 'status/old', 'a session is never checked', [
   change(YOUNG, 'const isYoung = true'),
@@ -178,8 +183,12 @@ weakenTo('failed: the page of an old session', 'status/old', 'a session is never
 weakenTo('failed: the session has just been checked', 'status/old', 'the time of a check is not noted', [
   change('session.checkedAt = claims ? Date.now() : Date.now() - recheckMs + RETRY_LOGIN_MS'),
 ])
-weakenTo('warning', 'status/ten-at-once', 'status checks of a session are not shared', [
+weakenTo('warning: ten pages at once cause 10 status checks, at', 'status/ten-at-once', 'checks are not shared', [
   change('session.checking ??= ', 'session.checking = '),
+])
+const SHARED = 'session.checking ??= checkStatus(req, session)'
+weakenTo('warning: ten pages at once cause 10 status checks, one', 'status/ten-at-once', 'each page checks in turn', [
+  change(SHARED, 'session.checking = Promise.resolve(session.checking).then(() => checkStatus(req, session))'),
 ])
 weaken('status/new-session-id', 'the login of a status check keeps the session ID', [
   change(LATER_LOGIN, "if (claims.sts === 'loggedin' && !session.user) session.user = await userOf(claims.at)"),
@@ -218,8 +227,12 @@ weaken(['login/new-session-id', 'session/not-fixed-by-attacker'], 'a login keeps
 weaken('login/return-address', 'the return address of the form is followed as it is', [
   change("const next = pathHere(req.body?.next) ?? '/'", "const next = req.body?.next ?? '/'"),
 ])
-weaken('login/foreign-form', 'a form of any origin logs in', [
+weakenTo('failed: a form on another site (Sec-Fetch-Site: cross-site', 'login/foreign-form', 'all forms log in', [
   change("app.post('/login', sameOrigin, postLogin)", "app.post('/login', postLogin)"),
+])
+const FOREIGN_FORMS = ['login/foreign-form', 'logout/foreign-form']
+weakenTo('failed: a form on a page of a sibling domain (Sec-Fetch-Site: same-site', FOREIGN_FORMS, 'siblings may', [
+  before("const from = req.get('sec-fetch-site')", "if (req.get('sec-fetch-site') === 'same-site') return next()"),
 ])
 weaken('login/double-submit', 'each click calls Authenticate', [change('await logins.get(key)', 'await login(req)')])
 weaken('login/same-username', 'a login in progress is shared by its username', [
@@ -257,6 +270,14 @@ weaken('login/lost-response', 'Authenticate is repeated', [
     "const again = { sid, usr, pwd, ...deviceOf(req) }\n    const claims = (await callSso('authenticate', again)) ?? (await callSso('authenticate', again))",
   ),
 ])
+const REPEATED = change(
+  'async function callSso(',
+  `const callSso = async (...words) =>
+    (await callOnce(...words)) ?? (await callOnce(...words)) ?? (await callOnce(...words)) ?? callOnce(...words)
+  async function callOnce(`,
+)
+weakenTo('failed: the password was sent 2 times (so is', 'login/lost-response', 'calls are repeated', [REPEATED])
+weakenTo('failed: the site sends the call that fails 4 times', 'outage/page-hang', 'calls are repeated', [REPEATED])
 weaken('login/password-stays-nowhere', 'the form is logged', [
   before(CALL_AUTHENTICATE, "console.log('login', req.body)"),
 ])
@@ -362,7 +383,7 @@ weaken('session/tokens-stay-on-server', 'the front page has the access token', [
 ])
 const REMOTE = "ipa: req.socket.remoteAddress ?? ''"
 weakenTo('warning', 'calls/user-address', 'ipa is the address of a container', [change(REMOTE, "ipa: '172.17.0.1'")])
-weakenTo('failed: an access token is in', 'calls/secrets-in-output', 'access tokens are printed', [
+weakenTo("failed: an access token is in the site's output (printed", 'calls/secrets-in-output', 'tokens are printed', [
   before("if (typeof access !== 'string') return undefined", 'console.log(`Bearer ${access}`)'),
 ])
 
@@ -408,8 +429,14 @@ weaken('outage/few-calls', 'every page calls a dead platform', [
   change('(isYoung || isDown)', 'isYoung'),
   change('Date.now() - recheckMs + RETRY_LOGIN_MS', 'session.checkedAt'),
 ])
-weaken('outage/grace-period', 'a user stays logged in for ever', [
+const DOWN = 'failed: the platform does not respond, and the user is '
+weakenTo(`${DOWN}still shown`, 'outage/grace-period', 'a user stays logged in for ever', [
   change('Date.now() - verifiedAt > recheckMs + graceMs', 'false && verifiedAt'),
+])
+weakenTo(`${DOWN}shown again`, 'outage/grace-period', 'a failed check begins the grace period again', [
+  before(FRESH, 'const isPast = found && isPastGrace(found)'),
+  change('session && !isPastGrace(session) ?', 'session && !isPast ?'),
+  change(NO_RESPONSE, `session.verifiedAt = Date.now()\n    ${NO_RESPONSE}`),
 ])
 
 weaken('session/shared-cache', 'a page that does not exist shows the user, and may be kept', [
@@ -571,6 +598,10 @@ for (const [what, replace] of [
   ['only some signs of the ID are random', '`${Date.now().toString(16)}-${Math.random().toString(16).slice(2, 10)}`'],
 ])
   weaken('session/random-id', what, [change('const id = random()', `const id = ${replace}`)])
+const COOKIE_HEADER = "(req.headers.cookie ?? '')"
+weakenTo('failed: with the cookie odd=', 'session/foreign-cookies', 'a cookie that is odd hides all others', [
+  change(`${COOKIE_HEADER}\n`, `(/"/.test(req.headers.cookie) ? '' : ${COOKIE_HEADER})\n`),
+])
 weaken('session/foreign-cookies', 'the first cookie is found whose name ends like that of the session', [
   change(
     "sessions.get(cookieOf(req, 'session'))",

@@ -8,17 +8,20 @@ export type ForeignForm = readonly [name: string, headers: Readonly<Record<strin
 export function foreignForms(siteUrl: string): readonly ForeignForm[] {
   const { origin, protocol, host } = new URL(siteUrl)
   const old = (from: string) => ({ ...oldBrowser, origin: from, ...(from === 'null' ? {} : { referer: `${from}/` }) })
-  const [longer, similar] = [`${origin}.attacker.invalid`, `${protocol}//attacker-${host}`]
   const sibling = `${protocol}//sibling.${host}`
-  return [
+  const forms: readonly ForeignForm[] = [
     ['a form on another site', crossSite],
-    ['a form on another site, in an old browser (no Sec-Fetch-Site, only Origin),', old('https://attacker.invalid')],
-    [`a form whose Origin begins like that of the site (${longer}), in an old browser,`, old(longer)],
-    [`a form whose Origin ends like that of the site (${similar}), in an old browser,`, old(similar)],
-    ['a form with Origin: null, in an old browser,', old('null')],
+    ['a form on another site, in an old browser', old('https://attacker.invalid')],
+    ['a form whose Origin begins like that of the site, in an old browser', old(`${origin}.attacker.invalid`)],
+    ['a form whose Origin ends like that of the site, in an old browser', old(`${protocol}//attacker-${host}`)],
+    ['a form without an Origin of its own, in an old browser', old('null')],
     [
-      `a form on a sibling domain (${sibling})`,
+      'a form on a page of a sibling domain',
       { 'sec-fetch-site': 'same-site', origin: sibling, referer: `${sibling}/` },
     ],
   ]
+  return forms.map(([name, headers]) => [`${name} (${metadataOf(headers)})`, headers])
 }
+
+const metadataOf = (headers: ForeignForm[1]) =>
+  `${headers['sec-fetch-site'] ? `Sec-Fetch-Site: ${headers['sec-fetch-site']}` : 'no Sec-Fetch-Site'}, Origin: ${headers['origin']}`

@@ -3,6 +3,7 @@ import { type Check, failed, failedIf, failedIfAny, need, noneOf, notApplicable,
 import { isAnyError, outcomeOf } from '../outcome'
 import type { Stage } from '../stage'
 import { decodeToken, isSignedWith } from '../tokens'
+import { redirectProblem } from './redirects'
 
 /** Runs a check only against a site whose first page load goes through Identify. */
 export function onFirstLoad(run: Check['run']): Check['run'] {
@@ -18,8 +19,10 @@ const firstVisit: Check = {
     const redirects = stage.identifies(page)
     need(redirects > 0, 'the first page load was not redirected to Identify this time')
     if (isAnyError(page)) return failed(`the visit ends with ${outcomeOf(page)}`)
-    if (redirects > 1) return failed(`the first page load went through Identify ${redirects} times`)
-    return failedIf(page.url.href !== address, `the visit ends at ${page.url.pathname}${page.url.search}`)
+    const problem = redirectProblem(stage, page, 1)
+    if (problem !== undefined) return failed(`the first page load ${problem}`)
+    const [asked, end] = [new URL(address), page.url].map(({ pathname, search }) => pathname + search)
+    return failedIf(page.url.href !== address, `the visit asks for ${asked} and ends at ${end}`)
   }),
 }
 
@@ -157,9 +160,12 @@ const withoutCookies: Check = {
     const page = await stage.visit(browser)
     const redirects = stage.identifies(page)
     need(redirects > 0, 'the page load was not redirected to Identify this time')
-    if (page.status !== 200)
-      return failed(`a browser without cookies gets ${outcomeOf(page)} after ${redirects} Identify redirects`)
-    return failedIf(redirects > 3, `a browser without cookies goes through Identify ${redirects} times`)
+    const problem = redirectProblem(stage, page, 3)
+    if (problem !== undefined) return failed(`a browser without cookies ${problem}`)
+    return failedIf(
+      page.status !== 200,
+      `a browser without cookies gets ${outcomeOf(page)} after ${redirects} Identify redirects`,
+    )
   }),
 }
 

@@ -1,6 +1,6 @@
 /** Group `landing`, other requests: a newer token, a request token, anonymous visitors, and odd parameters. */
 import { type Check, type Finding, failed, failedIf, need, noneOf } from '../check'
-import { isServerError, outcomeOf } from '../outcome'
+import { isServerError, outcomeOf, responseOf } from '../outcome'
 import type { Stage } from '../stage'
 import { forge } from '../tokens'
 import { arrive, needGenuine, withToken } from './landing'
@@ -13,7 +13,7 @@ const unknownClaim: Check = {
     const { browser, account, address, claims } = await arrive(stage)
     const token = forge({ ...claims, added_later: { list: [1] } }, { secret: stage.platform.site.clientSecret })
     const page = await stage.openHere(browser, withToken(address, token))
-    if (isServerError(page)) return failed(`the landing page responds ${outcomeOf(page)}`)
+    if (isServerError(page)) return failed(`the landing page ${responseOf(page)}`)
     return failedIf(!(await stage.isKnown(browser, account)), 'a token with one more claim is refused')
   },
 }
@@ -32,7 +32,7 @@ const reflected: Check = {
     const token = sent?.url.searchParams.get('t')
     need(token, 'the request token of the site was not seen')
     const page = await stage.openHere(browser, withToken(address, token))
-    if (isServerError(page)) return failed(`the landing page responds ${outcomeOf(page)}`)
+    if (isServerError(page)) return failed(`the landing page ${responseOf(page)}`)
     return failedIf(await stage.isKnown(browser, account), 'the request token was accepted as a Session Token')
   },
 }

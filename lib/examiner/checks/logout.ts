@@ -1,7 +1,7 @@
 /** Group `logout`: the end of a login on the site, in copies of the cookie, and at the platform. */
 import type { Browser } from '../browser'
 import { type Check, failed, failedIf, failedIfAny, need, noneOf, notTold, type Problem, passed } from '../check'
-import { isAnyError, isServerError, outcomeOf } from '../outcome'
+import { isAnyError, isServerError, outcomeOf, responseOf } from '../outcome'
 import type { Account } from '../platform'
 import { pause, type Stage, waitUntil } from '../stage'
 import { twinsOf } from './equal-names'
@@ -231,7 +231,7 @@ const olderTab: Check = {
     const page = await browser.submit(form, {})
     return failedIf(
       await stage.isKnown(browser, account),
-      `the form of a tab that was opened before the user logged out and in again responds ${outcomeOf(page)}, and the user stays logged in`,
+      `the form of a tab that was opened before the user logged out and in again ${responseOf(page)}, and the user stays logged in`,
     )
   },
 }

@@ -1,6 +1,7 @@
 /** Groups `clock` and `headers`. */
 import { type Check, failed, failedIf, need, noneOf, passed, warning } from '../check'
 import { isServerError, outcomeOf } from '../outcome'
+import { redirectProblem } from './redirects'
 
 /** Creates a check with another clock at the platform. The site must work, or refuse the token and show a page. */
 const clockCheck = (name: string, seconds: number): Check => ({
@@ -14,7 +15,8 @@ const clockCheck = (name: string, seconds: number): Check => ({
     const redirects = stage.identifies(page)
     need(redirects > 0, 'the page load was not redirected to Identify')
     if (isServerError(page)) return failed(`the visit ends with ${outcomeOf(page)}`)
-    if (page.next !== undefined || redirects > 4) return failed(`the visit goes through Identify ${redirects} times`)
+    const problem = redirectProblem(stage, page, page.next === undefined ? 4 : 0)
+    if (problem !== undefined) return failed(`the visit ${problem}`)
     const isKnown = await stage.isKnown(browser, account)
     if (Math.abs(seconds) > 60 && isKnown)
       return failed(`a token was accepted whose time is ${Math.abs(seconds) / 60} minutes off`)

@@ -72,6 +72,10 @@ const INFORMED_SECONDS = 45
 const isInformed = ({ platform }: Stage, sid: string): Promise<boolean> =>
   waitUntil(() => platform.status(sid) !== 'loggedin', { withinMs: INFORMED_SECONDS * 1000, everyMs: 1000 })
 
+/** The traffic does not tell the two apart. */
+const AFTER_CHECK =
+  'the status check of the page has failed, so the user is shown without end, or the period begins again with each failed check'
+
 /** Lets the platform fail for longer than the grace period. The site must not show the user any more. */
 const gracePeriod: Check = {
   name: 'outage/grace-period',
@@ -96,10 +100,19 @@ const gracePeriod: Check = {
       const since = Date.now()
       const end = stage.platform.fault(['sessionstatus'], fault, { sid })
       const isKnown = await stage.isKnown(browser, account)
+      const isChecked = stage.platform.calls(since, { operation: 'sessionstatus' }).length > 0
+      const isKnownAgain = !isKnown && (await stage.isKnown(browser, account))
       await browser.submit(form, {}) // a tab that was opened before
       end()
       need(isKnown || stage.platform.calls(since).length > 0, 'the site made no status check, so nothing failed')
-      if (isKnown) problems.push(`the platform ${what}, and the user is still shown, although the grace period is over`)
+      if (isKnown)
+        problems.push(
+          `the platform ${what}, and the user is still shown, although the grace period is over: ${isChecked ? AFTER_CHECK : 'the page makes no status check'}`,
+        )
+      if (isKnownAgain)
+        problems.push(
+          `the platform ${what}, and the user is shown again by the second page after the end of the grace period: the period begins again with each failed check`,
+        )
       if (!(await isInformed(stage, sid)))
         problems.push(
           `the platform ${what}, and the user, who is not shown any more, logs out in an older tab: ${INFORMED_SECONDS} s later the platform still has the user logged in`,

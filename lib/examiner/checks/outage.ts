@@ -54,6 +54,8 @@ interface Outage {
   end(): Promise<void>
   /** Has the site called the failing operation? */
   failed(): Promise<boolean>
+  /** Number of calls of the failing operation so far, about the same session. */
+  calls(): number
   /** Accepts connections again if the failure refuses them, because a check needs Identify to see the user's state. */
   reach(): Promise<void>
 }
@@ -67,7 +69,7 @@ type Act = (stage: Stage, outage: Outage) => Promise<string[]>
 /** A problem whose cause is a call without a time limit. */
 const LATE = /a response took|no response within/
 const DEADLINE =
-  'Give each call of the platform, the token endpoint and the REST API a time limit of 2 seconds in total: from the connection to the last byte of the body. A time limit of the socket holds for each read only, so a body that comes byte by byte never ends.'
+  'Give each call of the platform, the token endpoint and the REST API a time limit of 2 seconds in total: from the connection to the last byte of the body. A time limit of the socket holds for each read only, so a body that comes byte by byte never ends. A call that is sent again has this time for all its tries together.'
 
 /** The problem of a site that reads all of a response of 20 MB. */
 export const READ_WHOLE = 'the site reads a response of 20 MB to its end, and keeps it in memory'
@@ -97,6 +99,10 @@ function cells(name: string, operation: EmulatedOperation, failures: typeof http
         isLate: failureName === 'slow',
         end: () => end(),
         failed: () => wasCalled(stage, since, operation, failure),
+        calls: () => {
+          const sids = stage.platform.calls(since, { operation }).map(({ call }) => call.claims['sid'])
+          return Math.max(0, ...sids.map((sid) => sids.filter((one) => one === sid).length))
+        },
         reach: async () => {
           if (failure === 'refused') await end()
         },
@@ -143,18 +149,19 @@ async function wasCalled(
   return waitUntil(() => stage.platform.calls(since, { operation }).length > 0, { withinMs, everyMs: 100 })
 }
 
-/** Returns the problems of a page during an outage. A 503 is right if the page needs the platform. */
-function pageProblems(page: Page, limitMs: number): string[] {
+/** Returns the problems of a page that has made some calls during an outage. A 503 is right if the page needs the platform. */
+function pageProblems(page: Page, limitMs: number, calls = 0): string[] {
   const ms = Math.max(...page.hops.map((hop) => hop.ms))
   if (isServerError(page) && page.status !== 503) return [`the user gets ${outcomeOf(page)}`]
-  return problemsIn([[ms > limitMs, `a response took ${(ms / 1000).toFixed(1)} s`]])
+  const repeated = calls > 1 ? `the site sends the call that fails ${calls} times for one page, and ` : ''
+  return problemsIn([[ms > limitMs, `${repeated}a response took ${(ms / 1000).toFixed(1)} s`]])
 }
 
 /**
  * Opens a page of a known user with an old session while Session Status fails. The site must serve the page.
  * In a real outage Identify fails too, so a redirect to Identify shows the user an error page of the browser.
  */
-const showPage: Act = async (stage, { fail, failed, end, maxPageMs }) => {
+const showPage: Act = async (stage, { fail, failed, end, calls, maxPageMs }) => {
   const browser = stage.browser()
   const spare = stage.browser()
   await stage.login(browser)
@@ -165,7 +172,7 @@ const showPage: Act = async (stage, { fail, failed, end, maxPageMs }) => {
     const page = await stage.look(user, stage.identifiedPage)
     const hasFailed = await failed()
     const problems = [
-      ...pageProblems(page, maxPageMs),
+      ...pageProblems(page, maxPageMs, calls()),
       ...problemsIn([
         [isAnyError(page), `the user gets ${outcomeOf(page)}`],
         [page.next !== undefined, 'the user is redirected to the platform that fails'],
@@ -228,16 +235,17 @@ async function submitPassword(stage: Stage, password: string): Promise<Page> {
 }
 
 /** Logs out while Logout fails. The local session must end, and Identify must not restore the login. */
-const tryLogout: Act = async (stage, { fail, failed, reach, maxPageMs }) => {
+const tryLogout: Act = async (stage, { fail, failed, calls, reach, maxPageMs }) => {
   const { browser, account } = await loggedIn(stage)
   await fail()
   const page = await stage.logout(browser, { stopAt: (url) => stage.platform.isIdentify(url) })
+  const sent = calls()
   const isKnown = await stage.isKnown(browser, account)
   await reach()
   const isShown = !isKnown && (await stage.isShown(browser, account))
   need(isKnown || isShown || (await failed()), 'the site did not call Logout')
   return [
-    ...pageProblems(page, maxPageMs),
+    ...pageProblems(page, maxPageMs, sent),
     ...problemsIn([
       [isKnown, 'the user is still logged in'],
       [isShown, 'the next Identify redirect logs the user in again'],

@@ -23,6 +23,7 @@ export const secretsInOutput: Check = {
     const cookies = browser.cookies.of(new URL(stage.site.url)).filter(({ value }) => value.length >= 16)
     await stage.logout(browser)
     const output = stage.run.siteOutput()
+    const { seen } = stage.run
     const { runtime, site } = stage.platform
     const secrets: [string, string][] = [
       ['the client secret', site.clientSecret],
@@ -32,16 +33,18 @@ export const secretsInOutput: Check = {
         .map((token): [string, string] => ['an access token', token]),
       ...(PASSWORD.exec(output) ?? []).map((password): [string, string] => ['a password', password]),
       ...(output.match(/[^\s;=,"']{20,}/g) ?? []).flatMap((value): [string, string][] => {
-        const name = stage.run.seen.cookieValues.get(value)
+        const name = seen.cookieValues.get(value)
         return name === undefined ? [] : [[`the value of the cookie ${name}`, value]]
       }),
     ]
     const found = secrets.flatMap(([name, secret]) =>
       linesWith(output, secret)
         .slice(0, 1)
-        .map((line) => `${name} is in the site's output: ${line}`),
+        .map((line) => `${name} is in the site's output${seen.printedDuring(secret)}: ${line}`),
     )
-    const tokens = tokensIn(output).map(({ claims, line }) => `${kindOf(claims)} is in the site's output: ${line}`)
+    const tokens = tokensIn(output).map(
+      ({ token, claims, line }) => `${kindOf(claims)} is in the site's output${seen.printedDuring(token)}: ${line}`,
+    )
     return noneOf([...found, ...tokens].slice(0, 5))
   },
 }

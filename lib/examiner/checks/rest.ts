@@ -2,11 +2,12 @@
 import type { Browser, Page } from '../browser'
 import { type Check, need, noneOf, notTold, problemsIn } from '../check'
 import { isLogin, isLogout, isLogoutAll } from '../facts'
-import { isServerError, outcomeOf } from '../outcome'
+import { isServerError, responseOf } from '../outcome'
 import type { Fault } from '../platform'
 import { pause, type Stage, waitUntil } from '../stage'
 import { logInAtOnce } from './logins-at-once'
 import { READ_WHOLE } from './outage'
+import { redirectProblem } from './redirects'
 
 type RestPage = 'marketplace' | 'gift' | 'administrators'
 /** Pages whose calls need a user. */
@@ -95,7 +96,7 @@ async function visitorProblems(stage: Stage, told: ToldPage): Promise<string[]> 
   needInTime(told, page)
   const calls = stage.platform.calls(since, { operation: name })
   return problemsIn([
-    [isBroken(page), `the page ${path} responds ${outcomeOf(page)} to a visitor`],
+    [isBroken(page), `the page ${path} ${responseOf(page)} to a visitor`],
     [
       calls.some(({ call }) => call.claims['aid'] !== undefined),
       `the page ${path} of a visitor calls the REST API with the access token of a user`,
@@ -121,7 +122,7 @@ const restPage = (name: RestPage): Check => ({
     need(call, notCalled(told.path))
     const { outcome, detail = outcome } = call.call
     const problems = problemsIn([
-      [isServerError(works), `the page responds ${outcomeOf(works)}`],
+      [isServerError(works), `the page ${responseOf(works)}`],
       [outcome !== 'ok', `the REST API refuses the call of ${told.path}: ${detail}`],
     ])
     for (const [what, fault] of failures) {
@@ -137,11 +138,11 @@ const restPage = (name: RestPage): Check => ({
 async function failureProblems(stage: Stage, told: ToldPage, browser: Browser, fault: Fault): Promise<string[]> {
   const { readWhole } = stage.platform
   const page = await openWhileFailing(stage, told, browser, fault)
-  const [redirects, seconds] = [stage.identifies(page), secondsOf(page)]
+  const [loop, seconds] = [redirectProblem(stage, page, 3), secondsOf(page)]
   if (seconds > MAX_SECONDS) await use(stage, told, browser) // undecided if the page is late without the failure too
   return problemsIn([
-    [redirects > 3, `the page goes through Identify ${redirects} times`],
-    [isBroken(page), `the page responds ${outcomeOf(page)}`],
+    [loop !== undefined, `the page ${loop}`],
+    [isBroken(page), `the page ${responseOf(page)}`],
     [seconds > MAX_SECONDS, `the page takes ${seconds.toFixed(1)} s`],
     [stage.platform.readWhole > readWhole, READ_WHOLE],
   ])
@@ -161,7 +162,7 @@ async function earlyProblems(stage: Stage, told: ToldPage, browser: Browser): Pr
   const page = await use(stage, told, browser)
   const isCalled = stage.platform.calls(since, { operation: name }).length > 0
   return problemsIn([
-    [!isCalled && isServerError(page), `${EARLY_MS / 1000} s later, the page ${path} responds ${outcomeOf(page)}`],
+    [!isCalled && isServerError(page), `${EARLY_MS / 1000} s later, the page ${path} ${responseOf(page)}`],
     [
       stage.identifies(page) > 0,
       `${EARLY_MS / 1000} s later, the page ${path} goes through Identify: the site takes the access token for expired (expires_in is in seconds)`,
@@ -189,10 +190,10 @@ async function renewalProblems(stage: Stage, told: ToldPage): Promise<string[]> 
     return isServed()
   }
   await waitUntil(isServedAgain, { withinMs: RENEWAL_SECONDS * 1000, everyMs: 2000 })
-  const redirects = stage.identifies(page)
+  const loop = redirectProblem(stage, page, 3)
   const late = problemsIn([
-    [isBroken(page), `the page ${path} responds ${outcomeOf(page)}`],
-    [redirects > 3, `the page ${path} goes through Identify ${redirects} times`],
+    [isBroken(page), `the page ${path} ${responseOf(page)}`],
+    [loop !== undefined, `the page ${path} ${loop}`],
     [
       !isServed(),
       `the page ${path} has no new token ${RENEWAL_SECONDS} s later: it works again after a new login only`,

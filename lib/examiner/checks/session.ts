@@ -16,7 +16,7 @@ import {
 } from '../check'
 import type { Cookie } from '../cookies'
 import { isLogout, isLogoutAll } from '../facts'
-import { isServerError, outcomeOf } from '../outcome'
+import { isServerError, outcomeOf, responseOf } from '../outcome'
 import type { UserPage } from '../seen'
 import { pause, type Stage } from '../stage'
 import { equalNames } from './equal-names'
@@ -123,15 +123,21 @@ const foreignCookies: Check = {
       [`${name}x`, 'examined'],
     ])
     const odd = [['odd', '{"a":"b,c"}'], ['empty', ''], ['equal', 'a=b=='], ...others]
-    const reader = stage.browser()
-    for (const [name = '', value = ''] of odd)
+    const problems: string[] = []
+    for (const [name = '', value = ''] of odd) {
+      const reader = stage.browser()
       reader.cookies.put({ name, value, host: new URL(stage.site.url).hostname, path: '/', attributes: [] })
-    for (const cookie of browser.cookies.of(new URL(stage.site.userPage))) reader.cookies.put(cookie)
-    const page = await stage.look(reader)
-    return failedIf(
-      !stage.shows(page, account),
-      `with the cookies ${odd.map(([name, value]) => `${name}=${value}`).join('; ')} before the session cookie, the page of a user responds ${outcomeOf(page)} without the user`,
-    )
+      for (const cookie of browser.cookies.of(new URL(stage.site.userPage))) reader.cookies.put(cookie)
+      const page = await stage.look(reader)
+      const isLost = !stage.shows(page, account)
+      stage.tried(`${name}=${value}: ${isLost ? 'the user is lost' : 'the user is shown'}`)
+      if (!isLost) continue
+      problems.push(
+        `with the cookie ${name}=${value} before the session cookie, the page of a user ${responseOf(page)} without the user`,
+      )
+      if (!(await stage.isKnown(browser, account))) break // the cookie has ended the session
+    }
+    return noneOf(problems)
   },
 }
 

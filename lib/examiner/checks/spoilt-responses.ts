@@ -1,7 +1,7 @@
 /** Checks `status/…` with wrong responses of Session Status: they may neither log a visitor in nor a user out. */
 import type { Browser } from '../browser'
 import { type Check, failed, failedIf, need, passed, problemsIn } from '../check'
-import { isServerError, outcomeOf } from '../outcome'
+import { isServerError, responseOf } from '../outcome'
 import type { Account, Fault } from '../platform'
 import { isAwake, MAX_WAIT_IN_TURN_SECONDS, pause, type Stage } from '../stage'
 import { loggedIn } from './logged-in'
@@ -53,7 +53,7 @@ const keepsNobody = {
 async function spoilForUser(stage: Stage, { user, loggedInAt }: Pair, fault: Fault): Promise<string[]> {
   const mustStay = await isWithinGrace(stage, user.browser, loggedInAt)
   const { page } = await spoil(stage, user, fault, stage.site.userPage)
-  const what = page.next !== undefined ? 'redirects to Identify' : `responds ${outcomeOf(page)} without the user`
+  const what = page.next !== undefined ? 'redirects to Identify' : `${responseOf(page)} without the user`
   const isLost = isServerError(page) || (mustStay && !stage.shows(page, user.account))
   return problemsIn([[isLost, `the page of a logged-in user ${what}, who must stay logged in`]])
 }
@@ -86,7 +86,7 @@ function spoiltResponseCheck(name: string, response: string, fault: Fault): Chec
       if (isKnown) return failed(`${response} was accepted, and its user is logged in`)
       if (page.next !== undefined && problems.length === 0)
         return failed(`${response} was believed: a visitor is redirected to Identify because of it`)
-      if (isServerError(page)) problems.push(`the page of a visitor responds ${outcomeOf(page)}`)
+      if (isServerError(page)) problems.push(`the page of a visitor ${responseOf(page)}`)
       if (problems.length === 0) return passed()
       return { ...failed(`${response}: ${problems.join('; ')}`), ...keepsNobody }
     },

@@ -5,6 +5,7 @@ import { isAnyError, isServerError, outcomeOf } from '../outcome'
 import type { Fault } from '../platform'
 import { type Stage, waitUntil } from '../stage'
 import { arrive } from './landing'
+import { redirectProblem } from './redirects'
 
 /** Opens the landing page, and then the public page as the visitor does. Stops before another Identify redirect. */
 export async function landAndLook(stage: Stage, browser: Browser, address: URL): Promise<Page[]> {
@@ -51,11 +52,10 @@ const refused: Check = {
     const end = stage.platform.fault(['token'], { kind: 'status', code: 400 })
     const pages = await landAndLook(stage, browser, address)
     const isKnown = await stage.isKnown(browser, account)
-    const redirects = stage.identifies(await stage.visit(browser, stage.site.publicPage))
+    const problem = redirectProblem(stage, await stage.visit(browser, stage.site.publicPage), 3)
     end()
     need(stage.platform.calls(since, { operation: 'token' }).length > 0, 'the site did not exchange the ticket')
-    if (redirects > 3)
-      return failed(`the visitor goes through Identify ${redirects} times, because each ticket is refused`)
+    if (problem !== undefined) return failed(`the page of the visitor ${problem}, because each ticket is refused`)
     return noneOf(anonymousVisitProblems(pages, isKnown))
   },
 }
@@ -69,8 +69,14 @@ const back: Check = {
     await stage.openHere(browser, address.href)
     need(!(await stage.isKnown(browser, account)), 'the user was logged in without a ticket exchange')
     end()
+    const since = Date.now()
     const isIn = await waitUntil(() => stage.isShown(browser, account), { withinMs: 60_000, everyMs: 3000 })
-    return failedIf(!isIn, '60 s after the token endpoint works again, the user is still not logged in')
+    const calls = stage.platform.calls(since).length
+    const asked = calls === 0 ? 'has not asked the platform' : `has called the platform ${calls} times`
+    return failedIf(
+      !isIn,
+      `the site ${asked} since the token endpoint works again: 60 s later, with a page every 3 s, the user is still not logged in`,
+    )
   },
   isSlow: true,
 }

@@ -9,7 +9,7 @@ export const identifyTexts: CheckTexts = {
     'A first page load goes through Identify once and ends at its own address, query included.',
     'Users lose the page or the search that they asked for, or wait for needless redirects.',
     `${IDENTIFY}: r is where the user should end`,
-    'Put the full address of the request into r, percent-encoded once. Redirect to it after the landing.',
+    'Look at both places. Where r is built: put the full address of the request into r, percent-encoded once. At the landing page: your framework has decoded r, so redirect to it as it is. A landing page that decodes r once more turns %20 into a space and %2B into a plus, and then refuses the address or loses its query.',
     SENSIBLE,
   ),
   'identify/request-token': row(

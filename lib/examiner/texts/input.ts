@@ -76,9 +76,9 @@ export const inputTexts: CheckTexts = {
   ),
   'session/foreign-cookies': row(
     'The site finds its session cookie among the cookies of others.',
-    'Users are logged out as soon as an advertisement sets a cookie with an odd value, or with a similar name.',
+    'Users are logged out as soon as an advertisement sets such a cookie.',
     'RFC 6265bis, 5',
-    'Split the Cookie header at semicolons, cut each part at its first =, and compare whole names. Leave out what cannot be read.',
+    'Split the Cookie header at semicolons, cut each part at its first =, and compare whole names. Leave out the cookie that cannot be read, and keep the others: a reader that is strict, such as SimpleCookie of Python, drops all cookies because of one.',
     'Use sso.session.',
   ),
   'session/random-id': row(

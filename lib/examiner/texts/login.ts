@@ -49,7 +49,7 @@ export const loginTexts: CheckTexts = {
     'A form on another site cannot log in.',
     "An attacker logs the user in to the attacker's account.",
     'OWASP ASVS 5, 3.5.1',
-    "If Sec-Fetch-Site is there, accept same-origin only. If it is not, compare Origin as a whole with that of your site: origin === 'https://your.site', not startsWith, endsWith or includes. Or check a CSRF token that is bound to the session. Log in by POST only.",
+    "If Sec-Fetch-Site is there, accept same-origin only, and not same-site, which pages of sibling domains send. If it is not, compare Origin as a whole with that of your site: origin === 'https://your.site', not startsWith, endsWith or includes. Or check a CSRF token that is bound to the session. Log in by POST only.",
     FORM,
   ),
   'login/double-submit': row(
@@ -98,7 +98,7 @@ export const loginTexts: CheckTexts = {
     'When the response to Authenticate is lost, the password is not sent again.',
     'One click counts as two attempts, or uses up a one-time password.',
     FAULTS,
-    'Never repeat Authenticate. Ask Session Status for the result.',
+    'Never repeat Authenticate, neither in the login nor in the function that sends all calls, nor by a setting of the HTTP client. Ask Session Status for the result.',
     FORM,
   ),
   'login/password-stays-nowhere': row(
@@ -232,7 +232,7 @@ export const outageTexts: CheckTexts = {
     'After the grace period, a user who cannot be checked is not shown any more, and can still log out.',
     'A user who has logged out on another site stays logged in here as long as the platform is down.',
     'Threat model, S11',
-    'Keep the time of the last verified response about this session without an err. Only such a response moves the time. After the grace period, treat the user as anonymous, but keep the session: a logout ends it, and informs the platform.',
+    'Keep the time of the last verified response about this session without an err. Only such a response moves the time. Note the time of the next try apart from it: a failed check moves that one only. After the grace period, treat the user as anonymous, but keep the session: a logout ends it, and informs the platform.',
     'Leave graceSeconds at its default.',
   ),
   'outage/new-visitors': row(

@@ -24,7 +24,7 @@ export const ticketTexts: CheckTexts = {
     'Soon after the token endpoint works again, the user is logged in.',
     'The user stays anonymous until the session ends.',
     'Interface, "Landing page"',
-    'Mark the session as "login pending" and check it again after some seconds.',
+    'Mark the session as "login pending" and check it again after some seconds. The time of this check is fixed: a page that is opened meanwhile must not move it on, or a user who reads on is never checked.',
     SENSIBLE,
   ),
   'ticket/right-user': row(
@@ -79,7 +79,7 @@ export const statusTexts: CheckTexts = {
     'Ten pages of an old session at once cause one status check.',
     'The platform gets many times the load that it asks for.',
     'Interface, "Limits"',
-    'Take a lock per session, and let the other requests use the stored result.',
+    'Take a lock per session. A request that gets the lock reads the session again, and looks whether the check is still due: the request before it has noted the time. The other requests then use the stored result.',
     FRESH,
   ),
   'status/login-elsewhere': row(
