@@ -5,7 +5,7 @@ import type { Chromium } from './chromium'
 import { isSentTo, type LogoutWay, loginFormOf, type SiteFacts, showsUser } from './facts'
 import { need, Undecided } from './finding'
 import type { Form } from './html'
-import { outcomeOf } from './outcome'
+import { responseOf } from './outcome'
 import type { Account, Platform } from './platform'
 import { SecondSite } from './second-site'
 import type { Seen } from './seen'
@@ -204,7 +204,7 @@ export class Stage {
   async loginForm(browser: Browser): Promise<{ page: Page; form: Form }> {
     const page = await this.visit(browser, this.site.loginPage)
     const form = loginFormOf(page.forms, this.site.passwordField)
-    need(form, `the login form was not there: ${page.url.pathname} responded ${outcomeOf(page)}`)
+    need(form, `the login form was not there: ${page.url.pathname} ${responseOf(page)}`)
     return { page, form }
   }
 
@@ -237,7 +237,7 @@ export class Stage {
     const page = await this.submit(browser, form, account)
     const isForm = loginFormOf(page.forms, this.site.passwordField) !== undefined // the form may keep the username
     const isIn = (!isForm && this.shows(page, account)) || (await this.isShown(browser, account))
-    need(isIn, `a login with the right password did not work: ${page.url.pathname} responded ${outcomeOf(page)}`)
+    need(isIn, `a login with the right password did not work: ${page.url.pathname} ${responseOf(page)}`)
     return account
   }
 

@@ -1,6 +1,6 @@
 /** Group `identify`: requests that are redirected to Identify, the number of redirects, and the request token. */
 import { type Check, failed, failedIf, failedIfAny, need, noneOf, notApplicable, passed } from '../check'
-import { isAnyError, outcomeOf } from '../outcome'
+import { isAnyError, outcomeOf, responseOf } from '../outcome'
 import type { Stage } from '../stage'
 import { decodeToken, isSignedWith } from '../tokens'
 import { redirectProblem } from './redirects'
@@ -180,7 +180,7 @@ const once: Check = {
       const next = await stage.visit(browser, page)
       if (stage.identifies(next) > 0)
         return failed(`page load ${count} of the same browser goes through Identify again`)
-      need(next.status === 200, `page load ${count} responded ${outcomeOf(next)}`)
+      need(next.status === 200, `page load ${count} ${responseOf(next)}`)
     }
     return passed()
   },

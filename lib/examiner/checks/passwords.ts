@@ -1,7 +1,7 @@
 /** Checks `login/any-password` and `login/escaped-input`: what users type must arrive, and must not become part of a page. */
 import type { Page } from '../browser'
 import { type Check, failedIf, need, noneOf, notApplicable, problemsIn } from '../check'
-import { isServerError, outcomeOf } from '../outcome'
+import { isServerError, outcomeOf, responseOf } from '../outcome'
 import type { Account } from '../platform'
 import { splitText } from '../split'
 import type { Stage } from '../stage'
@@ -134,7 +134,7 @@ export const escapedInput: Check = {
     const back = `/${ODD_INPUT}`
     const fields = returnField === undefined ? {} : { fields: { [returnField]: back } }
     const refused = await stage.submit(browser, form, typed, fields)
-    need(refused.status !== 0 && refused.status < 500, `a login with an odd username responded ${outcomeOf(refused)}`)
+    need(refused.status !== 0 && refused.status < 500, `a login with an odd username ${responseOf(refused)}`)
     const places = [{ name: `the page after a login with the username ${ODD_INPUT}`, page: refused }]
     const parameters = await loginParameters(stage)
     const tries: [string, string, string][] = [
