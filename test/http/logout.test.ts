@@ -47,20 +47,19 @@ describe('logout', () => {
     expect(body).toMatch(new RegExp(`name="return_to"[^>]*value="${at('/news')}"`))
   })
 
-  test.each<[answer: string, fault: object | undefined]>([
-    ['is as before', undefined],
-    ['does not come', { operation: 'sessionstatus', kind: 'down' }],
-  ])('after six minutes asks for the status before Logout, and logs out if the answer %s', async (_answer, fault) => {
+  test.each<[answer: string, down: boolean, pages: string[], sent: string[]]>([
+    ['is as before', false, [], ['sessionstatus', 'logout']],
+    ['does not come', true, [], ['sessionstatus', 'logout']],
+    ['did not come to a page just before', true, ['/'], ['logout']],
+  ])('after six minutes asks for the status, and logs out if the answer %s', async (_, down, pages, sent) => {
     const browser = await loggedInBrowser()
     setup.emulator.clock.advance(361)
-    if (fault) setup.emulator.faults.add(fault as never)
+    if (down) setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
+    for (const page of pages) await browser.fetchJson(at(page))
     const before = setup.emulator.calls().length
     expect((await browser.fetchJson(at('/logout'), { method: 'POST' })).json).toMatchObject({ logout: 'confirmed' })
     const operations = setup.emulator.calls().slice(before)
-    expect(operations.map(({ operation }) => operation).filter((name) => name !== 'identify')).toEqual([
-      'sessionstatus',
-      'logout',
-    ])
+    expect(operations.map(({ operation }) => operation).filter((name) => name !== 'identify')).toEqual(sent)
   })
 })
 

@@ -113,7 +113,7 @@ function targetIn(site: Site, key: string, record: SsoRecord): Target {
  * @throws {Sso2UnavailableError} if Redis does not answer
  */
 async function endEverywhere(ctx: Context, target: Target, mark: Pick<LogoutMark, 'scope' | 'isConfirmed'>) {
-  const { site, req, record } = ctx
+  const { site, session, req, record } = ctx
   const { client, config, now } = site
   const { sid, sidHash, accountId, account } = target
   const isAll = mark.scope === 'account' && account !== '' && sid !== undefined // or no confirmation would ever let the account log in again
@@ -127,9 +127,12 @@ async function endEverywhere(ctx: Context, target: Target, mark: Pick<LogoutMark
   if (isAll && pending) await site.accounts.markAccount(account) // not before the logout is noted, whose retry closes the mark
   await Promise.all([endOwn(site, target), endIndexed(site, target, scope)])
   if (!pending) return mark.isConfirmed
-  // the interface asks for a status check, if the last one is old. The logout follows whatever the answer
-  if (record?.sidHash === sidHash && isStale(record, now(), config.recheckSeconds) && client.isAvailable)
-    await client.sessionStatus({ sid: pending.sid, lks: record.status, ...deviceOf(req) }).catch(() => {})
+  if (record?.sidHash === sidHash && isStale(record, now(), config.recheckSeconds) && client.isAvailable) {
+    // the interface asks for a status check, unless a page has just made it. The logout follows whatever the answer
+    const turn = await site.locks.takeCheck(session.key ?? '', record.checkedAt, config.timeoutMs)
+    if (turn === 'ours')
+      await client.sessionStatus({ sid: pending.sid, lks: record.status, ...deviceOf(req) }).catch(() => {})
+  }
   return sendLogout(site, pending)
 }
 
