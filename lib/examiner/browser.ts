@@ -2,6 +2,7 @@
  * Plays a browser: cookies, redirects and forms, with a record of each request.
  * With `--browser`, Chromium opens the pages and sends their forms.
  */
+import type { Agent } from 'node:http'
 import type { Chromium, ChromiumWindow, Loaded, LoadedResponse } from './chromium'
 import { Cookies } from './cookies'
 import { type Form, formsOf, type Link, linksOf, visibleText } from './html'
@@ -83,6 +84,8 @@ export class Browser {
   hasCookies = true
   /** Address of this machine that the browser's requests come from, if not the usual one. */
   address: string | undefined
+  /** Connection to the site that the browser shares with others, if not its own. */
+  agent: Agent | undefined
   #window: ChromiumWindow | undefined
 
   constructor(
@@ -110,7 +113,7 @@ export class Browser {
 
   /** Opens an address and follows up to 20 redirects. */
   async open(address: string, options: OpenOptions = {}): Promise<Page> {
-    if (this.chromium && this.hasCookies && Object.keys(options).length === 0) {
+    if (this.chromium && this.hasCookies && !this.agent && Object.keys(options).length === 0) {
       this.#window ??= await this.chromium.window()
       return this.#shown(await this.#window.open(address, this.cookies))
     }
@@ -180,9 +183,10 @@ export class Browser {
       body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }
     const all = { ...navigation, ...this.always, ...form, ...(cookie === '' ? {} : { cookie }), ...extra }
     const headers = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''))
-    const from = url.pathname.endsWith('/identify') ? undefined : this.address
-    const response = await sendRequest({ method, url, headers, body, from })
-    if (this.hasCookies || url.pathname.endsWith('/identify')) this.cookies.take(url, response.setCookie)
+    const isPlatform = url.pathname.endsWith('/identify')
+    const way = isPlatform ? {} : { from: this.address, agent: this.agent }
+    const response = await sendRequest({ method, url, headers, body, ...way })
+    if (this.hasCookies || isPlatform) this.cookies.take(url, response.setCookie)
     const location = response.status >= 300 && response.status < 400 ? response.headers['location'] : undefined
     const target = location !== undefined && URL.canParse(location, url.href) ? new URL(location, url).href : undefined
     const hop = {

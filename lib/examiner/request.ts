@@ -9,6 +9,8 @@ export interface RequestOptions {
   readonly body?: string | undefined
   /** Address of this machine that the request comes from. */
   readonly from?: string | undefined
+  /** Keeps the connection for later requests. Default: a new connection. */
+  readonly agent?: http.Agent | undefined
 }
 
 /** A response, or the reason for the missing response. */
@@ -21,6 +23,8 @@ export interface Response {
   /** The reason for the missing response, or an empty text. */
   readonly error: string
   readonly ms: number
+  /** Was the request sent over the connection of an earlier one? */
+  readonly isReused?: boolean
 }
 
 const PATIENCE_MS = 20_000
@@ -30,7 +34,7 @@ const MAX_TEXT = 2_000_000
  * Sends a request.
  * @returns a response with status 0 after a failure
  */
-export function sendRequest({ method, url, headers, body, from }: RequestOptions): Promise<Response> {
+export function sendRequest({ method, url, headers, body, from, agent }: RequestOptions): Promise<Response> {
   const begin = performance.now()
   const failure = (error: string): Response => {
     return { status: 0, headers: {}, setCookie: [], text: '', error, ms: performance.now() - begin }
@@ -42,7 +46,7 @@ export function sendRequest({ method, url, headers, body, from }: RequestOptions
     const options = {
       method,
       headers: { host: url.host, ...headers, ...length },
-      agent: false,
+      agent: agent ?? false,
       ...loopback(url),
       ...(from === undefined ? {} : { localAddress: from, family: 4 }),
     } as const
@@ -64,6 +68,7 @@ export function sendRequest({ method, url, headers, body, from }: RequestOptions
           text,
           error: '',
           ms: performance.now() - begin,
+          isReused: sent.reusedSocket,
         })
       })
     })
@@ -72,6 +77,10 @@ export function sendRequest({ method, url, headers, body, from }: RequestOptions
     sent.end(body)
   })
 }
+
+/** Returns an agent that sends all requests to a site over one connection, as a proxy does with those of many users. */
+export const oneConnection = ({ protocol }: URL): http.Agent =>
+  new (protocol === 'https:' ? https : http).Agent({ keepAlive: true, maxSockets: 1 })
 
 /** Resolves names below `localhost` to this machine without DNS. Accepts self-signed certificates on loopback addresses. */
 function loopback({ hostname }: URL): { hostname?: string; rejectUnauthorized?: boolean } {

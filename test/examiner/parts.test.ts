@@ -87,7 +87,6 @@ test.each<[text: string, status: number, settings: Parameters<typeof showsUser>[
 })
 
 test.each([
-  ['text', 'the file: '],
   [{ recheckSeconds: -1 }, 'recheckSeconds: '],
   [{ login: { name: 'a' } }, 'login: '],
 ])('examine.json with %j is refused', (settings, message) => {

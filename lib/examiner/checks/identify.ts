@@ -1,7 +1,7 @@
 /** Group `identify`: requests that are redirected to Identify, the number of redirects, and the request token. */
 import { type Check, failed, failedIf, failedIfAny, need, noneOf, notApplicable, passed } from '../check'
 import { isAnyError, outcomeOf, responseOf } from '../outcome'
-import type { Stage } from '../stage'
+import { pause, type Stage } from '../stage'
 import { decodeToken, isSignedWith } from '../tokens'
 import { redirectProblem } from './redirects'
 
@@ -52,16 +52,38 @@ const requestToken: Check = {
   },
 }
 
-/** Returns the parameters with which a new browser is redirected to Identify. */
+const VISITS_APART_MS = 3000
+const MAX_AGE_SECONDS = 2
+
+/** Redirects two new browsers to Identify, some seconds apart. Each must get a token that was made for it. */
+const freshToken: Check = {
+  name: 'identify/fresh-token',
+  run: async (stage) => {
+    const first = await identifyRequest(stage)
+    await pause(VISITS_APART_MS)
+    const second = await identifyRequest(stage)
+    const apart = ((second.at - first.at) / 1000).toFixed(1)
+    if (first.t === second.t) return failed(`two visitors, ${apart} s apart, get the same request token`)
+    const ages = [first, second].map(({ t, at }) => at / 1000 - Number(decodeToken(t)?.claims['iat']))
+    const age = Math.max(...ages)
+    need(Number.isFinite(age), 't is not a JWT with iat')
+    return failedIf(
+      age > MAX_AGE_SECONDS,
+      `iat of the request token is ${age.toFixed(1)} s before the redirect: the token was made for an earlier one, or the clock of the site is behind`,
+    )
+  },
+}
+
+/** Returns the parameters with which a new browser is redirected to Identify, and the time of its request. */
 async function identifyRequest(
   stage: Stage,
   headers: Readonly<Record<string, string>> = {},
-): Promise<{ t: string; r: string; page: string }> {
+): Promise<{ t: string; r: string; page: string; at: number }> {
   const page = `${stage.identifiedPage}?examined=return`
   const opened = await stage.openHere(stage.browser(), page, { headers })
   need(opened.next, 'a new browser was not redirected to Identify')
   const query = new URL(opened.next).searchParams
-  return { t: query.get('t') ?? '', r: query.get('r') ?? '', page }
+  return { t: query.get('t') ?? '', r: query.get('r') ?? '', page, at: opened.at }
 }
 
 const ATTACKER = 'attacker.invalid'
@@ -189,6 +211,7 @@ const once: Check = {
 export const identifyChecks: readonly Check[] = [
   firstVisit,
   requestToken,
+  freshToken,
   returnAddress,
   navigationsOnly,
   withoutCookies,

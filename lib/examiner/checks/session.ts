@@ -22,6 +22,7 @@ import { pause, type Stage } from '../stage'
 import { equalNames } from './equal-names'
 import { sessionOf } from './logged-in'
 import { randomId } from './random-id'
+import { sharedConnection } from './shared-connection'
 
 /** Opens the site with two new browsers. Returns the cookies that differ, which bind a browser to its Identify redirect. */
 async function bindingCookies(stage: Stage): Promise<Cookie[]> {
@@ -245,6 +246,7 @@ export const sessionChecks: readonly Check[] = [
   equalNames,
   fixed,
   foreignCookies,
+  sharedConnection,
   sharedCache,
   browserCache,
   parallel,

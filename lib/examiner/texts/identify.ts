@@ -19,6 +19,13 @@ export const identifyTexts: CheckTexts = {
     'Sign cid, nbf, iat, exp, iss and aud with HS256. exp is nbf + 10. Add nothing else.',
     SENSIBLE,
   ),
+  'identify/fresh-token': row(
+    'Each redirect to Identify has a request token that was made for it.',
+    'On a slow connection the token has expired when the browser arrives at the platform: some users get an error instead of the page, by chance. Many browsers share one token.',
+    'Interface, "Request JWT claims, common to all operations"; "Limits": tokens live 10 seconds',
+    'Sign a new token where the redirect is written. Keep no token in a variable, a field of the client or a cache. If each redirect has a new token, set the clock of the site right (NTP).',
+    SENSIBLE,
+  ),
   'identify/return-address': row(
     'The return address r is the page that the browser asked for.',
     'Users end on another page than the one that they asked for, or on a page of an attacker who has reached a cache with a forged header.',

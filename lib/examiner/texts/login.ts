@@ -222,10 +222,10 @@ export const outageTexts: CheckTexts = {
     SENSIBLE,
   ),
   'outage/one-slow-user': row(
-    'While a call about one user is slow, the pages of others do not wait.',
+    'While a call about one user is slow, others do not wait: not for pages, not for their own status checks and logins.',
     'One slow response of the platform stops the site for everybody.',
     FAULTS,
-    'Serve requests at the same time (threads, or calls that do not block), and hold no lock of the whole site while a call of the platform is in progress: one lock for each session.',
+    'Serve requests at the same time (threads, or calls that do not block). Look at each lock, queue and transaction that is held while the site calls the platform (lock, mutex, synchronized, with self.lock): make it one for each session, found by the session ID, and never one for all.',
     SENSIBLE,
   ),
   'outage/grace-period': row(

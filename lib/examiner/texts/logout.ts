@@ -95,6 +95,13 @@ export const sessionTexts: CheckTexts = {
     'Find the data of a user by account_id alone: it never changes, and nobody else gets it. Names are shared by many, and a username can be given up and taken by another reader. Search the code for each query, cache key and file name that has the name or the username.',
     'Use req.sso2.user.id as the key.',
   ),
+  'session/shared-connection': row(
+    'A response has nothing of an earlier request on the same connection: no cookie, no name.',
+    'Behind a proxy, readers share connections: a reader gets the session cookie of another one, and is logged in as that reader.',
+    'RFC 9110, 3.3: each request is understood in isolation',
+    'Keep what belongs to one request (user, session, cookies to set) in an object that is made for this request, or empty it where each request begins. In Python, a BaseHTTPRequestHandler lives as long as its connection: set its fields in do_GET, not in setup or __init__. In Node.js, set nothing on req.socket.',
+    SENSIBLE,
+  ),
   'session/shared-cache': row(
     'Pages that show a user may not be stored by shared caches.',
     "A CDN shows one user's page to everybody.",
