@@ -114,7 +114,7 @@ const isErrorLike = (error: unknown): error is Error & { readonly code?: unknown
   typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string'
 
 function errorText(error: unknown, causes: number): string {
-  if (!isErrorLike(error)) return String(error)
+  if (!isErrorLike(error)) return Object(error) === error ? 'what is no error' : String(error)
   const { name, message, code, cause } = error
   const codeText = typeof code === 'string' && !message.includes(code) ? ` (${code})` : ''
   const text = `${name || 'Error'}: ${message}${codeText}`
