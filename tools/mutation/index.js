@@ -23,7 +23,7 @@ const groups = {
     folder: 'lib/protocol',
     suites: ['unit/{signatures,tokens}', 'remote/sso2-client', 'security/token-answers'],
   },
-  storage: { folder: 'lib/storage', suites: ['storage/*'] },
+  storage: { folder: 'lib/storage', suites: ['storage/*', 'unit/failure-advice'] },
   flows: {
     folder: 'lib/web/flows',
     suites: [
