@@ -40,13 +40,13 @@ export class Locks extends SiteStore {
    * @returns `'ours'`: the caller makes the call. `'theirs'`: another request makes it. `'failed'`: that of another request has failed
    */
   async takeCheck(key: string, checkedAt: EpochSeconds, timeoutMs: number): Promise<'ours' | 'theirs' | 'failed'> {
-    const lock = `${this.key('check', key)}:${checkedAt}`
+    const lock = this.#checkKey(key, checkedAt)
     if (await this.kv.add(lock, '1', checkLockMs(timeoutMs))) return 'ours'
     return (await this.kv.get(lock)) === 'failed' ? 'failed' : 'theirs'
   }
   /** Notes that the check got no usable response: nobody waits for it, and nobody asks again for as long as a lock lasts. */
   failCheck(key: string, checkedAt: EpochSeconds, timeoutMs: number): Promise<void> {
-    return this.kv.set(`${this.key('check', key)}:${checkedAt}`, 'failed', Math.ceil(checkLockMs(timeoutMs) / 1000))
+    return this.kv.set(this.#checkKey(key, checkedAt), 'failed', Math.ceil(checkLockMs(timeoutMs) / 1000))
   }
 
   /** Uses a landing token. @param signature decoded bytes of its signature @returns false if it was used before */
@@ -74,7 +74,7 @@ export class Locks extends SiteStore {
       // Redis runs both in this order, so whoever gets the lock after a login finds its result, and the session as the login has left it
       const [isTaken, [text, record = null]] = await Promise.all([
         this.kv.add(lock, '1', LOGIN_MS),
-        this.kv.mget([shared, this.key('sso2', key)]),
+        this.kv.mget([shared, this.recordKey(key)]),
       ])
       const form = text ? this.opened<LoginForm<Result>>(text) : undefined
       const hasWaited = pause > FIRST_PAUSE_MS
@@ -95,5 +95,10 @@ export class Locks extends SiteStore {
       }
     }
     return undefined
+  }
+
+  /** Each state of the record has a lock of its own. */
+  #checkKey(key: string, checkedAt: EpochSeconds): string {
+    return `${this.key('check', key)}:${checkedAt}`
   }
 }

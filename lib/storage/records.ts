@@ -27,12 +27,12 @@ export class Records extends SiteStore {
   }
 
   async readEntry(key: string): Promise<Entry> {
-    return readEntry(await this.kv.get(this.key('sso2', key)))
+    return readEntry(await this.kv.get(this.recordKey(key)))
   }
 
   /** Writes the first record of a new session. */
   begin(key: string, record: SsoRecord, seconds: number): Promise<void> {
-    return this.kv.set(this.key('sso2', key), JSON.stringify(record), seconds)
+    return this.kv.set(this.recordKey(key), JSON.stringify(record), seconds)
   }
 
   /** Writes the record of a live session. @returns false if the session has ended */
@@ -51,7 +51,7 @@ export class Records extends SiteStore {
   }
 
   deleteData(key: string): Promise<void> {
-    return this.kv.del(this.key('sess', key))
+    return this.kv.del(this.#keysOf(key).data)
   }
 
   /** Ends a session and takes its data in the same step. One of several callers gets what the session was. */
@@ -62,7 +62,8 @@ export class Records extends SiteStore {
 
   /** Removes both values of a session, without a trace. */
   remove(key: string): Promise<void> {
-    return this.kv.del(this.key('sso2', key), this.key('sess', key))
+    const { record, data } = this.#keysOf(key)
+    return this.kv.del(record, data)
   }
 
   /** Renews the lifetime of a used session. */
@@ -80,6 +81,6 @@ export class Records extends SiteStore {
   }
 
   #keysOf(key: string): SessionKeys {
-    return { record: this.key('sso2', key), data: this.key('sess', key) }
+    return { record: this.recordKey(key), data: this.key('sess', key) }
   }
 }

@@ -67,6 +67,11 @@ export abstract class SiteStore {
     return `${this.prefix}${kind}:{${name}}`
   }
 
+  /** Returns the key of the record of a session. */
+  protected recordKey(session: string): string {
+    return this.key('sso2', session)
+  }
+
   /** Encrypts a value as JSON with AES-256-GCM. */
   protected sealed(value: object): string {
     const [key] = this.#keys()
