@@ -93,7 +93,7 @@ export const sessionTexts: CheckTexts = {
     'A reader reads and changes what another reader has stored: comments, addresses, orders.',
     'Interface, "SSO2", 3: account_id. OWASP ASVS 5, 8.2.2',
     'Find the data of a user by account_id alone: it never changes, and nobody else gets it. Names are shared by many, and a username can be given up and taken by another reader. Search the code for each query, cache key and file name that has the name or the username.',
-    'Use req.sso2.user.id as the key.',
+    'Use req.sso2.user.accountId as the key.',
   ),
   'session/shared-connection': row(
     'A response has nothing of an earlier request on the same connection: no cookie, no name.',
