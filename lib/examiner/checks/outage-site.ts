@@ -155,8 +155,10 @@ interface Step {
   act(): Promise<unknown>
 }
 
-/** Prepares the step for each operation. The session of `user` is old. */
-const slowSteps: readonly (readonly [EmulatedOperation, (stage: Stage, user: User) => Promise<Step>])[] = [
+/** Prepares a step. The session of `user` is old. */
+type Prepare = (stage: Stage, user: User) => Promise<Step>
+
+const slowSteps: readonly (readonly [EmulatedOperation, Prepare])[] = [
   ['sessionstatus', async (stage, { browser, sid }) => ({ sid, act: () => stage.look(browser) })],
   [
     'authenticate',
@@ -212,14 +214,14 @@ const oneSlowUser: Check = {
   isRough: true,
   run: async (stage) => {
     const [slow, opener] = [await loggedIn(stage), await loggedIn(stage)]
-    const readers: User[] = []
-    for (const _step of slowSteps) readers.push(await loggedIn(stage))
+    const rounds: { operation: EmulatedOperation; prepare: Prepare; reader: User }[] = []
+    for (const [operation, prepare] of slowSteps) rounds.push({ operation, prepare, reader: await loggedIn(stage) })
     await stage.grownOld()
     await called(stage, 'sessionstatus', () => stage.look(opener.browser)) // ends a pause after the failures of earlier checks
     const since = Date.now()
     const problems: string[] = []
-    for (const [index, [operation, prepare]] of slowSteps.entries()) {
-      const others = await prepareOthers(stage, readers[index] ?? slow)
+    for (const { operation, prepare, reader } of rounds) {
+      const others = await prepareOthers(stage, reader)
       const { sid, act } = await prepare(stage, slow)
       const end = stage.platform.fault([operation], { kind: 'slow', ms: SLOW_MS }, { sid })
       stage.tried(`${operation} of one user takes ${SLOW_MS / 1000} s. Meanwhile:`)
@@ -230,8 +232,8 @@ const oneSlowUser: Check = {
       end()
       if (late.length > 0) problems.push(`while ${operation} of one user takes ${SLOW_MS / 1000} s, ${late.join(', ')}`)
     }
-    const isChecked = readers.some(
-      ({ sid }) => stage.platform.calls(since, { operation: 'sessionstatus', sid }).length > 0,
+    const isChecked = rounds.some(
+      ({ reader: { sid } }) => stage.platform.calls(since, { operation: 'sessionstatus', sid }).length > 0,
     )
     need(problems.length > 0 || isChecked, 'the site made no status check, so nothing had to wait')
     return noneOf(problems)
