@@ -5,7 +5,7 @@
  */
 import type { DegradedReason } from './record'
 
-const CAUSES = ['', 'token_refused', 'store_unavailable', 'logout_pending'] as const
+const CAUSES = ['', 'token_refused', 'store_unavailable', 'logout_pending', 'identify_loop'] as const
 
 /** Why the last landing failed, or '' if it did not. */
 export type LoopCause = (typeof CAUSES)[number]

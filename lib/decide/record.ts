@@ -184,7 +184,7 @@ export function decideStatus(record: SsoRecord, answer: SessionToken | TokenFaul
  * `store_unavailable`: Redis does not answer.
  * `user_unknown`: logged in, but the ticket or the user could not be fetched.
  * `logout_pending`: a logout on this site is not confirmed yet.
- * `identify_loop`: too many Identify redirects.
+ * `identify_loop`: too many Identify redirects, or too many new visitors from one address.
  * `cookies_blocked`: the browser keeps no cookies.
  * `token_refused`: landing tokens fail a check, which the log names.
  */

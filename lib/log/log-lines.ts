@@ -48,6 +48,10 @@ export const LOG_LINES = {
     check:
       '1. that all processes have the same redis (REDIS_URL) and sessionSecret (SSO2_SESSION_SECRET); 2. that cookies of siteUrl reach the site; 3. that no other site on this host name has the same session.cookieName',
   },
+  'Too many new visitors from one address': {
+    users: 'New visitors from there get pages without a session for a minute (degraded: identify_loop)',
+    check: 'who visits from there, and that app.set("trust proxy") names every proxy with a public address',
+  },
   'Landing tokens are refused': {
     users: 'Users get pages without login (degraded: token_refused)',
     check:

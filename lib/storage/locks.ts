@@ -51,8 +51,11 @@ export class Locks extends SiteStore {
 
   /** Uses a landing token. @param signature decoded bytes of its signature @returns false if it was used before */
   useToken(signature: Buffer): Promise<boolean> {
-    const used = createHash('sha256').update(signature).digest('base64url')
-    return this.kv.add(`${this.prefix}used:${used}`, '1', USED_TOKEN_MS)
+    return this.kv.add(this.#usedKey(signature), '1', USED_TOKEN_MS)
+  }
+  /** Forgets a token whose landing has changed nothing. */
+  forgetToken(signature: Buffer): Promise<void> {
+    return this.kv.del(this.#usedKey(signature))
   }
 
   /**
@@ -95,6 +98,10 @@ export class Locks extends SiteStore {
       }
     }
     return undefined
+  }
+
+  #usedKey(signature: Buffer): string {
+    return `${this.prefix}used:${createHash('sha256').update(signature).digest('base64url')}`
   }
 
   /** Each state of the record has a lock of its own. */

@@ -1,6 +1,6 @@
 /**
- * Limits of login attempts by address and username, counted by rate-limiter-flexible. One keeps attackers from using up the attempts
- * that the platform grants a username. Table: docs/internals/decision-tables.md, "Login". Threats F3, F4, F13, F16 to F19.
+ * Limits of login attempts by address and username, and of new visitors by address, counted by rate-limiter-flexible. One keeps attackers from
+ * using up the attempts that the platform grants a username. Table: docs/internals/decision-tables.md, "Login". Threats F3, F4, F13, F16 to F19, S8.
  */
 import { createHash } from 'node:crypto'
 import type { Request, Response } from 'express'
@@ -14,9 +14,12 @@ import { unlessUnavailable } from '../storage/site-store'
 import { deviceOf, readCookie } from './http/request-facts'
 import { setCookie } from './http/response-headers'
 
-/** A limit that was reached, and the seconds until the next try. `held`: the platform would freeze the account soon. */
+/** What a limit counts: logins, or landings of new visitors. `held`: the platform would freeze the account soon. */
+type Limit = 'address_and_name' | 'address' | 'held' | 'landings'
+
+/** A limit that was reached, and the seconds until the next try. */
 export interface Refusal {
-  readonly reason: 'address_and_name' | 'address' | 'held'
+  readonly reason: Limit
   readonly seconds: number
 }
 
@@ -36,14 +39,16 @@ const PER_ADDRESS = 5
 const NAME_POINTS = 4
 const NAME_SECONDS = 900
 const FOR_UNRECOGNISED = 3
+/** More than a mobile network has behind one address. */
+const LANDINGS_A_MINUTE = 600
 /** Platforms freeze an account at the fifth wrong password or later. */
 const FREEZES_AT = 5
 /** A point is not given back at the end of its window, because the next window may have begun in Redis. */
 const LATE_MS = 1000
 
-/** A count of attempts, after points were taken. */
+/** A count, after points were taken. */
 interface Count {
-  readonly reason: Refusal['reason']
+  readonly reason: Limit
   readonly limiter: RateLimiterAbstract
   readonly key: string
   /** How many points may be used. */
@@ -57,12 +62,12 @@ interface Count {
 export class Limits {
   readonly #config: Config
   readonly #now: () => number
-  readonly #limiters: Readonly<Record<Refusal['reason'], RateLimiterAbstract>>
+  readonly #limiters: Readonly<Record<Limit, RateLimiterAbstract>>
 
   /** @param redis `undefined`: all is counted in memory @param now seconds since 1970 */
   constructor(config: Config, redis: RedisKv | undefined, now: () => number) {
     const { attempts, perSeconds } = config.loginLimit || { attempts: 0, perSeconds: 0 }
-    const limiter = (reason: Refusal['reason'], points: number, duration: number) => {
+    const limiter = (reason: Limit, points: number, duration: number) => {
       const options = { points, duration, keyPrefix: `${config.prefix}limit:${reason}` }
       if (redis === undefined) return new RateLimiterMemory(options)
       return new RateLimiterRedis({ ...options, storeClient: storeClientOf(redis) })
@@ -73,7 +78,20 @@ export class Limits {
       address_and_name: limiter('address_and_name', attempts, perSeconds),
       address: limiter('address', attempts * PER_ADDRESS, perSeconds),
       held: limiter('held', NAME_POINTS, NAME_SECONDS),
+      landings: limiter('landings', LANDINGS_A_MINUTE, 60),
     }
+  }
+
+  /**
+   * Counts a landing that begins a session. Local networks have no limit, because a proxy may pass their addresses for all visitors.
+   * @param isFirst is the token new? A replay is not counted @returns false beyond the limit of the address
+   */
+  async admitLanding(req: Request, isFirst: Promise<boolean>): Promise<boolean> {
+    const network = networkOf(deviceOf(req).ipa)
+    if (LOCAL.test(network)) return true
+    const count = await this.#take('landings', hashOf(network))
+    if (!(await isFirst)) await giveBack([count])
+    return !isExceeded(count)
   }
 
   /**
@@ -103,12 +121,7 @@ export class Limits {
   }
 
   /** Takes points, or none to see how many are used. `penalty` counts as `consume` does, but does not throw at the limit. */
-  async #take(
-    reason: Refusal['reason'],
-    key: string,
-    points = 1,
-    most = this.#limiters[reason].points,
-  ): Promise<Count> {
+  async #take(reason: Limit, key: string, points = 1, most = this.#limiters[reason].points): Promise<Count> {
     const limiter = this.#limiters[reason]
     const { consumedPoints, msBeforeNext } = await limiter.penalty(key, points)
     return { reason, limiter, key, most, used: consumedPoints, endsAt: performance.now() + msBeforeNext }
@@ -201,6 +214,9 @@ export function networkOf(address: string): string {
   const groups = [...head, ...zeros, ...tail].slice(0, 4).map((group) => Number.parseInt(group || '0', 16))
   return groups.map((group, index) => (index < 3 ? group : group & 0xff00).toString(16)).join(':')
 }
+
+/** Networks of this machine and of private networks, as {@link networkOf} names them. The address of a visitor may be unknown: `0.0.0.0`. */
+const LOCAL = /^(0|10|127|169\.254|172\.(1[6-9]|2\d|3[01])|192\.168)\.|^(0:0:0:0$|f[cd]..:|fe[89ab].:)/
 
 const MARKS_AND_IGNORABLES = /[\p{M}\p{Default_Ignorable_Code_Point}]/gu
 

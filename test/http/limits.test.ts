@@ -153,6 +153,22 @@ describe.each<[where: string, open: () => RedisKv | undefined]>([
   })
 })
 
+const local = '127.0.0.1 10.1.2.3 172.16.0.1 172.31.0.1 192.168.1.1 169.254.9.9 0.0.0.0'
+const localIpv6 = '::1 0:0:0:0:0:0:0:1 fd00::1 fc00:1::1 fe80::1%eth0 febf::1'
+const others = '203.0.113.7 172.15.0.1 172.32.0.1 11.0.0.1 110.1.2.3 fec0::1 2001:db8:0:100::1,2001:db8:0:1ff::1'
+
+test.each([
+  ...`${local} ${localIpv6}`.split(' ').map((addresses) => [addresses, 0] as const),
+  ...others.split(' ').map((addresses) => [addresses, 2] as const),
+])('[S8] %s: of 602 landings in a minute %i are refused, and no replay counts', async (addresses, refused) => {
+  const limits = limitsOver(undefined)
+  const [one = '', other = one] = addresses.split(',')
+  const land = (index: number, isFirst = true) =>
+    limits.admitLanding(requestFrom(index % 2 === 0 ? one : other), Promise.resolve(isFirst))
+  await times(9, (index) => land(index, false))
+  expect((await times(602, land)).filter((isAdmitted) => !isAdmitted)).toHaveLength(refused)
+})
+
 test('[F3] all processes of a site count together', async () => {
   const platform = new Platform()
   const processes = [1, 2, 3, 4].map(() => limitsOver(connect(), { prefix: 'together:' }))

@@ -40,14 +40,12 @@ describe('the link "Go back" of the login page', () => {
   })
 })
 
-describe('the address of the login page', () => {
-  test('keeps its query when the form is sent, and with it return_to', async () => {
-    const form = await browser.visit(at('/account'))
-    expect(form.body).toContain('<form method="post">') // the browser sends such a form to the address of the page, with its fragment
-    const wrong = await browser.submit(form.url, { username: 'ada', password: 'no' })
-    expect([wrong.status, wrong.url]).toEqual([401, at('/login?return_to=%2Faccount')])
-    expect(view(await browser.submit(wrong.url, ada))).toMatchObject({ status: 'loggedin', url: '/account' })
-  })
+test('the address of the login page keeps its query when the form is sent, and with it return_to', async () => {
+  const form = await browser.visit(at('/account'))
+  expect(form.body).toContain('<form method="post">') // the browser sends such a form to the address of the page, with its fragment
+  const wrong = await browser.submit(form.url, { username: 'ada', password: 'no' })
+  expect([wrong.status, wrong.url]).toEqual([401, at('/login?return_to=%2Faccount')])
+  expect(view(await browser.submit(wrong.url, ada))).toMatchObject({ status: 'loggedin', url: '/account' })
 })
 
 describe('a login', () => {

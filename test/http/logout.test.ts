@@ -63,17 +63,15 @@ describe('logout', () => {
   })
 })
 
-describe('logout-all', () => {
-  test('ends the other sessions of the account on this site at once, and those of no other account', async () => {
-    const [one, two, other] = [await loggedInBrowser(), await loggedInBrowser(), await loggedInBrowser(grace)]
-    expect(view(await one.submit(at('/logout-all'), { return_to: '/' })).status).toBe('anon')
-    const calls = setup.countCalls('sessionstatus')
-    expect((await two.fetchJson(at('/'))).json.status).toBe('none')
-    expect(view(await two.visit(at('/'))).status).toBe('anon')
-    expect(view(await other.visit(at('/'))).status).toBe('loggedin')
-    expect(setup.countCalls('sessionstatus')).toBe(calls)
-    expect(setup.emulator.account('ada').view().sessions).toBe(0)
-  })
+test('logout-all ends the other sessions of the account on this site at once, and those of no other account', async () => {
+  const [one, two, other] = [await loggedInBrowser(), await loggedInBrowser(), await loggedInBrowser(grace)]
+  expect(view(await one.submit(at('/logout-all'), { return_to: '/' })).status).toBe('anon')
+  const calls = setup.countCalls('sessionstatus')
+  expect((await two.fetchJson(at('/'))).json.status).toBe('none')
+  expect(view(await two.visit(at('/'))).status).toBe('anon')
+  expect(view(await other.visit(at('/'))).status).toBe('loggedin')
+  expect(setup.countCalls('sessionstatus')).toBe(calls)
+  expect(setup.emulator.account('ada').view().sessions).toBe(0)
 })
 
 test('a logout that the SSO system missed is told to it a few seconds later, though the browser has not returned', async () => {

@@ -34,26 +34,24 @@ test('[O18] landings refused for their time leave one line, which says how far t
   expect(told).toEqual([expect.stringMatching(/\b3[4-9] s\b/)]) // whole seconds, which may begin between the token and its landing
 })
 
-describe('[O18] beside a process whose clock is an hour ahead,', () => {
-  test('the good one asks Session Status after its 6 minutes: no user is logged out, and an end of the session is seen', async () => {
-    const browser = await loggedInBrowserAt(setup)
-    const wrong = await wrongBy(HOUR)
-    await browser.fetchJson(`${wrong.url}/`)
-    expect((await browser.fetchJson(at('/'))).json).toMatchObject({ status: 'loggedin', username: 'ada' })
-    await endLocks()
-    for (const minutes of [7, 15, 15, 30]) {
-      setup.emulator.clock.advance(minutes * 60)
-      const before = asked()
-      const { json } = await browser.fetchJson(at('/'))
-      expect(json).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
-      expect(asked() - before).toBe(1)
-    }
-    await browser.fetchJson(`${wrong.url}/`)
-    await endLocks()
-    for (const { sid } of setup.emulator.sessions()) setup.emulator.terminate(sid)
-    setup.emulator.clock.advance(361)
-    expect((await browser.fetchJson(at('/'))).json).toEqual({ status: 'none', url: '/' })
-  })
+test('[O18] beside a process whose clock is an hour ahead, the good one asks Session Status after its 6 minutes: no user is logged out, and an end of the session is seen', async () => {
+  const browser = await loggedInBrowserAt(setup)
+  const wrong = await wrongBy(HOUR)
+  await browser.fetchJson(`${wrong.url}/`)
+  expect((await browser.fetchJson(at('/'))).json).toMatchObject({ status: 'loggedin', username: 'ada' })
+  await endLocks()
+  for (const minutes of [7, 15, 15, 30]) {
+    setup.emulator.clock.advance(minutes * 60)
+    const before = asked()
+    const { json } = await browser.fetchJson(at('/'))
+    expect(json).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
+    expect(asked() - before).toBe(1)
+  }
+  await browser.fetchJson(`${wrong.url}/`)
+  await endLocks()
+  for (const { sid } of setup.emulator.sessions()) setup.emulator.terminate(sid)
+  setup.emulator.clock.advance(361)
+  expect((await browser.fetchJson(at('/'))).json).toEqual({ status: 'none', url: '/' })
 })
 
 test('[O18] a process whose clock is an hour behind hides no session from a logout of all sessions', async () => {

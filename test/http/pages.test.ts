@@ -100,29 +100,24 @@ const directives = (policy: string | string[] | undefined) =>
 const hash = expect.stringMatching(/^'sha256-[\w+/=]{44}'$/)
 const strict = { 'default-src': "'none'", 'base-uri': "'none'", 'frame-ancestors': "'none'" }
 
-describe('[R13] the policy of the built-in pages allows what the brand names and nothing else:', () => {
-  test.each<[name: string, loads: object]>([
-    ['plain', { 'style-src': hash }],
-    [
-      'paths',
-      { 'style-src': expect.stringMatching(/^'sha256-\S+ 'self'$/), 'img-src': "'self'", 'font-src': "'self'" },
-    ],
-    [
-      'hosts',
-      {
-        'style-src': expect.stringMatching(/^'sha256-\S+ https:\/\/styles\.example:8443$/),
-        'img-src': 'https://logos.example https://styles.example:8443',
-        'font-src': 'https://styles.example:8443',
-      },
-    ],
-    ['night', { 'style-src': hash, 'img-src': "'self' https://night.example" }],
-  ])('%s', async (name, loads) => {
-    for (const path of ['/login', '/logout', '/logout-all', '/sso2/landing']) {
-      const { 'form-action': targets, ...rest } = directives(await policyOf(name, path))
-      expect([path, rest]).toEqual([path, { ...strict, ...loads }])
-      expect(targets).toBe(["'self'", new URL(sites.emulator.url).origin, sites.at(name)].join(' '))
-    }
-  })
+test.each<[name: string, loads: object]>([
+  ['plain', { 'style-src': hash }],
+  ['paths', { 'style-src': expect.stringMatching(/^'sha256-\S+ 'self'$/), 'img-src': "'self'", 'font-src': "'self'" }],
+  [
+    'hosts',
+    {
+      'style-src': expect.stringMatching(/^'sha256-\S+ https:\/\/styles\.example:8443$/),
+      'img-src': 'https://logos.example https://styles.example:8443',
+      'font-src': 'https://styles.example:8443',
+    },
+  ],
+  ['night', { 'style-src': hash, 'img-src': "'self' https://night.example" }],
+])('[R13] the policy of the built-in pages allows what the brand names and nothing else: %s', async (name, loads) => {
+  for (const path of ['/login', '/logout', '/logout-all', '/sso2/landing']) {
+    const { 'form-action': targets, ...rest } = directives(await policyOf(name, path))
+    expect([path, rest]).toEqual([path, { ...strict, ...loads }])
+    expect(targets).toBe(["'self'", new URL(sites.emulator.url).origin, sites.at(name)].join(' '))
+  }
 })
 
 test('the brand stands on every page, written so that nothing of it is markup', async () => {
@@ -165,22 +160,16 @@ test('the field for an e-mail address has its type and label, and texts of the s
   expect(empty.body).toContain('<title>Error: Log in</title>')
 })
 
-describe('a problem page says what helps:', () => {
-  const loggedIn = async () => {
-    sites.emulator.reset()
-    const user = new Browser({ now: () => sites.emulator.clock.now() })
-    await user.visit(sites.at('guarded', '/'))
-    await user.submit(sites.at('guarded', '/login'), { ...ada, return_to: '/' })
-    return user
-  }
-
-  test('who has no access learns the way to another account', async () => {
-    const { status, body } = await (await loggedIn()).visit(sites.at('guarded', '/admin'))
-    expect([status, body]).toEqual([403, expect.stringContaining('<h1>No access</h1>')])
-    expect(body).toContain(
-      `href="${sites.at('guarded', '/logout?return_to=')}${encodeURIComponent(sites.at('guarded', '/admin'))}"`,
-    )
-  })
+test('a problem page says what helps: who has no access learns the way to another account', async () => {
+  sites.emulator.reset()
+  const user = new Browser({ now: () => sites.emulator.clock.now() })
+  await user.visit(sites.at('guarded', '/'))
+  await user.submit(sites.at('guarded', '/login'), { ...ada, return_to: '/' })
+  const { status, body } = await user.visit(sites.at('guarded', '/admin'))
+  expect([status, body]).toEqual([403, expect.stringContaining('<h1>No access</h1>')])
+  expect(body).toContain(
+    `href="${sites.at('guarded', '/logout?return_to=')}${encodeURIComponent(sites.at('guarded', '/admin'))}"`,
+  )
 })
 
 test.each(LANGUAGES)('in %s every page says its language, and its title in it', async (language) => {

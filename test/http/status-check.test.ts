@@ -85,24 +85,22 @@ describe('what the SSO system says', () => {
   )
 })
 
-describe('an answer that ends a session', () => {
-  test('[S7] ends none that has begun since in its place', async () => {
-    await setup.close()
-    setup = await startPausableSetup({ holdsAnswers: true })
-    const browser = setup.browser()
-    await browser.visit(at('/keep'))
-    setup.emulator.terminate(newestSid())
-    setup.emulator.clock.advance(361)
-    const held = setup.answers.close()
-    const asking = browser.fetchJson(at('/a'))
-    await held.arrived
-    await browser.visit((await browser.fetchJson(at('/identify-me'))).json.identify)
-    held.open()
-    expect((await asking).headers['set-cookie']).toBeUndefined()
-    expect((await asking).json).toMatchObject({ status: 'anon', saved: 'kept' })
-    expect(setup.countCalls('sessionstatus')).toBe(1)
-    expect(view(await browser.visit(at('/')))).toEqual({ status: 'anon', saved: 'kept', url: '/' })
-  })
+test('[S7] an answer that ends a session ends none that has begun since in its place', async () => {
+  await setup.close()
+  setup = await startPausableSetup({ holdsAnswers: true })
+  const browser = setup.browser()
+  await browser.visit(at('/keep'))
+  setup.emulator.terminate(newestSid())
+  setup.emulator.clock.advance(361)
+  const held = setup.answers.close()
+  const asking = browser.fetchJson(at('/a'))
+  await held.arrived
+  await browser.visit((await browser.fetchJson(at('/identify-me'))).json.identify)
+  held.open()
+  expect((await asking).headers['set-cookie']).toBeUndefined()
+  expect((await asking).json).toMatchObject({ status: 'anon', saved: 'kept' })
+  expect(setup.countCalls('sessionstatus')).toBe(1)
+  expect(view(await browser.visit(at('/')))).toEqual({ status: 'anon', saved: 'kept', url: '/' })
 })
 
 describe('while the SSO system does not answer', () => {

@@ -1,12 +1,19 @@
+import { randomUUID } from 'node:crypto'
 import { cookieHeader } from '../support/addresses'
 import type { Browser, ScriptAnswer } from '../support/agent'
 import { browserCalls } from '../support/calls'
+import { type HttpAnswer, send } from '../support/http'
+import { beginFlow, document, hearEvents, land, landingToken } from '../support/landing'
+import { loggerTo } from '../support/log-lines'
+import { parseSetCookie } from '../support/raw'
 import { ada, behindProxy, grace, logIn, logInAtLast, useSetup, view, visitor } from '../support/setup'
 
 /* What the browsers of an attacker may try at the login form, and at the landing page. How logins are counted: test/http/limits.test.ts. */
 
 const at = (path: string) => `${setup.morning.url}${path}`
-const setup = useSetup({ build: behindProxy, site: { loginLimit: { attempts: 5, perSeconds: 600 } } })
+const lines: string[] = []
+const site = { loginLimit: { attempts: 5, perSeconds: 600 }, logger: loggerTo(lines) }
+const setup = useSetup({ build: behindProxy, site })
 beforeEach(async () => {
   const left = await setup.keys()
   if (left.length > 0) await setup.redis.del(left)
@@ -131,4 +138,52 @@ test.each([
   await post(browser, { username, password: 'wrong' }, forwarded)
   const calls = setup.emulator.calls({ operation: 'authenticate' }).filter(({ claims }) => claims['usr'] === username)
   expect(calls.map(({ claims }) => claims['ipa'])).toEqual([address])
+})
+
+test('[S8] new visitors of an address leave small keys with an end; beyond 600 in a minute → the page, but no session, no key and no redirect', async () => {
+  const flow = await beginFlow(setup)
+  const events = hearEvents()
+  const visitor = (claims = {}) => landingToken(setup, { sid: randomUUID(), jti: randomUUID(), ...claims })
+  const landFrom = (address: string, token = visitor(), cookies: string[] = []) =>
+    land(setup, flow, token, cookies, { 'x-forwarded-for': address })
+  const cookiesOf = ({ setCookie }: HttpAnswer) =>
+    setCookie.map(parseSetCookie).map(({ name, value }) => `${name}=${value}`)
+  const sessionOf = (answer: HttpAnswer) => cookiesOf(answer).filter((cookie) => cookie.startsWith('sso2.sid='))
+
+  lines.length = 0
+  const replayed = visitor() // counts once
+  const answers = await Promise.all(Array.from({ length: 50 }, () => landFrom('203.0.113.7', replayed)))
+  while (answers.length < 650)
+    answers.push(...(await Promise.all(Array.from({ length: 50 }, () => landFrom('203.0.113.7')))))
+  const sessions = answers.flatMap(sessionOf)
+  expect(sessions).toHaveLength(600)
+
+  const keys = (await setup.keys()).sort()
+  expect(keys).toHaveLength(2 * 600 + 1) // and the count
+  for (const key of keys) {
+    expect(await setup.redis.memory('USAGE', key)).toBeLessThan(512)
+    const seconds = await setup.redis.ttl(key)
+    expect(seconds).toBeGreaterThan(0)
+    expect(seconds).toBeLessThanOrEqual(key.includes(':used:') ? 150 : 86_400)
+  }
+  const refused = await landFrom('203.0.113.7')
+  expect([refused.status, refused.headers.location, sessionOf(refused)]).toEqual([303, `${setup.morning.url}/`, []])
+  expect((await setup.keys()).sort()).toEqual(keys)
+  expect(events.heard.filter((event) => event === 'landing unchanged too_many_landings')).toHaveLength(2)
+  const headers = { ...document, cookie: [flow.cookie, ...cookiesOf(refused)].join('; ') }
+  const page = await send({ method: 'GET', url: new URL(setup.morning.url), headers })
+  expect([page.status, JSON.parse(page.body)]).toEqual([200, { status: 'none', degraded: 'identify_loop', url: '/' }])
+  expect(lines).toEqual([expect.stringMatching(/: Too many new visitors from one address/)])
+
+  events.clear()
+  await landFrom('203.0.113.7', visitor(), sessions.slice(0, 1))
+  await landFrom('203.0.113.7', visitor({ sts: 'loggedin', at: 'a-ticket' }))
+  for (const address of ['203.0.113.8', '10.0.0.1']) expect(sessionOf(await landFrom(address))).toHaveLength(1)
+  expect(events.heard.filter((event) => !event.startsWith('degraded'))).toEqual([
+    'landing unchanged newer_session',
+    'landing stay_anonymous user_unknown',
+    'landing stay_anonymous',
+    'landing stay_anonymous',
+  ])
+  events.stop()
 })

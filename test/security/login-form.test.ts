@@ -25,50 +25,42 @@ function raw(method: string, path: string, headers: Record<string, string> = {},
 const json = { 'content-type': 'application/json', accept: 'application/json' }
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 
-describe('[F1] only same-origin POSTs are taken:', () => {
-  const own = () => setup.morning.url
-  const evil = () => 'https://evil.example'
-  /** Each combination is in test/unit/navigation.test.ts. */
-  test.each<[site: string | undefined, what: string, isTaken: boolean, origin: () => string | undefined]>([
-    ['same-origin', 'another Origin', true, evil],
-    ['cross-site', 'its own Origin', false, own],
-    [undefined, 'its own Origin', true, own],
-    [undefined, 'another Origin', false, evil],
-  ])('Sec-Fetch-Site %j and %s: %p', async (site, _what, isTaken, origin) => {
-    const value = origin()
-    const said = {
-      ...(site !== undefined && { 'sec-fetch-site': site }),
-      ...(value !== undefined && { origin: value }),
-    }
-    const login = await raw('POST', '/login', { ...json, ...said }, JSON.stringify({ username: 'ada', password: 'no' }))
-    expect(login.status).toBe(isTaken ? 401 : 403)
-    if (isTaken) return
-    expect(setup.countCalls('authenticate')).toBe(0)
-    for (const path of ['/logout', '/logout-all']) {
-      const answer = await raw('POST', path, { ...form, ...said }, 'return_to=/')
-      expect([answer.status, answer.setCookie]).toEqual([403, []])
-    }
-    expect(setup.countCalls('logout') + setup.countCalls('logoutall')).toBe(0)
-  })
+const own = () => setup.morning.url
+const evil = () => 'https://evil.example'
+/** Each combination is in test/unit/navigation.test.ts. */
+test.each<[site: string | undefined, what: string, isTaken: boolean, origin: () => string]>([
+  ['same-origin', 'another Origin', true, evil],
+  ['cross-site', 'its own Origin', false, own],
+  [undefined, 'its own Origin', true, own],
+  [undefined, 'another Origin', false, evil],
+])('[F1] only same-origin POSTs are taken: Sec-Fetch-Site %j and %s: %p', async (site, _what, isTaken, origin) => {
+  const said = { origin: origin(), ...(site !== undefined && { 'sec-fetch-site': site }) }
+  const login = await raw('POST', '/login', { ...json, ...said }, JSON.stringify({ username: 'ada', password: 'no' }))
+  expect(login.status).toBe(isTaken ? 401 : 403)
+  if (isTaken) return
+  expect(setup.countCalls('authenticate')).toBe(0)
+  for (const path of ['/logout', '/logout-all']) {
+    const answer = await raw('POST', path, { ...form, ...said }, 'return_to=/')
+    expect([answer.status, answer.setCookie]).toEqual([403, []])
+  }
+  expect(setup.countCalls('logout') + setup.countCalls('logoutall')).toBe(0)
 })
 
-describe('[F2] nothing but a POST logs in or out:', () => {
-  test.each([
-    ['GET', '/logout'],
-    ['GET', '/logout?_method=POST'],
-    ['GET', `/login?username=${grace.username}&password=${grace.password}`],
-    ['PUT', '/logout'],
-  ])('%s %s', async (method, path) => {
-    await logInAtLast(browser, setup.morning, ada)
-    const calls = setup.countCalls('authenticate')
-    const headers = { ...form, origin: setup.morning.url, 'x-http-method-override': 'POST' }
-    const answer = await raw(method, path, headers)
-    expect([200, 302, 403, 405]).toContain(answer.status)
-    expect(answer.setCookie).toEqual([])
-    expect(setup.countCalls('logout') + setup.countCalls('logoutall')).toBe(0)
-    expect(setup.countCalls('authenticate')).toBe(calls)
-    expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'loggedin', username: 'ada' })
-  })
+test.each([
+  ['GET', '/logout'],
+  ['GET', '/logout?_method=POST'],
+  ['GET', `/login?username=${grace.username}&password=${grace.password}`],
+  ['PUT', '/logout'],
+])('[F2] nothing but a POST logs in or out: %s %s', async (method, path) => {
+  await logInAtLast(browser, setup.morning, ada)
+  const calls = setup.countCalls('authenticate')
+  const headers = { ...form, origin: setup.morning.url, 'x-http-method-override': 'POST' }
+  const answer = await raw(method, path, headers)
+  expect([200, 302, 403, 405]).toContain(answer.status)
+  expect(answer.setCookie).toEqual([])
+  expect(setup.countCalls('logout') + setup.countCalls('logoutall')).toBe(0)
+  expect(setup.countCalls('authenticate')).toBe(calls)
+  expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'loggedin', username: 'ada' })
 })
 
 test("[F7] with 'neutral' messages a wrong password or one-time password, an unknown name, an inactive and a frozen account look alike to the byte", async () => {
@@ -138,28 +130,28 @@ describe('[F12] log out everywhere', () => {
   })
 })
 
-describe('[F9] bad input gets a clear 4xx, and nothing is lost:', () => {
-  const own = () => ({ origin: setup.morning.url })
-  const bad: [string, string, string, Record<string, string>, string | undefined, number][] = [
-    ['landing with two tokens', 'GET', '/sso2/landing?t=a&t=b&r=/', {}, undefined, 400],
-    ['landing with a huge token', 'GET', `/sso2/landing?t=${'a'.repeat(20_000)}`, {}, undefined, 431],
-    ['logout-all by DELETE', 'DELETE', '/logout-all', {}, undefined, 405],
-    ['login without a password', 'POST', '/login', form, 'username=ada', 400],
-    ['login with two names', 'POST', '/login', form, 'username=ada&username=b&password=c', 400],
-    ['login with a long password', 'POST', '/login', form, `username=ada&password=${'x'.repeat(2000)}`, 400],
-    ['login with a NUL', 'POST', '/login', form, 'username=ada%00&password=c', 400],
-    ['login with bad JSON', 'POST', '/login', json, '{"username":', 400],
-    ['login with a broken gzip', 'POST', '/login', { ...json, 'content-encoding': 'gzip' }, 'no gzip', 400],
-    ['login with a body too large', 'POST', '/login', json, JSON.stringify({ username: 'a'.repeat(9000) }), 413],
-  ]
-  test.each(bad)('%s', async (_name, method, path, headers, body, status) => {
+const bad: [string, string, string, Record<string, string>, string | undefined, number][] = [
+  ['landing with two tokens', 'GET', '/sso2/landing?t=a&t=b&r=/', {}, undefined, 400],
+  ['landing with a huge token', 'GET', `/sso2/landing?t=${'a'.repeat(20_000)}`, {}, undefined, 431],
+  ['logout-all by DELETE', 'DELETE', '/logout-all', {}, undefined, 405],
+  ['login without a password', 'POST', '/login', form, 'username=ada', 400],
+  ['login with two names', 'POST', '/login', form, 'username=ada&username=b&password=c', 400],
+  ['login with a long password', 'POST', '/login', form, `username=ada&password=${'x'.repeat(2000)}`, 400],
+  ['login with a NUL', 'POST', '/login', form, 'username=ada%00&password=c', 400],
+  ['login with bad JSON', 'POST', '/login', json, '{"username":', 400],
+  ['login with a broken gzip', 'POST', '/login', { ...json, 'content-encoding': 'gzip' }, 'no gzip', 400],
+  ['login with a body too large', 'POST', '/login', json, JSON.stringify({ username: 'a'.repeat(9000) }), 413],
+]
+test.each(bad)(
+  '[F9] bad input gets a clear 4xx, and nothing is lost: %s',
+  async (_name, method, path, headers, body, status) => {
     await logInAtLast(browser, setup.morning, ada)
     const calls = setup.countCalls('authenticate')
-    const answer = await raw(method, path, { ...own(), ...headers }, body)
+    const answer = await raw(method, path, { origin: own(), ...headers }, body)
     expect(answer.status).toBe(status)
     if (status === 405) expect(answer.headers.allow).toMatch(/^GET/)
     expect(answer.setCookie).toEqual([])
     expect(setup.countCalls('authenticate')).toBe(calls)
     expect(view(await browser.visit(at('/'))).status).toBe('loggedin')
-  })
-})
+  },
+)

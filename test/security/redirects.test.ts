@@ -88,33 +88,32 @@ function whereTo(location: string): URL {
   return new URL(r ?? location, site)
 }
 
-describe('an odd request target', () => {
-  test.each(['GET', 'POST'])('[R2] of %s never leads away from the site', async (method) => {
-    for (const app of ['Express 4', 'Express 5']) {
-      const answers = await forAll(oddTargets, (target) =>
-        askRaw(site, [
-          `${method} ${target} HTTP/1.1`,
-          hostLine(),
-          `x-app: ${app}`,
-          'Content-Length: 0',
-          ...documentLines,
-        ]),
-      )
-      const heads = answers.filter((answer) => answer !== '').map(headOf)
-      expect(heads.length).toBeGreaterThan(oddTargets.length / 2)
-      const failed = oddTargets.filter((_target, index) => /^HTTP\/1.1 5/.test(answers[index] ?? ''))
-      expect(failed).toEqual([])
-      const led = heads.flatMap(({ location }) => (location === undefined ? [] : [whereTo(location).origin]))
-      expect(led).toEqual(led.map(() => site))
-      if (method === 'GET') expect(led.length).toBeGreaterThan(7)
-    }
-  })
+test.each(['GET', 'POST'])('[R2] an odd request target of %s never leads away from the site', async (method) => {
+  for (const app of ['Express 4', 'Express 5']) {
+    const answers = await forAll(oddTargets, (target) =>
+      askRaw(site, [
+        `${method} ${target} HTTP/1.1`,
+        hostLine(),
+        `x-app: ${app}`,
+        'Content-Length: 0',
+        ...documentLines,
+      ]),
+    )
+    const heads = answers.filter((answer) => answer !== '').map(headOf)
+    expect(heads.length).toBeGreaterThan(oddTargets.length / 2)
+    const failed = oddTargets.filter((_target, index) => /^HTTP\/1.1 5/.test(answers[index] ?? ''))
+    expect(failed).toEqual([])
+    const led = heads.flatMap(({ location }) => (location === undefined ? [] : [whereTo(location).origin]))
+    expect(led).toEqual(led.map(() => site))
+    if (method === 'GET') expect(led.length).toBeGreaterThan(7)
+  }
 })
 
-describe('a page with an odd address', () => {
-  const paths = ['/a|b^c`d{e}', '/a"b<c>%zz%', '/a?<script>alert(1)</script>', '/a?b=%E9%zz&&c', '/a?"\'`|\\^[]{}']
+const paths = ['/a|b^c`d{e}', '/a"b<c>%zz%', '/a?<script>alert(1)</script>', '/a?b=%E9%zz&&c', '/a?"\'`|\\^[]{}']
 
-  test.each(['Express 4', 'Express 5'])('[R5] is redirected to as it was written, with no body, on %s', async (app) => {
+test.each(['Express 4', 'Express 5'])(
+  '[R5] a page with an odd address is redirected to as it was written, with no body, on %s',
+  async (app) => {
     for (const path of paths) {
       const start = await ask(site, { path, headers: documentHeaders, app })
       expect([start.status, start.body, start.headers['content-type']]).toEqual([302, '', undefined])
@@ -126,54 +125,50 @@ describe('a page with an odd address', () => {
       expect([landed.status, landed.body, landed.headers['content-type']]).toEqual([303, '', undefined])
       expect(landed.location).toBe(site + path)
     }
-  })
+  },
+)
+
+const shapeOf = (lines: string[]) => lines.map((line) => line.replace(/=[^;]*/, '='))
+
+test.each(poison)('[R3] the poisoned header %s changes no redirect, no form and no cookie', async (_name, headers) => {
+  for (const [app] of made) {
+    const start = (more: Record<string, string>) =>
+      ask(site, { path: '/a?b=c', headers: { ...documentHeaders, ...more }, app })
+    const [plain, poisoned] = [await start({}), await start(headers)]
+    const r = (location: string | undefined) => returnAddressIn(setup, location)?.replace(/sso2=.*/, 'sso2=')
+    expect(r(poisoned.location)).toBe(`${site}/a?b=c&sso2=`)
+    expect(r(poisoned.location)).toBe(r(plain.location))
+    expect(shapeOf(poisoned.setCookie)).toEqual(shapeOf(plain.setCookie))
+    expect(poisoned.setCookie.join()).not.toMatch(/domain=|secure|evil\./i)
+    const form = await ask(site, { path: '/login?return_to=/b', headers: { ...headers }, app })
+    expect(hiddenReturnTo(form.body)).toBe(`${site}/b`)
+    expect(form.body).toContain('<form method="post">') // sent to the address of the page, whatever the header says
+    expect(form.body + JSON.stringify(form.headers)).not.toContain('evil.')
+    const landed = await ask(site, { path: '/sso2/landing?t=bad&r=/b', headers, app })
+    expect(landed.location?.replace(/\?.*/, '')).toBe(`${site}/b`)
+    const out = await postForm(site, '/logout', 'return_to=/b', { headers, app })
+    expect(r(out.location)).toBe(`${site}/b?sso2=`)
+  }
 })
 
-describe('a poisoned header', () => {
-  const shapeOf = (lines: string[]) => lines.map((line) => line.replace(/=[^;]*/, '='))
+const breaks = ['\r\n', '\n', '\r', '\u0000', '\u560a\u560d', '%0d%0a']
+const values = breaks.flatMap((mark) =>
+  ['/a', '/a?b=', '/a#', '', '//', 'http://'].map(
+    (head) => `${head}${mark}Set-Cookie: hostile=1${mark}Location: //evil.example`,
+  ),
+)
 
-  test.each(poison)('[R3] %s changes no redirect, no form and no cookie', async (_name, headers) => {
-    for (const [app] of made) {
-      const start = (more: Record<string, string>) =>
-        ask(site, { path: '/a?b=c', headers: { ...documentHeaders, ...more }, app })
-      const [plain, poisoned] = [await start({}), await start(headers)]
-      const r = (location: string | undefined) => returnAddressIn(setup, location)?.replace(/sso2=.*/, 'sso2=')
-      expect(r(poisoned.location)).toBe(`${site}/a?b=c&sso2=`)
-      expect(r(poisoned.location)).toBe(r(plain.location))
-      expect(shapeOf(poisoned.setCookie)).toEqual(shapeOf(plain.setCookie))
-      expect(poisoned.setCookie.join()).not.toMatch(/domain=|secure|evil\./i)
-      const form = await ask(site, { path: '/login?return_to=/b', headers: { ...headers }, app })
-      expect(hiddenReturnTo(form.body)).toBe(`${site}/b`)
-      expect(form.body).toContain('<form method="post">') // sent to the address of the page, whatever the header says
-      expect(form.body + JSON.stringify(form.headers)).not.toContain('evil.')
-      const landed = await ask(site, { path: '/sso2/landing?t=bad&r=/b', headers, app })
-      expect(landed.location?.replace(/\?.*/, '')).toBe(`${site}/b`)
-      const out = await postForm(site, '/logout', 'return_to=/b', { headers, app })
-      expect(r(out.location)).toBe(`${site}/b?sso2=`)
-    }
-  })
-})
-
-describe('a line break', () => {
-  const breaks = ['\r\n', '\n', '\r', '\u0000', '\u560a\u560d', '%0d%0a']
-  const values = breaks.flatMap((mark) =>
-    ['/a', '/a?b=', '/a#', '', '//', 'http://'].map(
-      (head) => `${head}${mark}Set-Cookie: hostile=1${mark}Location: //evil.example`,
-    ),
-  )
-
-  test.each<[where: string, way: (value: string) => ReturnType<typeof ask>]>([
-    ['r of the landing', (value) => ask(site, { path: `/sso2/landing?t=bad&r=${value}` })],
-    ['return_to of a logout', (value) => postForm(site, '/logout', `return_to=${value}`)],
-    ['the query of a page', (value) => ask(site, { path: `/a?${value}`, headers: documentHeaders })],
-  ])('[R4] in %s makes no header and no error', async (_name, way) => {
-    const answers = await forAll(values.map(percentEncoded), way)
-    expect(answers.map(({ status }) => status).filter((status) => status >= 500)).toEqual([])
-    expect(answers.flatMap(({ setCookie }) => setCookie).filter((line) => /hostile/.test(line))).toEqual([])
-    const led = answers.flatMap(({ location }) => location ?? [])
-    expect(led.filter((location) => whereTo(location).origin !== site || /[\r\n]/.test(location))).toEqual([])
-    expect(Object.keys(Object.assign({}, ...answers.map(({ headers }) => headers)))).not.toContain('refresh')
-  })
+test.each<[where: string, way: (value: string) => ReturnType<typeof ask>]>([
+  ['r of the landing', (value) => ask(site, { path: `/sso2/landing?t=bad&r=${value}` })],
+  ['return_to of a logout', (value) => postForm(site, '/logout', `return_to=${value}`)],
+  ['the query of a page', (value) => ask(site, { path: `/a?${value}`, headers: documentHeaders })],
+])('[R4] a line break in %s makes no header and no error', async (_name, way) => {
+  const answers = await forAll(values.map(percentEncoded), way)
+  expect(answers.map(({ status }) => status).filter((status) => status >= 500)).toEqual([])
+  expect(answers.flatMap(({ setCookie }) => setCookie).filter((line) => /hostile/.test(line))).toEqual([])
+  const led = answers.flatMap(({ location }) => location ?? [])
+  expect(led.filter((location) => whereTo(location).origin !== site || /[\r\n]/.test(location))).toEqual([])
+  expect(Object.keys(Object.assign({}, ...answers.map(({ headers }) => headers)))).not.toContain('refresh')
 })
 
 describe.each(made)('on %s', (app) => {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { ask, documentHeaders } from '../support/addresses'
 import type { Browser } from '../support/agent'
@@ -56,48 +55,29 @@ test('[S8] visits without a cookie leave no key, no session and no command in Re
   expect(await allKeys()).toEqual([])
 })
 
-test('[S8] of 100 scripted landings each leaves a small key or two, and every key has an end', async () => {
+const safeKey =
+  /^morning:(sso2|sess|login):\{[\w-]{43}\}$|^morning:(out|acct|all|logout):\{[\w-]{16}\}$|^morning:(used|renew|check):[\w-]{43}$|^morning:logouts(:round)?$/
+
+test.each([
+  ['512 characters', 'x'.repeat(512), true],
+  ['a member of every object', '__proto__', true],
+  ['CR LF and a command', 'x\r\nFLUSHALL\r\n', false],
+])('[S9] an SSO session ID chosen by an attacker: %s', async (_what, sid, isTaken) => {
   const flow = await beginFlow(setup)
-  const tokens = Array.from({ length: 100 }, () => landingToken(setup, { sid: randomUUID() }))
-  const answers = await Promise.all(tokens.map((token) => land(setup, flow, token)))
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([303]))
+  events.clear()
+  const answer = await land(setup, flow, landingToken(setup, { sid }))
+  expect(answer.status).toBe(303)
   const keys = await allKeys()
-  expect(keys.filter((key) => key.includes(':sso2:{'))).toHaveLength(100)
-  expect(keys).toHaveLength(200)
-  const sizes = await Promise.all(keys.map((key) => redis.memory('USAGE', key)))
-  const lives = await Promise.all(keys.map((key) => redis.ttl(key)))
-  for (const size of sizes) expect(size ?? Number.POSITIVE_INFINITY).toBeLessThan(512)
-  for (const seconds of lives) expect(seconds).toBeGreaterThan(0)
-  expect(Math.max(...lives)).toBeLessThanOrEqual(86_400)
-  const usedLives = lives.filter((_seconds, index) => keys[index]?.includes(':used:'))
-  expect(Math.max(...usedLives)).toBeLessThanOrEqual(150)
-})
-
-describe('[S9] an SSO session ID chosen by an attacker', () => {
-  const safeKey =
-    /^morning:(sso2|sess|login):\{[\w-]{43}\}$|^morning:(out|acct|all|logout):\{[\w-]{16}\}$|^morning:(used|renew|check):[\w-]{43}$|^morning:logouts(:round)?$/
-
-  test.each([
-    ['512 characters', 'x'.repeat(512), true],
-    ['a member of every object', '__proto__', true],
-    ['CR LF and a command', 'x\r\nFLUSHALL\r\n', false],
-  ])('%s', async (_what, sid, isTaken) => {
-    const flow = await beginFlow(setup)
-    events.clear()
-    const answer = await land(setup, flow, landingToken(setup, { sid }))
-    expect(answer.status).toBe(303)
-    const keys = await allKeys()
-    expect(keys.filter((key) => !safeKey.test(key))).toEqual([])
-    expect(keys.filter((key) => key.includes('sso2:'))).toHaveLength(isTaken ? 1 : 0)
-    if (isTaken) expect(events.heard).toContain('landing stay_anonymous')
-    else {
-      expect(events.heard).toContain('landing unchanged claims')
-      expect(keys).toEqual([])
-      expect(answer.setCookie.filter((line) => line.startsWith('sso2.sid='))).toEqual([])
-    }
-    const values = await Promise.all(keys.filter((key) => key.includes('sso2:')).map((key) => redis.get(key)))
-    if (sid.length > 1) expect([...keys, ...values].join()).not.toContain(sid)
-  })
+  expect(keys.filter((key) => !safeKey.test(key))).toEqual([])
+  expect(keys.filter((key) => key.includes('sso2:'))).toHaveLength(isTaken ? 1 : 0)
+  if (isTaken) expect(events.heard).toContain('landing stay_anonymous')
+  else {
+    expect(events.heard).toContain('landing unchanged claims')
+    expect(keys).toEqual([])
+    expect(answer.setCookie.filter((line) => line.startsWith('sso2.sid='))).toEqual([])
+  }
+  const values = await Promise.all(keys.filter((key) => key.includes('sso2:')).map((key) => redis.get(key)))
+  if (sid.length > 1) expect([...keys, ...values].join()).not.toContain(sid)
 })
 
 describe('[S15] where the store holds something else', () => {

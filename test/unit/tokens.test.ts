@@ -83,18 +83,16 @@ describe('tokens of the package and of the independent signer', () => {
   })
 })
 
-describe('the times', () => {
-  const dated = (times: object) => signJwt({ ...claims, ...times }, SECRET)
+const dated = (times: object) => signJwt({ ...claims, ...times }, SECRET)
 
-  test.each<[offset: number, verdict: object | string]>([
-    [-10, refusedFor('expired', 'exp')],
-    [-9, 'taken'],
-    [0, 'taken'],
-    [1, refusedFor('not_yet_valid', 'nbf')],
-  ])('without any leeway a token made %i s from now is judged to the second', (offset, verdict) => {
-    const token = dated({ nbf: NOW + offset, iat: NOW + offset, exp: NOW + offset + 10 })
-    expect(refusal(token, { toleranceSeconds: 0 })).toEqual(verdict)
-  })
+test.each<[offset: number, verdict: object | string]>([
+  [-10, refusedFor('expired', 'exp')],
+  [-9, 'taken'],
+  [0, 'taken'],
+  [1, refusedFor('not_yet_valid', 'nbf')],
+])('without any leeway a token made %i s from now is judged to the second', (offset, verdict) => {
+  const token = dated({ nbf: NOW + offset, iat: NOW + offset, exp: NOW + offset + 10 })
+  expect(refusal(token, { toleranceSeconds: 0 })).toEqual(verdict)
 })
 
 const identify: SentRequest = { operation: 'identify' }

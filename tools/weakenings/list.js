@@ -119,6 +119,7 @@ const files = {
   'web/limits.ts': [
     ['every browser is recognised', 'isRecognised', { returns: 'true' }, 'security/limits', 'F3'],
     ['logins have no limit', 'Limits.admit', { returns: '{ settle: async () => undefined }' }, 'security/limits', 'F3'],
+    ['an address begins sessions without end', 'Limits.admitLanding', { returns: 'true' }, 'security/limits', 'S8'],
   ],
   'web/guards.ts': [['a guard does not ask `allow`', 'isAllowed', { returns: 'true' }, 'http/guards']],
   'web/http/request-facts.ts': [

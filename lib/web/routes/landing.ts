@@ -22,6 +22,7 @@ import { publish } from '../hooks'
 import { queryParameters } from '../http/request-facts'
 import { redirect, setTokenHeaders } from '../http/response-headers'
 import { sendProblem } from '../pages/answers'
+import { isAlive } from '../session/own-session'
 import type { Site } from '../site'
 import { sendDoctorReport } from './doctor'
 
@@ -123,7 +124,16 @@ async function land(
   if (mark && isTokenVoidedBy(mark, { status, sidHash, startedAt }))
     return loggedOut(await logOutLanding(ctx, mark, sid))
   if (!session.isAvailable) throw storeUnavailable()
-  if (!(await site.locks.useToken(tokenSignature(t)))) return unchanged('replayed')
+  const signature = tokenSignature(t)
+  const used = site.locks.useToken(signature)
+  const isNewVisitor = status === 'anon' && !isAlive(session.entry)
+  const [isFirst, isAdmitted] = await Promise.all([used, !isNewVisitor || site.limits.admitLanding(ctx.req, used)])
+  if (!isFirst) return unchanged('replayed')
+  if (!isAdmitted) {
+    await site.locks.forgetToken(signature)
+    site.config.log.warn('visit:identify_loop', 'Too many new visitors from one address') // the page's own line, of the same cause, is not printed
+    return unchanged('too_many_landings', 'identify_loop')
+  }
   if (session.gone?.next) return unchanged('session_moved') // the browser's cookie is outdated
   const { record } = ctx
   const isNewer = record !== undefined && record.startedAt >= startedAt
