@@ -7,6 +7,7 @@ import { isVoidedByLogoutOfAll } from '../decide/logout-mark'
 import { isLoggedIn, type SsoRecord } from '../decide/record'
 import type { EpochMs } from '../protocol/claims'
 import { RETRIED_SECONDS } from './pending-logouts'
+import type { NamedSession } from './records'
 import { SiteStore, shortHash } from './site-store'
 
 /** Beyond so many sessions of an account, the oldest login ends. */
@@ -16,34 +17,29 @@ const INDEX_SECONDS = 90 * 86_400
 /** A mark outlives every login that was in progress. */
 const MARK_SECONDS = 600
 
-/** A session of an account. */
-export interface IndexedSession {
-  readonly key: string
-  readonly sidHash: string
-}
-
 /** The index of a site. Every method may throw `Sso2UnavailableError`. */
 export class AccountIndex extends SiteStore {
   /** Names this process, whose clock has no spread against itself. */
   readonly #process = randomUUID()
 
   /** Adds a session. @returns the oldest sessions, if the account has too many */
-  async add(account: string, { key, sidHash }: IndexedSession, startedAt: EpochMs): Promise<IndexedSession[]> {
-    const [index, added] = [this.key('acct', account), `${sidHash}:${key}`]
+  async add(session: NamedSession, startedAt: EpochMs): Promise<NamedSession[]> {
+    const { account } = session
+    const [index, added] = [this.key('acct', account), memberOf(session)]
     const count = await this.kv.addMember(index, added, startedAt, INDEX_SECONDS)
     if (count <= MAX_SESSIONS) return []
     const oldest = (await this.kv.members(index, count - MAX_SESSIONS)).filter((member) => member !== added)
     if (oldest.length > 0) await this.kv.removeMembers(index, oldest)
-    return oldest.map(sessionOf)
+    return oldest.map(sessionOf(account))
   }
 
-  async list(account: string): Promise<IndexedSession[]> {
-    return (await this.kv.members(this.key('acct', account), EVERY)).map(sessionOf) // with those of logins in progress
+  async list(account: string): Promise<NamedSession[]> {
+    return (await this.kv.members(this.key('acct', account), EVERY)).map(sessionOf(account)) // with those of logins in progress
   }
 
-  async remove(account: string, sessions: readonly IndexedSession[]): Promise<void> {
-    const members = sessions.map(({ sidHash, key }) => `${sidHash}:${key}`)
-    if (members.length > 0) await this.kv.removeMembers(this.key('acct', account), members)
+  /** Removes sessions of an account, of which there is at least one. */
+  remove(account: string, sessions: readonly NamedSession[]): Promise<void> {
+    return this.kv.removeMembers(this.key('acct', account), sessions.map(memberOf))
   }
 
   /** Marks an SSO session as logged out. */
@@ -68,9 +64,11 @@ export class AccountIndex extends SiteStore {
   }
 }
 
-function sessionOf(member: string): IndexedSession {
+const memberOf = ({ sidHash, key }: NamedSession) => `${sidHash}:${key}`
+
+const sessionOf = (account: string) => (member: string) => {
   const [sidHash = '', key = ''] = member.split(':')
-  return { sidHash, key }
+  return { key, sidHash, account }
 }
 
 /** Returns the name of an account in the index, and in the data of its sessions. */
@@ -79,3 +77,8 @@ export const accountName = (accountId: string): string => shortHash(accountId)
 /** Returns the name of the account that is logged in. */
 export const accountOf = (record: SsoRecord | undefined): string | undefined =>
   isLoggedIn(record) ? accountName(record.user.accountId) : undefined
+
+/** Returns the names of a session. @param record of the session, or of the one that follows it */
+export function namesOf(key: string, record: SsoRecord): NamedSession {
+  return { key, sidHash: record.sidHash, account: accountOf(record) ?? '' }
+}

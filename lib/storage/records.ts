@@ -1,5 +1,5 @@
 /** Stores sessions: for each session the site's data, and the login record beside it. Names the keys and encrypts the secrets of a record. */
-import { EMPTY_RECORD, type Entry, type Gone, goneText, readEntry, type SsoRecord } from '../decide/record'
+import { EMPTY_RECORD, type Entry, goneText, readEntry, type SsoRecord } from '../decide/record'
 import type { SessionKeys } from './kv'
 import { SiteStore } from './site-store'
 
@@ -10,6 +10,15 @@ const GONE_SECONDS = 5
 export interface Secrets {
   readonly sid: string
   readonly accessToken?: string
+}
+
+/** A session by its names. */
+export interface NamedSession {
+  readonly key: string
+  /** Hash of its SSO session. */
+  readonly sidHash: string
+  /** Name of the account in the index, '' if nobody is logged in. */
+  readonly account: string
 }
 
 /** A session as found. */
@@ -54,9 +63,9 @@ export class Records extends SiteStore {
     return this.kv.del(this.#keysOf(key).data)
   }
 
-  /** Ends a session and takes its data in the same step. One of several callers gets what the session was. */
-  async end(key: string, gone: Gone): Promise<StoredSession> {
-    const { record, data } = await this.kv.end(this.#keysOf(key), goneText(gone), GONE_SECONDS)
+  /** Ends a session and takes its data in the same step. One of several callers gets what it was. @param next key of the session that follows */
+  async end({ key, sidHash, account }: NamedSession, next = ''): Promise<StoredSession> {
+    const { record, data } = await this.kv.end(this.#keysOf(key), goneText({ next, sidHash, account }), GONE_SECONDS)
     return { entry: readEntry(record), data }
   }
 

@@ -11,8 +11,9 @@ import {
   newMark,
 } from '../../decide/logout-mark'
 import { isLoggedIn, isStale, type SsoRecord } from '../../decide/record'
-import { accountName, accountOf } from '../../storage/account-index'
+import { accountName, namesOf } from '../../storage/account-index'
 import { type PendingLogout, RETRIED_SECONDS } from '../../storage/pending-logouts'
+import type { NamedSession } from '../../storage/records'
 import { shortHash, unlessUnavailable } from '../../storage/site-store'
 import type { Context } from '../context'
 import { callListener, publish } from '../hooks'
@@ -37,16 +38,11 @@ export async function logOutOnRequest(ctx: Context, scope: LogoutScope): Promise
   return result
 }
 
-/** What a logout ends. */
-interface Target {
-  /** Key of the session, '' without one. */
-  readonly key: string
-  readonly sidHash: string
+/** What a logout ends. The key is '' without a session. */
+interface Target extends NamedSession {
   /** SSO session ID. `undefined` if only its hash is known. */
   readonly sid?: string | undefined
   readonly accountId?: string | undefined
-  /** Name of the account in the index, '' if nobody was logged in. */
-  readonly account: string
 }
 
 const sidTarget = (sid: string): Target => ({ key: '', sid, sidHash: shortHash(sid), account: '' })
@@ -103,8 +99,7 @@ async function targetOf({ session, site }: Context): Promise<Target | undefined>
 
 function targetIn(site: Site, key: string, record: SsoRecord): Target {
   const accountId = isLoggedIn(record) ? record.user.accountId : undefined
-  const account = accountOf(record) ?? ''
-  return { key, sidHash: record.sidHash, sid: site.records.open(record)?.sid, accountId, account }
+  return { ...namesOf(key, record), sid: site.records.open(record)?.sid, accountId }
 }
 
 /**
@@ -137,11 +132,10 @@ async function endEverywhere(ctx: Context, target: Target, mark: Pick<LogoutMark
 }
 
 /** Ends a session, and once the session that has followed it in the meantime. */
-async function endOwn(site: Site, { key, sidHash, account }: Target): Promise<void> {
-  if (key === '') return
-  const ended = { next: '', sidHash, account }
-  const { entry } = await site.records.end(key, ended)
-  if (entry.state === 'gone' && entry.gone.next !== '') await site.records.end(entry.gone.next, ended)
+async function endOwn({ records }: Site, target: Target): Promise<void> {
+  if (target.key === '') return
+  const { entry } = await records.end(target)
+  if (entry.state === 'gone' && entry.gone.next !== '') await records.end({ ...target, key: entry.gone.next })
 }
 
 const AT_ONCE = 50
@@ -154,7 +148,7 @@ async function endIndexed(site: Site, { key: ownKey, sidHash, account }: Target,
   for (let from = 0; from < sessions.length; from += AT_ONCE) {
     const batch = sessions.slice(from, from + AT_ONCE)
     const others = batch.filter(({ key }) => key !== ownKey)
-    await Promise.all(others.map((other) => site.records.end(other.key, { next: '', sidHash: other.sidHash, account })))
+    await Promise.all(others.map((other) => site.records.end(other)))
     site.accounts.remove(account, batch).catch(() => {}) // a name that stays costs the next logout a command
   }
 }

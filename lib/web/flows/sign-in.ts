@@ -20,7 +20,7 @@ import type { SessionToken } from '../../protocol/session-token'
 import { ownValue } from '../../protocol/token'
 import { PlatformApi } from '../../remote/platform-api'
 import { readGrant } from '../../remote/ticket'
-import { accountOf } from '../../storage/account-index'
+import { accountOf, namesOf } from '../../storage/account-index'
 import type { Secrets } from '../../storage/records'
 import { newSessionId, sessionKey, shortHash } from '../../storage/site-store'
 import type { Context } from '../context'
@@ -159,27 +159,26 @@ async function moveTo(ctx: Context, record: SsoRecord): Promise<SignInOutcome> {
   if (res.headersSent !== false) return 'too_late'
   const account = accountOf(record)
   const id = newSessionId()
-  const ended = await endBefore(ctx, session.isExternal ? '' : sessionKey(id), record, account)
+  const ended = await endBefore(ctx, session.isExternal ? '' : sessionKey(id), record)
   if (ended === 'lost') {
     await session.leave('keep_cookie')
     return 'lost'
   }
   try {
     await session.begin({ id, data: ended.data, account })
-    const { key = '' } = session
+    const begun = namesOf(session.key ?? '', record)
     const life = lifetimeOf(record, site.now(), site.config)
     const [oldest] = await Promise.all([
-      account === undefined ? [] : site.accounts.add(account, { key, sidHash: record.sidHash }, record.startedAt),
-      site.records.begin(key, record, life),
+      account === undefined ? [] : site.accounts.add(begun, record.startedAt),
+      site.records.begin(begun.key, record, life),
     ])
     if (account !== undefined && (await site.accounts.isVoided(record, account))) {
-      await site.records.end(key, { next: '', sidHash: record.sidHash, account })
+      await site.records.end(begun)
       await session.leave('keep_cookie')
       return 'voided'
     }
     session.entry = { state: 'live', record }
-    for (const { key: old, sidHash } of oldest)
-      await site.records.end(old, { next: '', sidHash, account: account ?? '' })
+    for (const old of oldest) await site.records.end(old)
     return 'done'
   } catch (error) {
     await session.leave('keep_cookie')
@@ -191,10 +190,10 @@ async function moveTo(ctx: Context, record: SsoRecord): Promise<SignInOutcome> {
  * Ends the session that another one follows, and takes its data in the same step. Only one of several requests wins.
  * @param next key of the session that follows, '' if only its beginning shows the key
  */
-async function endBefore({ site, session }: Context, next: string, { sidHash }: SsoRecord, account = '') {
+async function endBefore({ site, session }: Context, next: string, record: SsoRecord) {
   const { key, record: before, gone } = session
   if (key === undefined || gone?.next === '') return { data: null }
-  const { entry, data } = await site.records.end(key, { next, sidHash, account })
+  const { entry, data } = await site.records.end(namesOf(key, record), next)
   const isLost = entry.state === 'gone' || (before !== undefined && entry.state === 'none')
   return isLost ? 'lost' : { data }
 }

@@ -20,7 +20,7 @@ import {
 } from '../../decide/record'
 import { TokenError } from '../../errors'
 import type { SessionToken } from '../../protocol/session-token'
-import { accountOf } from '../../storage/account-index'
+import { namesOf } from '../../storage/account-index'
 import { RETRIED_SECONDS } from '../../storage/pending-logouts'
 import { unlessUnavailable } from '../../storage/site-store'
 import type { Context } from '../context'
@@ -212,9 +212,8 @@ export async function endSession(ctx: Context): Promise<void> {
   const { site, session, record } = ctx
   const { key } = session
   if (key === undefined || !record) return
-  const account = accountOf(record)
-  if (account !== undefined) {
-    await site.records.end(key, { next: '', sidHash: record.sidHash, account })
+  if (isLoggedIn(record)) {
+    await site.records.end(namesOf(key, record))
     return session.leave('drop_cookie')
   }
   await ctx.reread()
