@@ -133,7 +133,7 @@ export class Context {
   sendToIdentify(page: string, reason: string): void {
     const { site, req, res } = this
     site.identifyHealth.noteRedirect()
-    publish('identify', { operation: 'identify', outcome: 'redirected', durationMs: 0, reason })
+    publish('identify', { operation: 'identify', outcome: 'redirected', reason })
     redirect(res, this.identifyAddress(page), req.method === 'GET' ? 302 : 303)
   }
 

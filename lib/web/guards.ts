@@ -7,7 +7,7 @@ import { validateReferer } from '../decide/return-to'
 import { Sso2SetupError } from '../errors'
 import type { Context } from './context'
 import { type VisitOptions, visit } from './flows/visit'
-import { HOOKS_MS, runHook } from './hooks'
+import { runHook } from './hooks'
 import { isLoginPage, loginUrl } from './http/request-facts'
 import { forwardError, keepPrivate, redirect } from './http/response-headers'
 import { reasonCode, sendProblem } from './pages/answers'
@@ -52,7 +52,7 @@ export function requireLogin(site: Site, options: RequireLoginOptions = {}): Gua
     if (mustCheck && !(await visitAgain(ctx, { identify: 'always', isFresh: true }))) return
     keepPrivate(res) // also for the answer of `onDenied`, and for the error page, if `allow` fails
     if (mustCheck && !isVerified(ctx.identity))
-      return deny('unverified', () => sendProblem(site, req, res, 503, 'page_unavailable'))
+      return deny('unverified', () => sendProblem(site, res, 503, 'page_unavailable'))
     // a custom login page cannot identify visitors for the package, and on another site it may have logged the user in
     if (!userOf(ctx.identity) && isForPage(req) && site.config.routes.login === false)
       if (!(await visitAgain(ctx, { identify: 'always', isFresh: isLoginElsewhere(site.config) }))) return
@@ -61,7 +61,7 @@ export function requireLogin(site: Site, options: RequireLoginOptions = {}): Gua
     if (!user) return deny('login_required', () => refuse(ctx))
     if (allow && !(await isAllowed(allow, user, req))) {
       const otherAccountUrl = logoutUrl(site.config, returnPage(ctx))
-      return deny('not_allowed', () => sendProblem(site, req, res, 403, 'not_allowed', { otherAccountUrl }))
+      return deny('not_allowed', () => sendProblem(site, res, 403, 'not_allowed', { otherAccountUrl }))
     }
     next()
   })
@@ -81,7 +81,7 @@ function checkedOptions(options: RequireLoginOptions): RequireLoginOptions {
 
 /** Calls `allow` of the site. Only `true` lets the user pass. */
 async function isAllowed(allow: NonNullable<RequireLoginOptions['allow']>, user: User, req: Request): Promise<boolean> {
-  const answer = await runHook('allow', AbortSignal.timeout(HOOKS_MS), async () => allow(user, req))
+  const answer = await runHook('allow', async () => allow(user, req))
   return answer === true
 }
 
@@ -98,7 +98,7 @@ function refuse(ctx: Context): Promise<void> {
   if (address !== undefined && req.headers['hx-request'] === 'true') res.setHeader('hx-redirect', address)
   if (address !== undefined && req.headers['turbo-frame'] !== undefined) res.setHeader('turbo-location', address)
   const text = readerOf(req) === 'form' ? 'login_required_form' : 'login_required'
-  return sendProblem(site, req, res, 401, 'login_required', { text, loginUrl: address })
+  return sendProblem(site, res, 401, 'login_required', { text, loginUrl: address })
 }
 
 const returnPage = ({ page, site }: Context) => page ?? `${site.config.siteUrl}/`
@@ -114,13 +114,13 @@ const RETURNS_BEFORE_IDENTIFY = 2
  * count like those of Identify. Table: docs/internals/decision-tables.md, "Login redirect".
  */
 function redirectToLogin(ctx: Context, deny: Deny): Promise<void> | void {
-  const { site, req, res, identity } = ctx
+  const { site, res, identity } = ctx
   const { loginPage } = site.config
   const unavailable = (reason: DegradedReason) =>
-    deny('unverified', () => sendProblem(site, req, res, 503, reasonCode(reason, 'page_unavailable')))
+    deny('unverified', () => sendProblem(site, res, 503, reasonCode(reason, 'page_unavailable')))
   if (loginPage === undefined) {
     if (identity.degraded && !isVerified(identity)) return unavailable(identity.degraded)
-    return deny('login_required', () => sendProblem(site, req, res, 401, 'login_required'))
+    return deny('login_required', () => sendProblem(site, res, 401, 'login_required'))
   }
   const page = returnPage(ctx)
   if (isLoginPage(site.config, page))

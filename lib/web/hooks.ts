@@ -9,7 +9,7 @@ import type { Log } from '../log/log'
 export const HOOKS_MS = 8000
 
 /** Runs a hook. @throws {Sso2UnavailableError} with the name of the hook, if the signal aborts first */
-export async function runHook<T>(hook: string, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
+export function runHook<T>(hook: string, run: () => Promise<T>, signal = AbortSignal.timeout(HOOKS_MS)): Promise<T> {
   const timeout = once(signal, 'abort').then(() =>
     Promise.reject(new Sso2UnavailableError(hook, false, 'the hook did not settle in time', true)),
   )
@@ -21,11 +21,7 @@ const LISTENER_MS = 2000
 
 /** Runs `onLogin` or `onLogout`. A listener that fails, or does not settle in time, is logged and changes nothing. */
 export async function callListener(name: 'onLogin' | 'onLogout', log: Log, run: () => unknown): Promise<void> {
-  try {
-    await runHook(name, AbortSignal.timeout(LISTENER_MS), async () => run())
-  } catch (error) {
-    log.failed(name, error)
-  }
+  await runHook(name, async () => run(), AbortSignal.timeout(LISTENER_MS)).catch((error) => log.failed(name, error))
 }
 
 /** A message of the diagnostics channels `express-sso2:identify`, `:landing`, `:check`, `:login`, `:logout` and `:degraded`. */
@@ -48,11 +44,11 @@ const channels = new Map(CHANNELS.map((name) => [name, diagnostics.channel(`expr
 /** The logs of `debug`, one for each channel, because each counts the time since its last line. */
 const logs = new Map(CHANNELS.map((name) => [name, createDebug(`express-sso2:${name}`)]))
 
-type EventFacts = Omit<Sso2Event, 'sidHash'> & Partial<Pick<Sso2Event, 'sidHash'>>
+type EventFacts = Pick<Sso2Event, 'operation' | 'outcome'> & Partial<Sso2Event>
 
-/** Publishes one event. The message always has `sidHash`, so that subscribers can rely on its fields. */
+/** Publishes one event. The message always has `durationMs` and `sidHash`, so that subscribers can rely on its fields. */
 export function publish(name: (typeof CHANNELS)[number], facts: EventFacts): void {
-  channels.get(name)?.publish({ ...facts, sidHash: facts.sidHash })
-  const { operation, outcome, reason = '-', durationMs, sidHash = '-' } = facts
+  channels.get(name)?.publish({ durationMs: 0, ...facts, sidHash: facts.sidHash })
+  const { operation, outcome, reason = '-', durationMs = 0, sidHash = '-' } = facts
   logs.get(name)?.('%s %s %s %dms %s', operation, outcome, reason, Math.round(durationMs), sidHash)
 }

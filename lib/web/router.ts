@@ -53,15 +53,15 @@ const formPage =
     const given = takeBody(req)
     if (method !== 'POST' && method !== 'GET' && method !== 'HEAD') {
       res.setHeader('allow', 'GET, HEAD, POST')
-      return sendProblem(site, req, res, 405, 'method_not_allowed')
+      return sendProblem(site, res, 405, 'method_not_allowed')
     }
     if (method === 'POST' && !isSameOriginPost(req, returnPolicy.origin)) {
       if (headers.origin !== undefined) log.warn('form:origin', 'A form of another origin was refused') // without Origin the sender is no browser
-      return sendProblem(site, req, res, 403, 'cross_origin')
+      return sendProblem(site, res, 403, 'cross_origin')
     }
     const form = method === 'POST' ? await readForm(given, req, res) : {}
     if (form === BODY_CONSUMED) log.warn('body:consumed', 'A form could not be read')
-    if (typeof form === 'number') return sendProblem(site, req, res, form, 'bad_request')
+    if (typeof form === 'number') return sendProblem(site, res, form, 'bad_request')
     const ctx = await contextOf(site, req, res)
     const { logoutMark: mark, record } = ctx
     ctx.identity = show(mark && record && isVoidedBy(mark, record) ? undefined : record)

@@ -102,7 +102,7 @@ async function runLogin(ctx: Context, credentials: Credentials): Promise<LoginRe
   if (!record || sid === undefined) return loginFailed(ctx.session.isAvailable ? 'session_ended' : 'unavailable')
   const admission = await site.limits.admit(req, username) // last, because the steps before may have taken long
   if ('reason' in admission) {
-    publish('login', { operation: 'limit', outcome: 'limited', durationMs: 0, reason: admission.reason })
+    publish('login', { operation: 'limit', outcome: 'limited', reason: admission.reason })
     return { ok: false, error: 'too_many_attempts', retryAfterSeconds: admission.seconds }
   }
   const startedAt = site.config.clock.now()

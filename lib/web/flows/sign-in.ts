@@ -58,13 +58,13 @@ async function userOfTicket({ site }: Context, token: SessionToken): Promise<Loa
   try {
     if (sid === undefined || at === undefined) throw new Sso2ResponseError('token', undefined, 'no ticket')
     const signal = AbortSignal.timeout(HOOKS_MS)
-    const exchanged = await runHook('exchangeTicket', signal, async () => site.exchange(at, { sid, signal }))
+    const exchanged = await runHook('exchangeTicket', async () => site.exchange(at, { sid, signal }), signal)
     const grant = readGrant(exchanged, site.now())
     step = 'loadUser'
     accessToken = grant.token
     const api = new PlatformApi({ apiUrl: config.apiUrl, agent: config.agent, accessToken })
     const loadUserContext = { accessToken, api, sid }
-    const user = readUser(await runHook('loadUser', signal, async () => site.loadUser(loadUserContext)))
+    const user = readUser(await runHook('loadUser', async () => site.loadUser(loadUserContext), signal))
     if (site.exchangeHealth.noteSuccess()) {
       config.log.recovered('exchangeTicket', 'The token endpoint works again.')
       config.log.recovered('loadUser', 'The user path works again.')

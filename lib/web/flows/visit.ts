@@ -24,7 +24,7 @@ import { namesOf } from '../../storage/account-index'
 import { RETRIED_SECONDS } from '../../storage/pending-logouts'
 import { unlessUnavailable } from '../../storage/site-store'
 import type { Context } from '../context'
-import { HOOKS_MS, publish, runHook } from '../hooks'
+import { publish, runHook } from '../hooks'
 import { deviceOf } from '../http/request-facts'
 import { sendProblem } from '../pages/answers'
 import { logOut } from './log-out'
@@ -46,14 +46,8 @@ export interface VisitOptions {
 export async function visit(ctx: Context, options: VisitOptions): Promise<Identity | 'answered'> {
   const found = await unlessUnavailable(() => findIdentity(ctx, options))
   const identity = found === 'unavailable' ? showStale(ctx, 'store_unavailable') : found
-  if (identity !== 'answered' && identity.degraded)
-    publish('degraded', {
-      operation: 'visit',
-      outcome: 'served',
-      durationMs: 0,
-      sidHash: ctx.record?.sidHash,
-      reason: identity.degraded,
-    })
+  const reason = identity === 'answered' ? undefined : identity.degraded
+  if (reason) publish('degraded', { operation: 'visit', outcome: 'served', sidHash: ctx.record?.sidHash, reason })
   return identity
 }
 
@@ -74,7 +68,7 @@ async function findIdentity(ctx: Context, options: VisitOptions): Promise<Identi
   if (reason === 'identify_loop') log.warn('visit:identify_loop', 'Redirect loop')
   if (reason) return show(undefined, reason)
   if (isPrefetch(req))
-    await sendProblem(site, req, res, 503, 'prefetch') // or the anonymous page is shown after the click
+    await sendProblem(site, res, 503, 'prefetch') // or the anonymous page is shown after the click
   else ctx.sendToIdentify(ctx.page ?? '', 'no_session')
   return 'answered'
 }
@@ -101,7 +95,7 @@ async function mayIdentify(ctx: Context, { identify, isLoginPage }: VisitOptions
   if (ctx.page === undefined) return false // a long address is not carried
   if (isLoginPage) return isForPage(req)
   if (!shouldIdentify) return isForPageOfPerson(req)
-  return Boolean(await runHook('shouldIdentify', AbortSignal.timeout(HOOKS_MS), async () => shouldIdentify(req)))
+  return Boolean(await runHook('shouldIdentify', async () => shouldIdentify(req)))
 }
 
 /**

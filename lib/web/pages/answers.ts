@@ -9,7 +9,7 @@ import { isTextCode } from '../../config/texts'
 import type { TextCode } from '../../config/texts/en'
 import { readerOf } from '../../decide/navigation'
 import type { DegradedReason } from '../../decide/record'
-import { HOOKS_MS, runHook } from '../hooks'
+import { runHook } from '../hooks'
 import { setNoStore, setTokenHeaders } from '../http/response-headers'
 import type { Site } from '../site'
 import type { ProblemContext, ViewContexts } from './views'
@@ -53,7 +53,7 @@ export async function sendPage<Name extends keyof ViewContexts>(
     text: await customView?.(context, res.req, res),
   })
   const { policy, text } = customView
-    ? await runHook('views', AbortSignal.timeout(HOOKS_MS), make)
+    ? await runHook('views', make)
     : { policy: builtIn.policy, text: builtIn.views[name](context) }
   setPageHeaders(res, name, policy, framing)
   res.status(status).type('html').send(text)
@@ -86,7 +86,6 @@ type Addresses = Partial<Pick<ProblemContext, 'loginUrl' | 'otherAccountUrl'>>
  */
 export async function sendProblem(
   site: Site,
-  req: Request,
   res: Response,
   status: number,
   code: TextCode,
@@ -94,9 +93,9 @@ export async function sendProblem(
 ): Promise<void> {
   const { texts, siteUrl, log } = site.config
   setRetryAfter(res, status)
-  const reader = readerOf(req)
+  const reader = readerOf(res.req)
   if (reader === 'script') return sendJson(res, status, { error: code, loginUrl })
-  const canReload = status === 503 && (req.method === 'GET' || text === 'logout_unavailable') // its form has the same address
+  const canReload = status === 503 && (res.req.method === 'GET' || text === 'logout_unavailable') // its form has the same address
   const problem = { status, code, message: texts[text], homeUrl: `${siteUrl}/`, loginUrl, canReload, otherAccountUrl }
   const framing = reader === 'frame' ? 'SAMEORIGIN' : 'DENY'
   try {

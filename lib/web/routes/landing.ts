@@ -32,13 +32,13 @@ export async function handleLanding(site: Site, req: Request, res: Response): Pr
   const query = takeQuery(req)
   if (req.method !== 'GET') {
     res.setHeader('allow', 'GET')
-    return sendProblem(site, req, res, 405, 'method_not_allowed')
+    return sendProblem(site, res, 405, 'method_not_allowed')
   }
-  if (isPrefetch(req)) return sendProblem(site, req, res, 503, 'prefetch')
+  if (isPrefetch(req)) return sendProblem(site, res, 503, 'prefetch')
   if (!query)
     return isDoctorSignature(site.config.macKeys(), req.get(DOCTOR_HEADER), site.now())
       ? sendDoctorReport(site, req, res)
-      : sendProblem(site, req, res, 400, 'bad_request')
+      : sendProblem(site, res, 400, 'bad_request')
   const began = performance.now()
   const ctx = await contextOf(site, req, res)
   const returnTo = validateReturnTo(query.r, site.config.returnPolicy, MAX_CARRIED_LENGTH) ?? `${site.config.siteUrl}/`

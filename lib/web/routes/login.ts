@@ -23,8 +23,7 @@ export async function showLogin(ctx: Context): Promise<void> {
   const returnTo = returnToOf(site.config, query.get('return_to'))
   if (userOf(identity)) return redirect(res, returnTo, 302)
   const { degraded } = identity
-  if (degraded && degraded !== 'user_unknown')
-    return sendProblem(site, req, res, 503, reasonCode(degraded, 'unavailable'))
+  if (degraded && degraded !== 'user_unknown') return sendProblem(site, res, 503, reasonCode(degraded, 'unavailable'))
   const message = query.get('notice') === 'session_ended' ? site.config.texts.session_ended : undefined
   await sendForm(ctx, 200, { returnTo, username: '', message })
 }
@@ -58,7 +57,7 @@ export async function handleLogin(ctx: Context, form: Readonly<Record<string, un
   const formAgain = result.error === 'session_ended' ? loginUrl(loginPage, returnTo, 'session_ended') : undefined
   if (formAgain !== undefined && !wantsJson(req)) {
     const { block } = ctx
-    if (block) return sendProblem(site, req, res, 503, reasonCode(block, 'unavailable'))
+    if (block) return sendProblem(site, res, 503, reasonCode(block, 'unavailable'))
     return ctx.sendToIdentify(formAgain, 'session_ended')
   }
   setRetryAfter(res, status, failure.retryAfterSeconds)

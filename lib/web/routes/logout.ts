@@ -23,7 +23,7 @@ export const handleLogout = (scope: LogoutScope) => async (ctx: Context, form: {
   const result = await logOutOnRequest(ctx, scope)
   const canIdentify = site.identifyHealth.isAvailable
   if (result === 'no_session' && !canIdentify)
-    return sendProblem(site, req, res, 503, 'unavailable', { text: 'logout_unavailable' })
+    return sendProblem(site, res, 503, 'unavailable', { text: 'logout_unavailable' })
   if (wantsJson(req)) return sendJson(res, 200, { status: 'none', logout: result })
   redirect(res, result === 'pending' || !canIdentify ? returnTo : ctx.identifyAddress(returnTo), 303)
 }

@@ -143,7 +143,7 @@ export class OwnSession extends RequestSession {
     } catch (error) {
       if (isStoreUnavailable(error)) {
         // the response may have ended, so no error can be sent to the browser
-        publish('degraded', { operation: 'save', outcome: 'not_saved', durationMs: 0, reason: 'store_unavailable' })
+        publish('degraded', { operation: 'save', outcome: 'not_saved', reason: 'store_unavailable' })
         config.log.warn('store:save', 'A session could not be saved')
       }
       throw error
