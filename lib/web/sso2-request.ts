@@ -11,8 +11,8 @@ import { NotLoggedInError, Sso2SetupError } from '../errors'
 import { type AccessTokenSource, PlatformApi } from '../remote/platform-api'
 import { storeUnavailable } from '../storage/site-store'
 import type { Context } from './context'
-import { type Credentials, logIn } from './flows/log-in'
-import { logOutOnRequest } from './flows/log-out'
+import { logOut } from './flows/log-out'
+import { type Credentials, logInByPassword } from './flows/login-form'
 import { visit } from './flows/visit'
 import { isLoginPage, loginUrl, queryParameters, returnToOf } from './http/request-facts'
 
@@ -64,7 +64,7 @@ export class Sso2Request {
    */
   async login(credentials: Credentials): Promise<LoginResult> {
     const ctx = this.#ctx
-    const result = await ctx.site.runningOperations.run(() => logIn(ctx, credentials), ctx.res)
+    const result = await ctx.site.runningOperations.run(() => logInByPassword(ctx, credentials), ctx.res)
     if (result.ok || !ctx.record) ctx.identity = show(ctx.record)
     return result
   }
@@ -141,7 +141,7 @@ export class Sso2Request {
   async #logOut(scope: LogoutScope): Promise<LogoutResult> {
     const ctx = this.#ctx
     ctx.identity = ANONYMOUS
-    const result = await ctx.site.runningOperations.run(() => logOutOnRequest(ctx, scope), ctx.res)
+    const result = await ctx.site.runningOperations.run(() => logOut(ctx, scope), ctx.res)
     ctx.identity = ANONYMOUS // a login of the same request may have set a user in the meantime
     return result
   }

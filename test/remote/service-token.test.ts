@@ -18,6 +18,7 @@ const clients = [{ clientId: 'morning', clientSecret, name: 'Morning', landingPa
 const { emulator } = sharedEmulator(demoOptions({ clients, limits: { accessTokenSeconds: TOKEN_LIFE } }))
 const receiver = { campaign_code: 'POST-DAILY', delivery_address: { city: 'Demoville' } }
 const open = openInTest()
+const server = useFaultyServer()
 
 /** The clients of a site that holds no token yet, and what its operator reads. */
 function clientsOf(options: object = {}) {
@@ -88,17 +89,13 @@ test('without tokenUrl, the error names the option, and the call is not sent', a
   expect(count('marketplace')).toBe(0)
 })
 
-describe('a token endpoint that answers as a test says', () => {
-  const server = useFaultyServer()
-
-  test('refusals of one token at the very same time, and one that comes late, lead to one new token', async () => {
-    server.become((res, _seen, times) => json(res, 200, { access_token: `token-${times}` }))
-    const endpoint = { tokenUrl: server.url, clientId: 'c', clientSecret: () => 's', ticketExchange: {} }
-    const now = () => 1_700_000_000
-    const source = serviceTokenSource(endpoint, '/x/r', now)
-    expect(await source()).toBe('token-1')
-    const next = await Promise.all(Array.from({ length: 50 }, () => source('token-1')))
-    expect(new Set(next)).toEqual(new Set(['token-2']))
-    expect([await source('token-1'), server.seen.length]).toEqual(['token-2', 2])
-  })
+test('refusals of one token at the very same time, and one that comes late, lead to one new token', async () => {
+  server.become((res, _seen, times) => json(res, 200, { access_token: `token-${times}` }))
+  const endpoint = { tokenUrl: server.url, clientId: 'c', clientSecret: () => 's', ticketExchange: {} }
+  const now = () => 1_700_000_000
+  const source = serviceTokenSource(endpoint, '/x/r', now)
+  expect(await source()).toBe('token-1')
+  const next = await Promise.all(Array.from({ length: 50 }, () => source('token-1')))
+  expect(new Set(next)).toEqual(new Set(['token-2']))
+  expect([await source('token-1'), server.seen.length]).toEqual(['token-2', 2])
 })

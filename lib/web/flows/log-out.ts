@@ -21,13 +21,13 @@ import { deviceOf } from '../http/request-facts'
 import type { Site } from '../site'
 
 /** Logs out on request of the user or the site. Tells the hook and the event channel. */
-export async function logOutOnRequest(ctx: Context, scope: LogoutScope): Promise<LogoutResult> {
+export async function logOut(ctx: Context, scope: LogoutScope): Promise<LogoutResult> {
   const { site, session, req } = ctx
   const { config, onLogout } = site
   const began = performance.now()
   const sidHash = ctx.record?.sidHash
   ctx.logoutAt = config.clock.now()
-  const result = await logOut(ctx, newMark(ctx.logoutAt, scope, ctx.logoutMark, session.lastRecord?.sidHash))
+  const result = await carryOutLogout(ctx, newMark(ctx.logoutAt, scope, ctx.logoutMark, session.lastRecord?.sidHash))
   const operation = scope === 'account' ? 'logoutall' : 'logout'
   publish('logout', { operation, outcome: result, durationMs: performance.now() - began, sidHash })
   if (onLogout && !ctx.isInOnLogout) {
@@ -47,16 +47,16 @@ interface Target extends NamedSession {
 
 const sidTarget = (sid: string): Target => ({ key: '', sid, sidHash: shortHash(sid), account: '' })
 
-/** Ends the browser's session, or all of the account's. @param mark says what, and becomes the browser's. One that it carries repeats its logout */
-export async function logOut(ctx: Context, mark: LogoutMark): Promise<LogoutResult> {
+/** Carries out the logout of a mark: of the browser's session, or of all of the account's. @param mark becomes the browser's. One that it carries repeats its logout */
+export async function carryOutLogout(ctx: Context, mark: LogoutMark): Promise<LogoutResult> {
   const { session, site } = ctx
   const mayHaveSession = session.hadCookie || ctx.logoutMark?.isConfirmed === false
   ctx.setLogoutMark(mark, site.config.idleSeconds) // before anything can fail. It lives as long as the session could
   if (!session.isAvailable) return 'pending' // the next page with Redis ends the session, so the browser keeps its cookie
   const result = await unlessUnavailable(async () => {
     const target = await targetOf(ctx)
-    if (!target) return logOutUnknown(ctx, mark, mayHaveSession)
-    const isConfirmed = await logOutTarget(ctx, target, mark)
+    if (!target) return endUnknown(ctx, mark, mayHaveSession)
+    const isConfirmed = await endKnown(ctx, target, mark)
     await session.leave('drop_cookie')
     return isConfirmed ? 'confirmed' : 'pending'
   })
@@ -65,8 +65,8 @@ export async function logOut(ctx: Context, mark: LogoutMark): Promise<LogoutResu
   return 'pending'
 }
 
-/** @returns whether the SSO system has confirmed it, as the browser's mark then says */
-async function logOutTarget(ctx: Context, target: Target, mark: LogoutMark): Promise<boolean> {
+/** Ends a session that is known. @returns whether the SSO system has confirmed it, as the browser's mark then says */
+async function endKnown(ctx: Context, target: Target, mark: LogoutMark): Promise<boolean> {
   const named = { ...mark, sidHash: target.sidHash }
   ctx.setLogoutMark(named, ctx.site.config.idleSeconds)
   const isConfirmed = await endEverywhere(ctx, target, named)
@@ -75,10 +75,10 @@ async function logOutTarget(ctx: Context, target: Target, mark: LogoutMark): Pro
 }
 
 /**
- * A browser without a known session. An earlier logout may be pending, or the SSO session may still be logged in: then the next landing ends
- * it, because the mark names no SSO session.
+ * Ends the session of a browser, if it has one. An earlier logout may be pending, or the SSO session may still be logged in: then the next
+ * landing ends it, because the mark names no SSO session.
  */
-async function logOutUnknown(ctx: Context, mark: LogoutMark, mayHaveSession: boolean): Promise<LogoutResult> {
+async function endUnknown(ctx: Context, mark: LogoutMark, mayHaveSession: boolean): Promise<LogoutResult> {
   const { session, site } = ctx
   ctx.setLogoutMark(mark, mayHaveSession ? RETRIED_SECONDS : CONFIRMED_SECONDS)
   if (!mayHaveSession) return 'no_session'
@@ -166,19 +166,19 @@ async function sendLogout(site: Site, { sid, scope, accountId, ipa, uas }: Pendi
 }
 
 /** Logs out an SSO session that has no session here. @returns whether the SSO system has confirmed it */
-export const logOutSid = (ctx: Context, sid: string): Promise<boolean> =>
+export const endSsoSession = (ctx: Context, sid: string): Promise<boolean> =>
   endEverywhere(ctx, sidTarget(sid), { scope: 'session', isConfirmed: false })
 
 /**
  * Logs out the SSO session of a landing token, because this browser has logged out. Otherwise the landing would undo the logout.
  * @returns whether the SSO system has confirmed it
  */
-export async function logOutLanding(ctx: Context, mark: LogoutMark, sid: string): Promise<boolean> {
+export async function endLandedSession(ctx: Context, mark: LogoutMark, sid: string): Promise<boolean> {
   const target = sidTarget(sid)
   const scope = mark.isConfirmed ? 'session' : mark.scope // a confirmed Logout all is never sent twice
   const again: LogoutMark = { ...mark, scope, sidHash: target.sidHash, isConfirmed: false }
-  if (ctx.record?.sidHash === target.sidHash) return (await logOut(ctx, again)) === 'confirmed'
-  return unlessUnavailable(() => logOutTarget(ctx, target, again), false)
+  if (ctx.record?.sidHash === target.sidHash) return (await carryOutLogout(ctx, again)) === 'confirmed'
+  return unlessUnavailable(() => endKnown(ctx, target, again), false)
 }
 
 const PAUSE_MS = 1500
@@ -206,11 +206,11 @@ async function runRounds(site: Site, signal: AbortSignal): Promise<void> {
 async function retryDue(site: Site): Promise<void> {
   const { client, pendingLogouts, now } = site
   const ids = client.isAvailable ? await pendingLogouts.due(now(), IN_ROUND) : []
-  if (ids.length > 0) await pendingLogouts.inRound(() => Promise.all(ids.map((id) => retry(site, id))))
+  if (ids.length > 0) await pendingLogouts.inRound(() => Promise.all(ids.map((id) => retryLogout(site, id))))
 }
 
 /** Ends the sessions of a logout again, because a process may have died in between, and calls Logout. */
-async function retry(site: Site, id: string): Promise<void> {
+async function retryLogout(site: Site, id: string): Promise<void> {
   const { pendingLogouts, now } = site
   const logout = await pendingLogouts.find(id)
   if (!logout) return pendingLogouts.remove(id)

@@ -19,6 +19,7 @@ import {
   show,
 } from '../../decide/record'
 import { TokenError } from '../../errors'
+import type { EpochMs } from '../../protocol/claims'
 import type { SessionToken } from '../../protocol/session-token'
 import { namesOf } from '../../storage/account-index'
 import { RETRIED_SECONDS } from '../../storage/pending-logouts'
@@ -27,8 +28,8 @@ import type { Context } from '../context'
 import { publish, runHook } from '../hooks'
 import { deviceOf } from '../http/request-facts'
 import { sendProblem } from '../pages/answers'
-import { logOut } from './log-out'
-import { logInByTicket } from './sign-in'
+import { logInByTicket } from './begin-session'
+import { carryOutLogout } from './log-out'
 
 const POLL_MS = 50
 
@@ -79,7 +80,7 @@ async function findIdentity(ctx: Context, options: VisitOptions): Promise<Identi
  */
 async function finishLogout(ctx: Context, mark: LogoutMark): Promise<boolean> {
   const { record, site } = ctx
-  if (record && isVoidedBy(mark, record)) return (await logOut(ctx, mark)) === 'confirmed'
+  if (record && isVoidedBy(mark, record)) return (await carryOutLogout(ctx, mark)) === 'confirmed'
   if (isLoggedIn(record) || mark.isConfirmed || mark.sidHash === '') return true
   if (await site.pendingLogouts.find(mark.sidHash)) return false
   ctx.setLogoutMark({ ...mark, isConfirmed: true }, RETRIED_SECONDS) // the timer has sent it. If Redis has lost it, the next landing does
@@ -130,10 +131,10 @@ async function checkStatus(ctx: Context, isFresh: boolean): Promise<'done' | 'no
       if (!isFresh) await site.locks.failCheck(session.key ?? '', record.checkedAt, timeoutMs)
       return 'no_answer'
     case 'keep':
-      await saveStatus(ctx, record)
+      await saveStatus(ctx)
       break
     case 'sign_in':
-      await signInAfterCheck(ctx, record, decision.token, startedAt)
+      await useTicket(ctx, record, decision.token, startedAt)
       break
     case 'over':
       await endSession(ctx)
@@ -169,24 +170,16 @@ async function askStatus({ site, req }: Context, record: SsoRecord, sid: string)
 }
 
 /** Saves the status. The lock of the check is for the status before, so it needs no end. */
-async function saveStatus(ctx: Context, record: SsoRecord): Promise<void> {
-  const checkedAt = ctx.site.now()
-  await ctx.update(isLoggedIn(record) ? { checkedAt } : { checkedAt, pending: undefined })
-}
+const saveStatus = (ctx: Context) => ctx.update({ checkedAt: ctx.site.now(), pending: undefined })
 
-/** Exchanges the ticket, to load the user or to renew the access token. After the headers are sent, the session ID cannot change. */
-async function signInAfterCheck(
-  ctx: Context,
-  record: SsoRecord,
-  token: SessionToken,
-  startedAt: number,
-): Promise<void> {
+/** Uses the ticket of a check, to load the user or to renew the access token. After the headers are sent, the session ID cannot change. */
+async function useTicket(ctx: Context, record: SsoRecord, token: SessionToken, startedAt: EpochMs): Promise<void> {
   if (!isLoggedIn(record) && ctx.res.headersSent !== false) {
     await ctx.update({ checkedAt: 0 }) // the next request checks the status
     return
   }
   const outcome = await logInByTicket(ctx, token, startedAt)
-  if (outcome === 'user_unknown' && isLoggedIn(record)) await saveStatus(ctx, record)
+  if (outcome === 'user_unknown' && isLoggedIn(record)) await saveStatus(ctx)
   if (outcome === 'too_late') await endSession(ctx)
 }
 

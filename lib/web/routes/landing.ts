@@ -16,8 +16,8 @@ import type { SessionToken } from '../../protocol/session-token'
 import { tokenSignature } from '../../protocol/token'
 import { shortHash, storeUnavailable, unlessUnavailable } from '../../storage/site-store'
 import { type Context, contextOf } from '../context'
-import { logOutLanding } from '../flows/log-out'
-import { beginAnonymous, logInByTicket } from '../flows/sign-in'
+import { beginAnonymous, hasBegun, logInByTicket } from '../flows/begin-session'
+import { endLandedSession } from '../flows/log-out'
 import { publish } from '../hooks'
 import { queryParameters } from '../http/request-facts'
 import { redirect, setTokenHeaders } from '../http/response-headers'
@@ -122,7 +122,7 @@ async function land(
   const sidHash = shortHash(sid)
   const status = token.sts === 'loggedin' ? 'loggedin' : 'anon'
   if (mark && isTokenVoidedBy(mark, { status, sidHash, startedAt }))
-    return loggedOut(await logOutLanding(ctx, mark, sid))
+    return loggedOut(await endLandedSession(ctx, mark, sid))
   if (!session.isAvailable) throw storeUnavailable()
   const signature = tokenSignature(t)
   const used = site.locks.useToken(signature)
@@ -143,13 +143,12 @@ async function land(
     const outcome = await logInByTicket(ctx, token, startedAt)
     if (outcome === 'voided') return loggedOut(false)
     if (outcome === 'user_unknown') return { outcome: 'stay_anonymous', reason: outcome }
-    return outcome === 'done' || outcome === 'renewed' ? { outcome: 'sign_in' } : unchanged(outcome)
+    return hasBegun(outcome) ? { outcome: 'sign_in' } : unchanged(outcome)
   }
   // a newer session stays, and so does a login of the same SSO session, which never becomes anonymous again
   const hasLogin = isLoggedIn(record) || record?.pending === true
   if (isNewer || (hasLogin && isSame)) return unchanged(hasLogin ? 'logged_in_since' : 'newer_session')
-  const outcome = await beginAnonymous(ctx, sid, { startedAt })
-  if (outcome === 'done' || outcome === 'renewed') ctx.dropLogoutMark()
+  if (hasBegun(await beginAnonymous(ctx, sid, { startedAt }))) ctx.dropLogoutMark()
   return { outcome: 'stay_anonymous' }
 }
 

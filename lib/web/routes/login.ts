@@ -6,7 +6,7 @@ import { isForPage } from '../../decide/navigation'
 import { ANONYMOUS, userOf } from '../../decide/record'
 import { validateReferer } from '../../decide/return-to'
 import type { Context } from '../context'
-import { logIn } from '../flows/log-in'
+import { logInByPassword } from '../flows/login-form'
 import { visit } from '../flows/visit'
 import { isLoginPage, loginUrl, pathAndQueryOf, queryParameters, returnToOf } from '../http/request-facts'
 import { redirect } from '../http/response-headers'
@@ -50,7 +50,7 @@ export async function handleLogin(ctx: Context, form: Readonly<Record<string, un
   const { username, password, return_to = queryParameters(req).get('return_to') } = form
   const { loginPage = '', loginMessages } = site.config
   const returnTo = returnToOf(site.config, return_to)
-  const result = await logIn(ctx, { username, password })
+  const result = await logInByPassword(ctx, { username, password })
   if (result.ok) return wantsJson(req) ? sendJson(res, 200, { user: result.user }) : redirect(res, returnTo, 303)
   const failure = neutralised(loginMessages, result)
   const status = loginErrorStatus(failure.error)

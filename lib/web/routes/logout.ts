@@ -1,7 +1,7 @@
 /** The logout pages. `GET` shows a confirmation form and changes nothing. `POST {logout}` and `POST {logoutAll}` log out, then redirect to Identify. */
 import type { LogoutScope } from '../../decide/logout-mark'
 import type { Context } from '../context'
-import { logOutOnRequest } from '../flows/log-out'
+import { logOut } from '../flows/log-out'
 import { queryParameters, returnToOf } from '../http/request-facts'
 import { redirect } from '../http/response-headers'
 import { sendJson, sendPage, sendProblem, wantsJson } from '../pages/answers'
@@ -20,7 +20,7 @@ export const showLogout =
 export const handleLogout = (scope: LogoutScope) => async (ctx: Context, form: { readonly return_to?: unknown }) => {
   const { site, req, res } = ctx
   const returnTo = returnToOf(site.config, form.return_to)
-  const result = await logOutOnRequest(ctx, scope)
+  const result = await logOut(ctx, scope)
   const canIdentify = site.identifyHealth.isAvailable
   if (result === 'no_session' && !canIdentify)
     return sendProblem(site, res, 503, 'unavailable', { text: 'logout_unavailable' })

@@ -1,7 +1,7 @@
 /**
  * Exchanges a ticket for an access token and a user, logs the user in, begins sessions, and ends the ones that they follow. No other code changes
  * the user of a browser. The order of steps is what keeps a login and a logout that happen at once from missing each other:
- * docs/internals/architecture.md, "Sign in". Ticket, token, user and session ID stay in local variables, so that parallel logins cannot mix them
+ * docs/internals/architecture.md, "Begin a session". Ticket, token, user and session ID stay in local variables, so that parallel logins cannot mix them
  * up. Interface: "SSO2", point 3. Threats L2, L9, L10, L13.
  */
 import {
@@ -26,24 +26,27 @@ import { newSessionId, sessionKey, shortHash } from '../../storage/site-store'
 import type { Context } from '../context'
 import { callListener, HOOKS_MS, runHook } from '../hooks'
 import type { LoadUser } from '../site'
-import { logOutSid } from './log-out'
+import { endSsoSession } from './log-out'
 
 /**
  * `done`: a session has begun. `renewed`: the session was this login already. `user_unknown`: the ticket could not be used, so the SSO session is
  * stored and checked again after 30 s. `lost`: another request has moved or ended the session. `voided`: the login was logged out in the
  * meantime. `too_late`: the response headers are sent, so the browser can get no cookie.
  */
-type SignInOutcome = 'done' | 'renewed' | 'user_unknown' | 'lost' | 'voided' | 'too_late'
+type BeginOutcome = 'done' | 'renewed' | 'user_unknown' | 'lost' | 'voided' | 'too_late'
+
+/** Has the browser the session? */
+export const hasBegun = (outcome: BeginOutcome) => outcome === 'done' || outcome === 'renewed'
 
 /**
  * Exchanges the ticket of a token, and logs the user in. Landing, login form and status check all use this function.
  * @param startedAt when the attempt began that led to the token, before it was requested
  * @throws {Sso2UnavailableError} if Redis does not answer
  */
-export async function logInByTicket(ctx: Context, token: SessionToken, startedAt: EpochMs): Promise<SignInOutcome> {
+export async function logInByTicket(ctx: Context, token: SessionToken, startedAt: EpochMs): Promise<BeginOutcome> {
   const loaded = await userOfTicket(ctx, token)
   if (!loaded) return rememberUnknown(ctx, token.sid ?? '', startedAt)
-  const outcome = await signIn(ctx, loaded, startedAt)
+  const outcome = await beginLogin(ctx, loaded, startedAt)
   const { onLogin, config } = ctx.site
   if (onLogin && outcome === 'done') await callListener('onLogin', config.log, () => onLogin(ctx.req, loaded.user))
   return outcome
@@ -78,11 +81,11 @@ async function userOfTicket({ site }: Context, token: SessionToken): Promise<Loa
 }
 
 /** Keeps a known login of the same SSO session. Any other session is stored as pending. */
-async function rememberUnknown(ctx: Context, sid: string, startedAt: EpochMs): Promise<SignInOutcome> {
+async function rememberUnknown(ctx: Context, sid: string, startedAt: EpochMs): Promise<BeginOutcome> {
   const { record } = ctx
   if (isLoggedIn(record) && record.sidHash === shortHash(sid)) return 'user_unknown'
   const outcome = await beginAnonymous(ctx, sid, { startedAt, pending: true })
-  return outcome === 'done' || outcome === 'renewed' ? 'user_unknown' : outcome
+  return hasBegun(outcome) ? 'user_unknown' : outcome
 }
 
 /** Reads a user: JSON with at least `accountId`. @throws {Sso2ResponseError} with the name of the wrong field */
@@ -113,7 +116,7 @@ interface LoadedUser {
   readonly accessUntil: number | undefined
 }
 
-async function signIn(ctx: Context, loaded: LoadedUser, startedAt: EpochMs): Promise<SignInOutcome> {
+async function beginLogin(ctx: Context, loaded: LoadedUser, startedAt: EpochMs): Promise<BeginOutcome> {
   const { site, record: before } = ctx
   const { user, secrets, accessUntil } = loaded
   const [sidHash, checkedAt] = [shortHash(secrets.sid), site.now()]
@@ -123,7 +126,7 @@ async function signIn(ctx: Context, loaded: LoadedUser, startedAt: EpochMs): Pro
   const since = isOther ? checkedAt : (before?.since ?? checkedAt)
   const record: SsoRecord = { v: RECORD_VERSION, status: 'loggedin', since, startedAt, sidHash, ...known }
   const outcome = await moveTo(ctx, record)
-  if (outcome === 'voided') await logOutSid(ctx, secrets.sid) // the logout that voided it may not have known its SSO session
+  if (outcome === 'voided') await endSsoSession(ctx, secrets.sid) // the logout that voided it may not have known its SSO session
   return outcome
 }
 
@@ -154,7 +157,7 @@ export async function beginAnonymous(ctx: Context, sid: string, begin: Pick<Anon
  * Gives the browser a session with a new ID, and ends its session before. The data move along, unless they serve another account. Then index
  * and record, then the marks of logouts. The browser gets no cookie of a session that is not established.
  */
-async function moveTo(ctx: Context, record: SsoRecord): Promise<SignInOutcome> {
+async function moveTo(ctx: Context, record: SsoRecord): Promise<BeginOutcome> {
   const { session, site, res } = ctx
   if (res.headersSent !== false) return 'too_late'
   const account = accountOf(record)

@@ -18,7 +18,7 @@ import { unlessUnavailable } from '../../storage/site-store'
 import type { Context } from '../context'
 import { publish } from '../hooks'
 import { deviceOf } from '../http/request-facts'
-import { logInByTicket } from './sign-in'
+import { hasBegun, logInByTicket } from './begin-session'
 import { endSession, visit } from './visit'
 
 /** Input of the login form. */
@@ -49,7 +49,7 @@ function areCredentials(input: Input): input is Credentials {
 }
 
 /** Logs in. Never throws for a documented code. */
-export async function logIn(ctx: Context, input: Input): Promise<LoginResult> {
+export async function logInByPassword(ctx: Context, input: Input): Promise<LoginResult> {
   const began = performance.now()
   const sidHash = ctx.record?.sidHash
   const result = await unlessUnavailable(() => logInOnce(ctx, input), loginFailed('unavailable'))
@@ -142,18 +142,12 @@ async function authenticate(ctx: Context, sid: string, credentials: Credentials,
 }
 
 async function finish(ctx: Context, token: SessionToken, startedAt: EpochMs): Promise<LoginResult> {
-  switch (await logInByTicket(ctx, token, startedAt)) {
-    case 'done':
-    case 'renewed':
-      if (!isLoggedIn(ctx.record)) return loginFailed('session_ended') // the site has logged out in `onLogin`
-      ctx.dropLogoutMark()
-      return { ok: true, user: ctx.record.user }
-    case 'user_unknown':
-    case 'voided': // a logout of all sessions is still to be confirmed
-      return loginFailed('unavailable')
-    default:
-      return loginFailed('session_ended')
-  }
+  const outcome = await logInByTicket(ctx, token, startedAt)
+  // voided: a logout of all sessions is still to be confirmed
+  if (outcome === 'user_unknown' || outcome === 'voided') return loginFailed('unavailable')
+  if (!hasBegun(outcome) || !isLoggedIn(ctx.record)) return loginFailed('session_ended') // or the site has logged out in `onLogin`
+  ctx.dropLogoutMark()
+  return { ok: true, user: ctx.record.user }
 }
 
 /** Leaves the record so that the next request finds what the failure left open. */
