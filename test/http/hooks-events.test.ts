@@ -3,7 +3,6 @@ import { beginFlow, hearEvents, land, landingToken } from '../support/landing'
 import { eventually, loggedInBrowser, useSetup, visitor } from '../support/setup'
 
 const setup = useSetup()
-const limited = useSetup({ site: { loginLimit: { attempts: 2, perSeconds: 60 } } })
 const events = hearEvents()
 const at = (path: string) => `${setup.morning.url}${path}`
 
@@ -71,22 +70,13 @@ test.each(stories)('[O9] %s is told as "%s"', async (_what, told, happens) => {
   expect(events.heard).toContain(told)
 })
 
-test('[O9] a login beyond the limit is told, with the limit that stopped it', async () => {
-  const browser = limited.browser()
-  await browser.visit(`${limited.morning.url}/`)
-  for (const password of ['wrong-1', 'wrong-2', 'wrong-3'])
-    await browser.fetchJson(`${limited.morning.url}/login`, { json: { username: 'ada', password } })
-  expect(events.heard.filter((told) => told.startsWith('login limited '))).toHaveLength(1)
-  expect(events.heard).toContain('login refused too_many_attempts')
-})
-
 test('[O9] every event has its fields, and names no session, person or address', () => {
   const { messages } = events
   expect(messages.length).toBeGreaterThan(20)
   const fields = new Set(messages.flatMap((message) => Object.keys(message)))
   expect([...fields].sort()).toEqual(['durationMs', 'operation', 'outcome', 'reason', 'sidHash'])
   const operations = [...new Set(messages.map(({ operation }) => operation))].sort().join(' ')
-  expect(operations).toBe('authenticate identify landing limit logout retry sessionstatus visit')
+  expect(operations).toBe('authenticate identify landing logout retry sessionstatus visit')
   for (const { sid } of setup.emulator.sessions()) expect(JSON.stringify(messages)).not.toContain(sid)
   // a hash is random letters, and among hundreds "ada" is there one day
   const words = JSON.stringify(messages, (name, value) => (name === 'sidHash' ? undefined : value))

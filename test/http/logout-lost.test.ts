@@ -14,28 +14,24 @@ const setup = useSetup({
 beforeAll(() => healthWithStore(setup.morning.sso))
 const at = (path: string) => `${setup.morning.url}${path}`
 
-test('a request of a script between the logout and the next page does not undo the logout', async () => {
+test.each([
+  ['', () => redis.refuseWrites(), () => redis.takeWrites()],
+  [
+    ', which Redis has lost since',
+    async () => void setup.emulator.faults.add({ operation: 'logout', kind: 'down' }),
+    async () => {
+      await redis.commands().flushall()
+      setup.emulator.faults.clear()
+    },
+  ],
+])('a request of a script after a logout that waits%s does not undo the logout', async (_what, breakIt, mendIt) => {
   const browser = setup.browser()
   await logInAtLast(browser, setup.morning, ada)
   setup.emulator.clock.advance(2)
-  await redis.refuseWrites()
+  await breakIt()
   expect((await browser.fetchJson(at('/logout'), { json: {} })).json.logout).toBe('pending')
-  await redis.takeWrites()
+  await mendIt()
   await healthWithStore(setup.morning.sso)
-  expect((await browser.fetchJson(at('/'))).json.status).toBe('none')
-  setup.emulator.clock.advance(61)
-  const page = await browser.visit(at('/'))
-  expect(view(page).status).not.toBe('loggedin')
-})
-
-test('nor does one after Redis has lost the logout that waits', async () => {
-  const browser = setup.browser()
-  await logInAtLast(browser, setup.morning, ada)
-  setup.emulator.clock.advance(2)
-  setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
-  expect((await browser.fetchJson(at('/logout'), { json: {} })).json.logout).toBe('pending')
-  await redis.commands().flushall()
-  setup.emulator.faults.clear()
   expect((await browser.fetchJson(at('/'))).json.status).toBe('none')
   setup.emulator.clock.advance(61)
   expect(view(await browser.visit(at('/'))).status).not.toBe('loggedin')

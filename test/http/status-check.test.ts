@@ -1,14 +1,14 @@
 import type { Browser } from '../support/agent'
 import { browserCalls } from '../support/calls'
 import { type PausableSetup, startPausableSetup } from '../support/pausable-setup'
-import { ada, eventually, present, view, visitor } from '../support/setup'
+import { ada, eventually, loggedInBrowser as loggedInAt, present, view, visitor } from '../support/setup'
 
 let setup: PausableSetup
 const at = (page: string) => setup.at(page)
 const newestSid = () => present(setup.emulator.sessions().at(-1)).sid
 
 beforeEach(async () => {
-  setup = await startPausableSetup({ usesDefaultHooks: true })
+  setup = await startPausableSetup()
 })
 afterEach(() => setup.close())
 
@@ -148,8 +148,6 @@ describe('while the SSO system does not answer', () => {
 })
 
 test('a login whose process stops before it has the user is found by a page at another process 20 s later', async () => {
-  await setup.close()
-  setup = await startPausableSetup()
   const browser = await visitor(setup)
   const held = setup.exchanging.close()
   const login = browser.fetchJson(at('/login'), { json: ada })
@@ -160,4 +158,20 @@ test('a login whose process stops before it has the user is found by a page at a
   expect(setup.countCalls('authenticate')).toBe(1)
   held.open()
   await login
+})
+
+test('a page asks nothing while the form logs in a user who could not be loaded before', async () => {
+  const browser = await loggedInAt(setup, ada, setup.evening)
+  setup.emulator.faults.add({ operation: 'token', kind: 'down' })
+  expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'anon', degraded: 'user_unknown' })
+  setup.emulator.faults.clear()
+  const refused = await browser.fetchJson(at('/login'), { json: { ...ada, password: 'not-it' } })
+  expect([refused.status, (await browser.fetchJson(at('/'))).json.degraded]).toEqual([401, 'user_unknown'])
+  const held = setup.exchanging.close()
+  const login = browser.fetchJson(at('/login'), { json: ada })
+  await held.arrived
+  const page = await browser.fetchJson(at('/'))
+  held.open()
+  expect((await login).json).toMatchObject({ user: { username: 'ada' } })
+  expect([page.json, setup.countCalls('sessionstatus')]).toEqual([{ status: 'anon', url: '/' }, 0])
 })

@@ -108,7 +108,7 @@ async function runLogin(ctx: Context, credentials: Credentials): Promise<LoginRe
   const startedAt = site.config.clock.now()
   // if this process dies, a request after the login checks the status. Not a request during the login, which would log in by itself
   const checkedAt = site.now() - site.config.recheckSeconds + LOGIN_SECONDS
-  if (!(await ctx.update(isLoggedIn(record) ? {} : { checkedAt }))) {
+  if (!(await ctx.update(isLoggedIn(record) ? {} : { checkedAt, pending: undefined }))) {
     await admission.settle('not_judged')
     return loginFailed('session_ended')
   }
@@ -151,9 +151,9 @@ async function finish(ctx: Context, token: SessionToken, startedAt: EpochMs): Pr
 }
 
 /** Leaves the record so that the next request finds what the failure left open. */
-async function noteFailure(ctx: Context, failure: FailedLogin, { checkedAt }: SsoRecord): Promise<FailedLogin> {
+async function noteFailure(ctx: Context, failure: FailedLogin, before: SsoRecord): Promise<FailedLogin> {
   if (failure.error === 'session_ended') await endSession(ctx)
-  else if (failure.error !== 'unavailable') await ctx.update({ checkedAt })
+  else if (failure.error !== 'unavailable') await ctx.update(before)
   else if (!isLoggedIn(ctx.record)) await ctx.update({ checkedAt: 0 }) // the next request checks the status
   return failure
 }
