@@ -1,6 +1,6 @@
 /**
- * Finds out who visits a page: the record, a status check, or a redirect to Identify. Every page goes this way. A status check is one for all
- * processes. Interface: "POST {sso_url}/sessionstatus".
+ * Finds out who visits a page: the record, a status check, or a redirect to Identify. Every page goes this way. All processes share one call to
+ * Session Status, unless the exchange of its ticket outlasts the lock: then one of two calls logs in. Interface: "POST {sso_url}/sessionstatus".
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isVoidedBy, type LogoutMark } from '../../decide/logout-mark'
