@@ -1,6 +1,6 @@
 /** What the answer to Authenticate means, the errors of a login, and their texts. Pure. Table of texts: docs/login-pages.md. Interface: "POST {sso_url}/authenticate" and "SSO2 errors". */
 import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
-import type { SessionToken } from '../protocol/session-token'
+import { hasTicket, type SessionToken, type TicketToken } from '../protocol/session-token'
 import type { User } from './record'
 
 /**
@@ -98,7 +98,7 @@ export const loginFailed = (error: LoginError): FailedLogin => ({ ok: false, err
 
 /** What an answer of the SSO system means: a token with a ticket, or a failure. */
 export interface LoginOutcome {
-  readonly result: { readonly ok: true; readonly token: SessionToken } | FailedLogin
+  readonly result: { readonly ok: true; readonly token: TicketToken } | FailedLogin
   readonly attempt: Attempt
 }
 
@@ -107,13 +107,13 @@ const WRONG: ReadonlySet<LoginError> = new Set(['invalid_credentials', 'invalid_
 
 /** Decides a login by the answer to Authenticate. Table: docs/internals/decision-tables.md, "Login". */
 export function decideLogin(answer: SessionToken): LoginOutcome {
+  if (hasTicket(answer)) return { result: { ok: true, token: answer }, attempt: 'success' }
   const { err, raa, frf } = answer
   switch (err) {
-    case undefined:
-      return { result: { ok: true, token: answer }, attempt: 'success' }
     case 'session_terminated':
     case 'session_not_found':
       return { result: loginFailed('session_ended'), attempt: 'not_judged' }
+    case undefined: // readSessionToken has refused it
     case 'invalid_token':
       return { result: loginFailed('unavailable'), attempt: 'not_judged' }
     case 'unknown_error': // may mean a wrong password
@@ -142,8 +142,7 @@ export function decideSilentLogin(error: unknown): LoginOutcome {
  */
 export function decideLostLogin(silent: LoginOutcome, found: SessionToken): LoginOutcome {
   if (found.err === 'session_not_found') return { ...silent, result: loginFailed('session_ended') }
-  const isIn = found.err === undefined && found.sts === 'loggedin' && found.at !== undefined
-  return isIn ? { result: { ok: true, token: found }, attempt: 'not_judged' } : silent
+  return hasTicket(found) ? { result: { ok: true, token: found }, attempt: 'not_judged' } : silent
 }
 
 /** Returns the failure with the attempts that the site will let pass, if they are fewer than those of the platform. */

@@ -5,7 +5,7 @@
 import type { TokenFault } from '../errors'
 import type { EpochMs, EpochSeconds } from '../protocol/claims'
 import { isObject } from '../protocol/json'
-import type { SessionToken } from '../protocol/session-token'
+import { hasTicket, type SessionToken, type TicketToken } from '../protocol/session-token'
 
 /** The user as `loadUser` returned it: JSON with at least `accountId`. Open for declaration merging. */
 export interface User {
@@ -158,7 +158,7 @@ export function needsTicket(record: SsoRecord, now: EpochSeconds, recheckSeconds
 /** `over`: the SSO session has ended, or is another one. `no_answer`: the record stays as it is, for the grace period. */
 export type StatusDecision =
   | { readonly action: 'keep' }
-  | { readonly action: 'sign_in'; readonly token: SessionToken }
+  | { readonly action: 'sign_in'; readonly token: TicketToken }
   | { readonly action: 'over'; readonly reason: 'terminated' | 'session_not_found' | 'no_ticket' | 'changed_back' }
   | { readonly action: 'no_answer'; readonly reason: 'no_answer' | 'refused' | TokenFault }
 
@@ -174,7 +174,7 @@ export function decideStatus(record: SsoRecord, answer: SessionToken | TokenFaul
   if (answer.sts === 'terminated') return { action: 'over', reason: 'terminated' }
   if (answer.sts === 'anon')
     return record.status === 'anon' ? { action: 'keep' } : { action: 'over', reason: 'changed_back' }
-  if (answer.at !== undefined) return { action: 'sign_in', token: answer }
+  if (hasTicket(answer)) return { action: 'sign_in', token: answer }
   return record.status === 'loggedin' ? { action: 'keep' } : { action: 'over', reason: 'no_ticket' }
 }
 

@@ -42,6 +42,12 @@ export class SessionToken {
   }
 }
 
+/** A Session Token with a ticket. The rules for `at` give it a session ID, the state `loggedin` and no error. */
+export type TicketToken = SessionToken & { readonly sid: string; readonly at: string }
+
+/** Has the token a ticket? */
+export const hasTicket = (token: SessionToken): token is TicketToken => token.at !== undefined
+
 /** Values of the claims. Only `iat` is always there. */
 export type SessionTokenFields = Partial<Pick<SessionToken, keyof SessionToken>> & Pick<SessionToken, 'iat'>
 

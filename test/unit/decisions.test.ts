@@ -16,14 +16,14 @@ import {
 } from '../../lib/decide/record'
 
 import { sso2ErrorCodes } from '../../lib/protocol/claims'
-import type { SessionToken } from '../../lib/protocol/session-token'
+import type { SessionToken, TicketToken } from '../../lib/protocol/session-token'
 import { anonRecord, loginRecord, sessionToken } from './samples'
 
 /* Small decisions, each with the rows of its table in docs/internals/decision-tables.md. */
 
 describe('an answer of Session Status', () => {
   const [anon, pending, loggedIn] = [anonRecord(), anonRecord({ pending: true }), loginRecord()]
-  const withTicket = sessionToken({ sts: 'loggedin', at: 'ticket' })
+  const withTicket = sessionToken({ sts: 'loggedin', at: 'ticket' }) as TicketToken
   const [isAnon, isIn] = [sessionToken({ sts: 'anon' }), sessionToken({ sts: 'loggedin' })]
   const isEnded = sessionToken({ sts: 'terminated' })
   const notFound = sessionToken({ err: 'session_not_found' })

@@ -16,7 +16,7 @@ import {
 import { Sso2ResponseError } from '../../errors'
 import type { EpochMs } from '../../protocol/claims'
 import { isObject, parseForeignJson } from '../../protocol/json'
-import type { SessionToken } from '../../protocol/session-token'
+import type { TicketToken } from '../../protocol/session-token'
 import { ownValue } from '../../protocol/token'
 import { PlatformApi } from '../../remote/platform-api'
 import { readGrant } from '../../remote/ticket'
@@ -43,9 +43,9 @@ export const hasBegun = (outcome: BeginOutcome) => outcome === 'done' || outcome
  * @param startedAt when the attempt began that led to the token, before it was requested
  * @throws {Sso2UnavailableError} if Redis does not answer
  */
-export async function logInByTicket(ctx: Context, token: SessionToken, startedAt: EpochMs): Promise<BeginOutcome> {
+export async function logInByTicket(ctx: Context, token: TicketToken, startedAt: EpochMs): Promise<BeginOutcome> {
   const loaded = await userOfTicket(ctx, token)
-  if (!loaded) return rememberUnknown(ctx, token.sid ?? '', startedAt)
+  if (!loaded) return rememberUnknown(ctx, token.sid, startedAt)
   const outcome = await beginLogin(ctx, loaded, startedAt)
   const { onLogin, config } = ctx.site
   if (onLogin && outcome === 'done') await callListener('onLogin', config.log, () => onLogin(ctx.req, loaded.user))
@@ -53,13 +53,12 @@ export async function logInByTicket(ctx: Context, token: SessionToken, startedAt
 }
 
 /** @returns `undefined` if the exchange, the REST API or a hook of the site failed. A log line names the step and the cause */
-async function userOfTicket({ site }: Context, token: SessionToken): Promise<LoadedUser | undefined> {
+async function userOfTicket({ site }: Context, token: TicketToken): Promise<LoadedUser | undefined> {
   const { config } = site
   const { sid, at } = token
   let step: 'exchangeTicket' | 'loadUser' = 'exchangeTicket'
   let accessToken: string | undefined
   try {
-    if (sid === undefined || at === undefined) throw new Sso2ResponseError('token', undefined, 'no ticket')
     const signal = AbortSignal.timeout(HOOKS_MS)
     const exchanged = await runHook('exchangeTicket', async () => site.exchange(at, { sid, signal }), signal)
     const grant = readGrant(exchanged, site.now())

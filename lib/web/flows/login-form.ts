@@ -12,7 +12,7 @@ import {
 } from '../../decide/login'
 import { couldBeLoggedIn, type Entry, isLoggedIn, type SsoRecord } from '../../decide/record'
 import type { EpochMs } from '../../protocol/claims'
-import type { SessionToken } from '../../protocol/session-token'
+import type { TicketToken } from '../../protocol/session-token'
 import { LOGIN_SECONDS } from '../../storage/locks'
 import { unlessUnavailable } from '../../storage/site-store'
 import type { Context } from '../context'
@@ -141,7 +141,7 @@ async function authenticate(ctx: Context, sid: string, credentials: Credentials,
   }
 }
 
-async function finish(ctx: Context, token: SessionToken, startedAt: EpochMs): Promise<LoginResult> {
+async function finish(ctx: Context, token: TicketToken, startedAt: EpochMs): Promise<LoginResult> {
   const outcome = await logInByTicket(ctx, token, startedAt)
   // voided: a logout of all sessions is still to be confirmed
   if (outcome === 'user_unknown' || outcome === 'voided') return loginFailed('unavailable')

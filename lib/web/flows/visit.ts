@@ -20,7 +20,7 @@ import {
 } from '../../decide/record'
 import { TokenError } from '../../errors'
 import type { EpochMs } from '../../protocol/claims'
-import type { SessionToken } from '../../protocol/session-token'
+import type { TicketToken } from '../../protocol/session-token'
 import { namesOf } from '../../storage/account-index'
 import { RETRIED_SECONDS } from '../../storage/pending-logouts'
 import { unlessUnavailable } from '../../storage/site-store'
@@ -173,7 +173,7 @@ async function askStatus({ site, req }: Context, record: SsoRecord, sid: string)
 const saveStatus = (ctx: Context) => ctx.update({ checkedAt: ctx.site.now(), pending: undefined })
 
 /** Uses the ticket of a check, to load the user or to renew the access token. After the headers are sent, the session ID cannot change. */
-async function useTicket(ctx: Context, record: SsoRecord, token: SessionToken, startedAt: EpochMs): Promise<void> {
+async function useTicket(ctx: Context, record: SsoRecord, token: TicketToken, startedAt: EpochMs): Promise<void> {
   if (!isLoggedIn(record) && ctx.res.headersSent !== false) {
     await ctx.update({ checkedAt: 0 }) // the next request checks the status
     return

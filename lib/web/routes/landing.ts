@@ -12,7 +12,7 @@ import { flowParameterOf, MAX_CARRIED_LENGTH, validateReturnTo, withoutFlowParam
 import { redirectStart } from '../../decide/signatures'
 import { TokenError } from '../../errors'
 import type { EpochMs } from '../../protocol/claims'
-import type { SessionToken } from '../../protocol/session-token'
+import { hasTicket, type SessionToken } from '../../protocol/session-token'
 import { tokenSignature } from '../../protocol/token'
 import { shortHash, storeUnavailable, unlessUnavailable } from '../../storage/site-store'
 import { type Context, contextOf } from '../context'
@@ -138,7 +138,7 @@ async function land(
   const { record } = ctx
   const isNewer = record !== undefined && record.startedAt >= startedAt
   const isSame = record?.sidHash === sidHash
-  if (status === 'loggedin') {
+  if (hasTicket(token)) {
     if (isLoggedIn(record) && isSame && isNewer) return unchanged('logged_in_already')
     const outcome = await logInByTicket(ctx, token, startedAt)
     if (outcome === 'voided') return loggedOut(false)
