@@ -1,8 +1,7 @@
 /**
- * Exchanges a ticket for an access token and a user, logs the user in, begins sessions, and ends the ones that they follow. No other code changes
- * the user of a browser. The order of steps is what keeps a login and a logout that happen at once from missing each other:
- * docs/internals/architecture.md, "Begin a session". Ticket, token, user and session ID stay in local variables, so that parallel logins cannot mix them
- * up. Interface: "SSO2", point 3. Threats L2, L9, L10, L13.
+ * Logs in the user of a ticket, begins sessions, and ends the ones that they follow. No other code changes the user of a browser. The order of
+ * steps is what keeps a login and a logout that happen at once from missing each other: docs/internals/architecture.md, "Begin a session". User,
+ * secrets and session ID stay in local variables, so that parallel logins cannot mix them up. Interface: "SSO2", point 3. Threats L2, L9, L10, L13.
  */
 import {
   type AnonymousRecord,
@@ -11,22 +10,15 @@ import {
   lifetimeOf,
   RECORD_VERSION,
   type SsoRecord,
-  type User,
 } from '../../decide/record'
-import { Sso2ResponseError } from '../../errors'
 import type { EpochMs } from '../../protocol/claims'
-import { isObject, parseForeignJson } from '../../protocol/json'
 import type { TicketToken } from '../../protocol/session-token'
-import { ownValue } from '../../protocol/token'
-import { PlatformApi } from '../../remote/platform-api'
-import { readGrant } from '../../remote/ticket'
 import { accountOf, namesOf } from '../../storage/account-index'
-import type { Secrets } from '../../storage/records'
 import { newSessionId, sessionKey, shortHash } from '../../storage/site-store'
 import type { Context } from '../context'
-import { callListener, HOOKS_MS, runHook } from '../hooks'
-import type { LoadUser } from '../site'
+import { callListener } from '../hooks'
 import { endSsoSession } from './log-out'
+import { type LoadedUser, userOfTicket } from './ticket-user'
 
 /**
  * `done`: a session has begun. `renewed`: the session was this login already. `user_unknown`: the ticket could not be used, so the SSO session is
@@ -44,39 +36,12 @@ export const hasBegun = (outcome: BeginOutcome) => outcome === 'done' || outcome
  * @throws {Sso2UnavailableError} if Redis does not answer
  */
 export async function logInByTicket(ctx: Context, token: TicketToken, startedAt: EpochMs): Promise<BeginOutcome> {
-  const loaded = await userOfTicket(ctx, token)
+  const loaded = await userOfTicket(ctx.site, token)
   if (!loaded) return rememberUnknown(ctx, token.sid, startedAt)
   const outcome = await beginLogin(ctx, loaded, startedAt)
   const { onLogin, config } = ctx.site
   if (onLogin && outcome === 'done') await callListener('onLogin', config.log, () => onLogin(ctx.req, loaded.user))
   return outcome
-}
-
-/** @returns `undefined` if the exchange, the REST API or a hook of the site failed. A log line names the step and the cause */
-async function userOfTicket({ site }: Context, token: TicketToken): Promise<LoadedUser | undefined> {
-  const { config } = site
-  const { sid, at } = token
-  let step: 'exchangeTicket' | 'loadUser' = 'exchangeTicket'
-  let accessToken: string | undefined
-  try {
-    const signal = AbortSignal.timeout(HOOKS_MS)
-    const exchanged = await runHook('exchangeTicket', async () => site.exchange(at, { sid, signal }), signal)
-    const grant = readGrant(exchanged, site.now())
-    step = 'loadUser'
-    accessToken = grant.token
-    const api = new PlatformApi({ apiUrl: config.apiUrl, agent: config.agent, accessToken })
-    const loadUserContext = { accessToken, api, sid }
-    const user = readUser(await runHook('loadUser', async () => site.loadUser(loadUserContext), signal))
-    if (site.exchangeHealth.noteSuccess()) {
-      config.log.recovered('exchangeTicket', 'The token endpoint works again.')
-      config.log.recovered('loadUser', 'The user path works again.')
-    }
-    return { user, secrets: { sid, accessToken }, accessUntil: grant.expiresAt }
-  } catch (error) {
-    site.exchangeHealth.noteFailure(error)
-    config.log.failed(step, error, [at, sid, accessToken])
-    return undefined
-  }
 }
 
 /** Keeps a known login of the same SSO session. Any other session is stored as pending. */
@@ -85,34 +50,6 @@ async function rememberUnknown(ctx: Context, sid: string, startedAt: EpochMs): P
   if (isLoggedIn(record) && record.sidHash === shortHash(sid)) return 'user_unknown'
   const outcome = await beginAnonymous(ctx, sid, { startedAt, pending: true })
   return hasBegun(outcome) ? 'user_unknown' : outcome
-}
-
-/** Reads a user: JSON with at least `accountId`. @throws {Sso2ResponseError} with the name of the wrong field */
-function readUser(value: unknown): User {
-  const user: unknown = value === undefined ? undefined : parseForeignJson(JSON.stringify(value))
-  const accountId = isObject(user) ? ownValue(user, 'accountId') : undefined
-  if (!isObject(user) || typeof accountId !== 'string' || accountId === '')
-    throw new Sso2ResponseError('loadUser', undefined, 'accountId: a text is required')
-  return { ...user, accountId }
-}
-
-/** The default `loadUser`: GET of `userPath`. Returns `item` of the response, or the body. `account_id` is also returned as `accountId`. */
-export function defaultLoadUser(userPath: string): LoadUser {
-  return async ({ api }) => {
-    const body = await api.get(userPath)
-    const item = ownValue(body, 'item')
-    const fields = isObject(item) ? item : body
-    const accountId = ownValue(fields, 'accountId') ?? ownValue(fields, 'account_id')
-    return { ...fields, accountId } as User // checked by readUser
-  }
-}
-
-/** A user, and the secrets of the login. */
-interface LoadedUser {
-  readonly user: User
-  readonly secrets: Secrets
-  /** Expiry of the access token in seconds since 1970, if the authorization server sent one. */
-  readonly accessUntil: number | undefined
 }
 
 async function beginLogin(ctx: Context, loaded: LoadedUser, startedAt: EpochMs): Promise<BeginOutcome> {
