@@ -14,13 +14,21 @@ afterAll(events.stop)
 
 /** Each kind of refusal, and the event that tells of it. Those of bad tokens are in `test/security/landing.test.ts`. */
 const stories: [string, string, () => Promise<unknown>][] = [
-  ['a login', 'login logged_in', () => loggedInBrowser(setup)],
   [
     'a wrong password',
     'login refused invalid_credentials',
     async () => (await visitor(setup)).fetchJson(at('/login'), { json: { username: 'grace', password: 'wrong' } }),
   ],
   ['a landing without its binding', 'landing unchanged unbound', landUnbound],
+  [
+    'a landing of a user who stays logged in without the new token',
+    'landing unchanged not_renewed',
+    async () => {
+      const browser = await loggedInBrowser(setup)
+      setup.emulator.faults.add({ operation: 'token', kind: 'down' })
+      await browser.visit((await browser.fetchJson(at('/identify-me'))).json.identify)
+    },
+  ],
   [
     'a session that was ended elsewhere',
     'check over terminated',
@@ -33,11 +41,6 @@ const stories: [string, string, () => Promise<unknown>][] = [
   ],
   ['a check without an answer', 'check no_answer no_answer', checkInVain],
   [
-    'a logout',
-    'logout confirmed',
-    async () => (await loggedInBrowser(setup)).submit(at('/logout'), { return_to: '/' }),
-  ],
-  [
     'a logout that is not taken, and its retry',
     'logout pending',
     async () => {
@@ -48,7 +51,6 @@ const stories: [string, string, () => Promise<unknown>][] = [
       await eventually(async () => events.messages.some(({ operation }) => operation === 'retry'))
     },
   ],
-  ['a visitor sent to Identify', 'identify redirected no_session', () => visitor(setup)],
 ]
 
 async function landUnbound(): Promise<void> {

@@ -110,8 +110,7 @@ describe('while the SSO system does not answer', () => {
     ['a wrong signature', { kind: 'wrong_signature' }],
   ] as const)(
     `[O19] it says %s → it is asked about one session ${MOST_CHECKS} times in ${SECONDS} s at most`,
-    async (...row) => {
-      const [, fault] = row
+    async (_what, fault) => {
       const browser = await loggedInBrowser()
       const { clock, faults } = setup.emulator
       clock.advance(361)

@@ -21,11 +21,11 @@ import { endSsoSession } from './log-out'
 import { type LoadedUser, userOfTicket } from './ticket-user'
 
 /**
- * `done`: a session has begun. `renewed`: the session was this login already. `user_unknown`: the ticket could not be used, so the SSO session is
- * stored and checked again after 30 s. `lost`: another request has moved or ended the session. `voided`: the login was logged out in the
- * meantime. `too_late`: the response headers are sent, so the browser can get no cookie.
+ * `done`: a session has begun. `renewed`: the session was this login already. `not_renewed`: it was and is, but the ticket could not be used.
+ * `user_unknown`: the ticket could not be used, so the SSO session is stored and checked again after 30 s. `lost`: another request has moved or
+ * ended the session. `voided`: the login was logged out in the meantime. `too_late`: the response headers are sent, so the browser can get no cookie.
  */
-type BeginOutcome = 'done' | 'renewed' | 'user_unknown' | 'lost' | 'voided' | 'too_late'
+type BeginOutcome = 'done' | 'renewed' | 'not_renewed' | 'user_unknown' | 'lost' | 'voided' | 'too_late'
 
 /** Has the browser the session? */
 export const hasBegun = (outcome: BeginOutcome) => outcome === 'done' || outcome === 'renewed'
@@ -47,7 +47,7 @@ export async function logInByTicket(ctx: Context, token: TicketToken, startedAt:
 /** Keeps a known login of the same SSO session. Any other session is stored as pending. */
 async function rememberUnknown(ctx: Context, sid: string, startedAt: EpochMs): Promise<BeginOutcome> {
   const { record } = ctx
-  if (isLoggedIn(record) && record.sidHash === shortHash(sid)) return 'user_unknown'
+  if (isLoggedIn(record) && record.sidHash === shortHash(sid)) return 'not_renewed'
   const outcome = await beginAnonymous(ctx, sid, { startedAt, pending: true })
   return hasBegun(outcome) ? 'user_unknown' : outcome
 }

@@ -144,7 +144,7 @@ async function authenticate(ctx: Context, sid: string, credentials: Credentials,
 async function finish(ctx: Context, token: TicketToken, startedAt: EpochMs): Promise<LoginResult> {
   const outcome = await logInByTicket(ctx, token, startedAt)
   // voided: a logout of all sessions is still to be confirmed
-  if (outcome === 'user_unknown' || outcome === 'voided') return loginFailed('unavailable')
+  if (['user_unknown', 'not_renewed', 'voided'].includes(outcome)) return loginFailed('unavailable')
   if (!hasBegun(outcome) || !isLoggedIn(ctx.record)) return loginFailed('session_ended') // or the site has logged out in `onLogin`
   ctx.dropLogoutMark()
   return { ok: true, user: ctx.record.user }

@@ -179,7 +179,7 @@ async function useTicket(ctx: Context, record: SsoRecord, token: TicketToken, st
     return
   }
   const outcome = await logInByTicket(ctx, token, startedAt)
-  if (outcome === 'user_unknown' && isLoggedIn(record)) await saveStatus(ctx)
+  if (outcome === 'not_renewed') await saveStatus(ctx)
   if (outcome === 'too_late') await endSession(ctx)
 }
 
