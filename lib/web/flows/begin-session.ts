@@ -17,7 +17,7 @@ import { accountOf, namesOf } from '../../storage/account-index'
 import { newSessionId, sessionKey, shortHash } from '../../storage/site-store'
 import type { Context } from '../context'
 import { callListener } from '../hooks'
-import { endSsoSession } from './log-out'
+import { logOutSsoSession } from './log-out'
 import { type LoadedUser, userOfTicket } from './ticket-user'
 
 /**
@@ -62,7 +62,7 @@ async function beginLogin(ctx: Context, loaded: LoadedUser, startedAt: EpochMs):
   const since = isOther ? checkedAt : (before?.since ?? checkedAt)
   const record: SsoRecord = { v: RECORD_VERSION, status: 'loggedin', since, startedAt, sidHash, ...known }
   const outcome = await moveTo(ctx, record)
-  if (outcome === 'voided') await endSsoSession(ctx, secrets.sid) // the logout that voided it may not have known its SSO session
+  if (outcome === 'voided') await logOutSsoSession(ctx, secrets.sid) // the logout that voided it may not have known its SSO session
   return outcome
 }
 

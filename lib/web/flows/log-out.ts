@@ -1,6 +1,7 @@
 /**
  * Logout. The browser is logged out of this site at once, whoever does not answer. A logout that the SSO system has not confirmed is retried.
- * The order of steps is part of the promise that a logout is final: docs/internals/architecture.md, "Logout". Threats S16, S17, F12.
+ * `end…Here` ends sessions of this site, `sendLogout` those of the SSO system, and `logOut…` both. The order of steps is part of the promise that
+ * a logout is final: docs/internals/architecture.md, "Logout". Threats S16, S17, F12.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
@@ -55,35 +56,20 @@ export async function carryOutLogout(ctx: Context, mark: LogoutMark): Promise<Lo
   if (!session.isAvailable) return 'pending' // the next page with Redis ends the session, so the browser keeps its cookie
   const result = await unlessUnavailable(async () => {
     const target = await targetOf(ctx)
-    if (!target) return endUnknown(ctx, mark, mayHaveSession)
-    const isConfirmed = await endKnown(ctx, target, mark)
+    if (target) {
+      const isConfirmed = await logOutAndMark(ctx, target, mark)
+      await session.leave('drop_cookie')
+      return isConfirmed ? 'confirmed' : 'pending'
+    }
+    // an earlier logout may be pending, or the SSO session still logged in: then the next landing ends it, because the mark names no SSO session
+    ctx.setLogoutMark(mark, mayHaveSession ? RETRIED_SECONDS : CONFIRMED_SECONDS)
+    if (!mayHaveSession) return 'no_session'
+    if (session.key !== undefined) await site.records.remove(session.key)
     await session.leave('drop_cookie')
-    return isConfirmed ? 'confirmed' : 'pending'
+    return 'pending'
   })
   if (result !== 'unavailable') return result
   await session.leave('keep_cookie') // the page shows nothing of the session, and the next one ends it
-  return 'pending'
-}
-
-/** Ends a session that is known. @returns whether the SSO system has confirmed it, as the browser's mark then says */
-async function endKnown(ctx: Context, target: Target, mark: LogoutMark): Promise<boolean> {
-  const named = { ...mark, sidHash: target.sidHash }
-  ctx.setLogoutMark(named, ctx.site.config.idleSeconds)
-  const isConfirmed = await endEverywhere(ctx, target, named)
-  ctx.setLogoutMark({ ...named, isConfirmed }, isConfirmed ? CONFIRMED_SECONDS : RETRIED_SECONDS)
-  return isConfirmed
-}
-
-/**
- * Ends the session of a browser, if it has one. An earlier logout may be pending, or the SSO session may still be logged in: then the next
- * landing ends it, because the mark names no SSO session.
- */
-async function endUnknown(ctx: Context, mark: LogoutMark, mayHaveSession: boolean): Promise<LogoutResult> {
-  const { session, site } = ctx
-  ctx.setLogoutMark(mark, mayHaveSession ? RETRIED_SECONDS : CONFIRMED_SECONDS)
-  if (!mayHaveSession) return 'no_session'
-  if (session.key !== undefined) await site.records.remove(session.key)
-  await session.leave('drop_cookie')
   return 'pending'
 }
 
@@ -102,12 +88,21 @@ function targetIn(site: Site, key: string, record: SsoRecord): Target {
   return { ...namesOf(key, record), sid: site.records.open(record)?.sid, accountId }
 }
 
+/** Logs out a target. @returns whether the SSO system has confirmed it, as the browser's mark then says */
+async function logOutAndMark(ctx: Context, target: Target, mark: LogoutMark): Promise<boolean> {
+  const named = { ...mark, sidHash: target.sidHash }
+  ctx.setLogoutMark(named, ctx.site.config.idleSeconds)
+  const isConfirmed = await logOutTarget(ctx, target, named)
+  ctx.setLogoutMark({ ...named, isConfirmed }, isConfirmed ? CONFIRMED_SECONDS : RETRIED_SECONDS)
+  return isConfirmed
+}
+
 /**
  * Ends sessions here, then at the SSO system.
  * @returns whether the SSO system has confirmed it
  * @throws {Sso2UnavailableError} if Redis does not answer
  */
-async function endEverywhere(ctx: Context, target: Target, mark: Pick<LogoutMark, 'scope' | 'isConfirmed'>) {
+async function logOutTarget(ctx: Context, target: Target, mark: Pick<LogoutMark, 'scope' | 'isConfirmed'>) {
   const { site, session, req, record } = ctx
   const { client, config, now } = site
   const { sid, sidHash, accountId, account } = target
@@ -120,7 +115,7 @@ async function endEverywhere(ctx: Context, target: Target, mark: Pick<LogoutMark
     site.accounts.markSession(sidHash),
   ])
   if (isAll && pending) await site.accounts.markAccount(account) // not before the logout is noted, whose retry closes the mark
-  await Promise.all([endOwn(site, target), endIndexed(site, target, scope)])
+  await Promise.all([endOwnHere(site, target), endOthersHere(site, target, scope)])
   if (!pending) return mark.isConfirmed
   if (record?.sidHash === sidHash && isStale(record, now(), config.recheckSeconds) && client.isAvailable) {
     // the interface asks for a status check, unless a page has just made it. The logout follows whatever the answer
@@ -132,7 +127,7 @@ async function endEverywhere(ctx: Context, target: Target, mark: Pick<LogoutMark
 }
 
 /** Ends a session, and once the session that has followed it in the meantime. */
-async function endOwn({ records }: Site, target: Target): Promise<void> {
+async function endOwnHere({ records }: Site, target: Target): Promise<void> {
   if (target.key === '') return
   const { entry } = await records.end(target)
   if (entry.state === 'gone' && entry.gone.next !== '') await records.end({ ...target, key: entry.gone.next })
@@ -141,7 +136,7 @@ async function endOwn({ records }: Site, target: Target): Promise<void> {
 const AT_ONCE = 50
 
 /** Ends the other sessions of the account: all, or those of the SSO session. */
-async function endIndexed(site: Site, { key: ownKey, sidHash, account }: Target, scope: LogoutScope): Promise<void> {
+async function endOthersHere(site: Site, { key: ownKey, sidHash, account }: Target, scope: LogoutScope): Promise<void> {
   if (account === '') return
   const all = await site.accounts.list(account)
   const sessions = scope === 'account' ? all : all.filter((session) => session.sidHash === sidHash)
@@ -166,19 +161,19 @@ async function sendLogout(site: Site, { sid, scope, accountId, ipa, uas }: Pendi
 }
 
 /** Logs out an SSO session that has no session here. @returns whether the SSO system has confirmed it */
-export const endSsoSession = (ctx: Context, sid: string): Promise<boolean> =>
-  endEverywhere(ctx, sidTarget(sid), { scope: 'session', isConfirmed: false })
+export const logOutSsoSession = (ctx: Context, sid: string): Promise<boolean> =>
+  logOutTarget(ctx, sidTarget(sid), { scope: 'session', isConfirmed: false })
 
 /**
  * Logs out the SSO session of a landing token, because this browser has logged out. Otherwise the landing would undo the logout.
  * @returns whether the SSO system has confirmed it
  */
-export async function endLandedSession(ctx: Context, mark: LogoutMark, sid: string): Promise<boolean> {
+export async function logOutLandedSession(ctx: Context, mark: LogoutMark, sid: string): Promise<boolean> {
   const target = sidTarget(sid)
   const scope = mark.isConfirmed ? 'session' : mark.scope // a confirmed Logout all is never sent twice
   const again: LogoutMark = { ...mark, scope, sidHash: target.sidHash, isConfirmed: false }
   if (ctx.record?.sidHash === target.sidHash) return (await carryOutLogout(ctx, again)) === 'confirmed'
-  return unlessUnavailable(() => endKnown(ctx, target, again), false)
+  return unlessUnavailable(() => logOutAndMark(ctx, target, again), false)
 }
 
 const PAUSE_MS = 1500
@@ -217,7 +212,7 @@ async function retryLogout(site: Site, id: string): Promise<void> {
   if (logout === 'unreadable') return pendingLogouts.postpone(id, 0, now()) // another process may have its secret
   const began = performance.now()
   const account = logout.accountId === undefined ? '' : accountName(logout.accountId)
-  await endIndexed(site, { key: '', sidHash: id, account }, logout.scope)
+  await endOthersHere(site, { key: '', sidHash: id, account }, logout.scope)
   const isConfirmed = await sendLogout(site, logout)
   const outcome = isConfirmed ? 'confirmed' : 'pending'
   publish('logout', { operation: 'retry', outcome, durationMs: performance.now() - began, sidHash: id })

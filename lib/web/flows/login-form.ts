@@ -19,7 +19,7 @@ import type { Context } from '../context'
 import { publish } from '../hooks'
 import { deviceOf } from '../http/request-facts'
 import { hasBegun, logInByTicket } from './begin-session'
-import { endSession, visit } from './visit'
+import { endSessionHere, visit } from './visit'
 
 /** Input of the login form. */
 export interface Credentials {
@@ -152,7 +152,7 @@ async function finish(ctx: Context, token: TicketToken, startedAt: EpochMs): Pro
 
 /** Leaves the record so that the next request finds what the failure left open. */
 async function noteFailure(ctx: Context, failure: FailedLogin, before: SsoRecord): Promise<FailedLogin> {
-  if (failure.error === 'session_ended') await endSession(ctx)
+  if (failure.error === 'session_ended') await endSessionHere(ctx)
   else if (failure.error !== 'unavailable') await ctx.update(before)
   else if (!isLoggedIn(ctx.record)) await ctx.update({ checkedAt: 0 }) // the next request checks the status
   return failure

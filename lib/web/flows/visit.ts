@@ -59,7 +59,7 @@ async function findIdentity(ctx: Context, options: VisitOptions): Promise<Identi
   if (!session.isAvailable) return show(undefined, 'store_unavailable')
   const isLogoutPending = ctx.logoutMark && !(await finishLogout(ctx, ctx.logoutMark))
   if (isLogoutPending && (ctx.record || !isLoginPage)) return show(undefined, 'logout_pending')
-  if (ctx.record && isOver(ctx.record, site.now(), site.config)) await endSession(ctx)
+  if (ctx.record && isOver(ctx.record, site.now(), site.config)) await endSessionHere(ctx)
   if (ctx.record && (isFresh || isStale(ctx.record, site.now(), recheckSeconds))) {
     if ((await checkStatus(ctx, isFresh)) === 'no_answer') return showStale(ctx, 'sso_unavailable')
   }
@@ -113,7 +113,7 @@ async function checkStatus(ctx: Context, isFresh: boolean): Promise<'done' | 'no
   const { record } = ctx
   const sid = record && site.records.open(record)?.sid
   if (!record || sid === undefined) {
-    await endSession(ctx) // no secret of this process fits
+    await endSessionHere(ctx) // no secret of this process fits
     return 'done'
   }
   const startedAt = clock.now()
@@ -137,7 +137,7 @@ async function checkStatus(ctx: Context, isFresh: boolean): Promise<'done' | 'no
       await useTicket(ctx, record, decision.token, startedAt)
       break
     case 'over':
-      await endSession(ctx)
+      await endSessionHere(ctx)
   }
   return 'done'
 }
@@ -180,7 +180,7 @@ async function useTicket(ctx: Context, record: SsoRecord, token: TicketToken, st
   }
   const outcome = await logInByTicket(ctx, token, startedAt)
   if (outcome === 'not_renewed') await saveStatus(ctx)
-  if (outcome === 'too_late') await endSession(ctx)
+  if (outcome === 'too_late') await endSessionHere(ctx)
 }
 
 function isWithinGrace({ site }: Context, record: SsoRecord): boolean {
@@ -195,7 +195,7 @@ function showStale(ctx: Context, reason: DegradedReason): Identity {
 }
 
 /** Ends the session on this site, because the SSO session is over. An anonymous session keeps its data, and an empty record. Threat S7. */
-export async function endSession(ctx: Context): Promise<void> {
+export async function endSessionHere(ctx: Context): Promise<void> {
   const { site, session, record } = ctx
   const { key } = session
   if (key === undefined || !record) return

@@ -17,7 +17,7 @@ import { tokenSignature } from '../../protocol/token'
 import { shortHash, storeUnavailable, unlessUnavailable } from '../../storage/site-store'
 import { type Context, contextOf } from '../context'
 import { beginAnonymous, hasBegun, logInByTicket } from '../flows/begin-session'
-import { endLandedSession } from '../flows/log-out'
+import { logOutLandedSession } from '../flows/log-out'
 import { publish } from '../hooks'
 import { queryParameters } from '../http/request-facts'
 import { redirect, setTokenHeaders } from '../http/response-headers'
@@ -122,7 +122,7 @@ async function land(
   const sidHash = shortHash(sid)
   const status = token.sts === 'loggedin' ? 'loggedin' : 'anon'
   if (mark && isTokenVoidedBy(mark, { status, sidHash, startedAt }))
-    return loggedOut(await endLandedSession(ctx, mark, sid))
+    return loggedOut(await logOutLandedSession(ctx, mark, sid))
   if (!session.isAvailable) throw storeUnavailable()
   const signature = tokenSignature(t)
   const used = site.locks.useToken(signature)
