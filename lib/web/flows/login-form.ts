@@ -113,7 +113,7 @@ async function runLogin(ctx: Context, credentials: Credentials): Promise<LoginRe
     return loginFailed('session_ended')
   }
   const { result: answer, attempt } = await authenticate(ctx, sid, credentials, couldBeLoggedIn(record))
-  const finished = answer.ok ? finish(ctx, answer.token, startedAt) : noteFailure(ctx, answer, record)
+  const finished = answer.ok ? finish(ctx, answer.token, startedAt) : settleRecord(ctx, answer, record)
   const [result, left] = await Promise.all([
     finished,
     admission.settle(attempt, answer.ok ? undefined : answer.remainingAttempts),
@@ -151,7 +151,7 @@ async function finish(ctx: Context, token: TicketToken, startedAt: EpochMs): Pro
 }
 
 /** Leaves the record so that the next request finds what the failure left open. */
-async function noteFailure(ctx: Context, failure: FailedLogin, before: SsoRecord): Promise<FailedLogin> {
+async function settleRecord(ctx: Context, failure: FailedLogin, before: SsoRecord): Promise<FailedLogin> {
   if (failure.error === 'session_ended') await endSessionHere(ctx)
   else if (failure.error !== 'unavailable') await ctx.update(before)
   else if (!isLoggedIn(ctx.record)) await ctx.update({ checkedAt: 0 }) // the next request checks the status
