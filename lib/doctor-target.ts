@@ -1,6 +1,6 @@
 /** The configuration that `doctor` checks: from the environment, or from the `sso2()` that a module exports. */
 import type { Config } from './config'
-import type { ExchangeTicket, TicketExchange } from './remote/ticket'
+import type { ExchangeTicket, TicketExchange } from './remote/token-endpoint'
 
 /** Configuration of a site. */
 export interface DoctorTarget {

@@ -37,7 +37,7 @@ export type {
 } from './remote/platform-types'
 export type { Sso2ClientOptions } from './remote/sso2-client'
 export { Sso2Client } from './remote/sso2-client'
-export type { AccessToken, ExchangeContext, ExchangeTicket, TicketExchange } from './remote/ticket'
+export type { AccessToken, ExchangeContext, ExchangeTicket, TicketExchange } from './remote/token-endpoint'
 export { type ConnectHandler, type Sso2, sso2 } from './sso2'
 export type { Credentials } from './web/flows/login-form'
 export type { Guard, RequireLoginOptions } from './web/guards'

@@ -9,9 +9,10 @@ import { type LoginError, type LoginNumbers, neutralised } from './decide/login'
 import { makeDoctorTarget } from './doctor-target'
 import { Sso2SetupError } from './errors'
 import { IdentifyHealth } from './remote/identify-health'
+import { LoginHealth } from './remote/login-health'
 import { type PlatformApi, ServiceApi, scopes } from './remote/platform-api'
 import { Sso2Client } from './remote/sso2-client'
-import { ExchangeHealth, formExchange, serviceTokenSource, type TokenEndpoint } from './remote/ticket'
+import { formExchange, serviceTokenSource, type TokenEndpoint } from './remote/token-endpoint'
 import { AccountIndex } from './storage/account-index'
 import type { Kv } from './storage/kv'
 import { Locks } from './storage/locks'
@@ -186,7 +187,7 @@ function makeSite(
     }),
     exchange: options.exchangeTicket ?? formExchange(endpoint),
     loadUser: options.loadUser ?? defaultLoadUser(config.userPath),
-    exchangeHealth: new ExchangeHealth(),
+    loginHealth: new LoginHealth(),
     shouldIdentify: options.shouldIdentify,
     onLogin: options.onLogin,
     onLogout: options.onLogout,

@@ -4,7 +4,7 @@ import type { DoctorTarget } from '../doctor-target'
 import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
 import { isObject } from '../protocol/json'
 import { type Answer, sendCall } from '../remote/http'
-import { type TokenEndpoint, ticketCall } from '../remote/ticket'
+import { type TokenEndpoint, ticketCall } from '../remote/token-endpoint'
 import { about, emulatorHelp, errorCode, type Finding, ofFailedCall } from './doctor-finding'
 
 const { ok, note, wrong } = about('token endpoint')

@@ -5,7 +5,7 @@ import type { DoctorTarget } from '../doctor-target'
 import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
 import { type Answer, sendCall } from '../remote/http'
 import { scopes } from '../remote/platform-api'
-import { readGrant, serviceToken } from '../remote/ticket'
+import { readGrant, serviceToken } from '../remote/token-endpoint'
 import { about, emulatorHelp, type Finding, ofFailedCall } from './doctor-finding'
 import { doctorTokenEndpoint } from './doctor-token'
 

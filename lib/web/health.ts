@@ -32,13 +32,13 @@ export interface Health {
 }
 
 /** Probes the session store, and reports the known state of the other systems. */
-export async function health({ client, config, identifyHealth, exchangeHealth, records }: Site): Promise<Health> {
+export async function health({ client, config, identifyHealth, loginHealth, records }: Site): Promise<Health> {
   const isStored = await unlessUnavailable(() => records.kv.probe().then(() => true), false)
   const { clockOffsetSeconds } = client
   const states = {
     sso: stateOf(identifyHealth.isAvailable),
     store: stateOf(isStored),
-    login: stateOf(exchangeHealth.isAvailable),
+    login: stateOf(loginHealth.isAvailable),
   }
   const isClockRight = Math.abs(clockOffsetSeconds ?? 0) <= config.clockToleranceSeconds
   const ok = isClockRight && Object.values(states).every((state) => state === 'ok')

@@ -7,9 +7,10 @@ import type { Config } from '../config'
 import type { LogoutResult } from '../decide/logout-mark'
 import type { User } from '../decide/record'
 import type { IdentifyHealth } from '../remote/identify-health'
+import type { LoginHealth } from '../remote/login-health'
 import type { PlatformApi } from '../remote/platform-api'
 import type { Sso2Client } from '../remote/sso2-client'
-import type { ExchangeHealth, ExchangeTicket } from '../remote/ticket'
+import type { ExchangeTicket } from '../remote/token-endpoint'
 import type { AccountIndex } from '../storage/account-index'
 import type { Locks } from '../storage/locks'
 import type { PendingLogouts } from '../storage/pending-logouts'
@@ -49,7 +50,7 @@ export interface Site {
   readonly exchange: ExchangeTicket
   readonly loadUser: LoadUser
   /** Do token endpoint and user path work? */
-  readonly exchangeHealth: ExchangeHealth
+  readonly loginHealth: LoginHealth
   readonly shouldIdentify: ((req: Request) => boolean) | undefined
   readonly onLogin: OnLogin | undefined
   readonly onLogout: OnLogout | undefined

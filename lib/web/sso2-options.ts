@@ -1,7 +1,7 @@
 /** Options of `sso2()`. The comments are written by `npm run docs`, from the schema. */
 import type { Request } from 'express'
 import type { ConfigOptions } from '../config/config-options'
-import type { ExchangeTicket, TicketExchange } from '../remote/ticket'
+import type { ExchangeTicket, TicketExchange } from '../remote/token-endpoint'
 import type { CustomViews } from './pages/views'
 import type { LoadUser, OnLogin, OnLogout } from './site'
 

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { NotLoggedInError, Sso2ResponseError, Sso2UnavailableError, sso2 } from '../../lib'
 import { demoOptions } from '../../lib/emulator'
-import { serviceTokenSource } from '../../lib/remote/ticket'
+import { serviceTokenSource } from '../../lib/remote/token-endpoint'
 import { sharedEmulator } from '../emulator/shared'
 import { failure, json, useFaultyServer } from '../support/faulty-server'
 import { loggerTo } from '../support/log-lines'

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { formExchange, readGrant } from '../../lib/remote/ticket'
+import { formExchange, readGrant } from '../../lib/remote/token-endpoint'
 import { type Behaviour, failure, json, useFaultyServer } from '../support/faulty-server'
 
 const server = useFaultyServer()

@@ -16,7 +16,7 @@ const siteOf = ({ isSsoAvailable, storeReason, canLogIn, clockOffsetSeconds, clo
   client: { clockOffsetSeconds },
   config: { clockToleranceSeconds },
   identifyHealth: { isAvailable: isSsoAvailable },
-  exchangeHealth: { isAvailable: canLogIn },
+  loginHealth: { isAvailable: canLogIn },
   records: {
     kv: { failure: storeReason, probe: async () => storeReason && Promise.reject(storeUnavailable()) },
   },

@@ -5,7 +5,7 @@ import { isObject, parseForeignJson } from '../../protocol/json'
 import type { TicketToken } from '../../protocol/session-token'
 import { ownValue } from '../../protocol/token'
 import { PlatformApi } from '../../remote/platform-api'
-import { readGrant } from '../../remote/ticket'
+import { readGrant } from '../../remote/token-endpoint'
 import type { Secrets } from '../../storage/records'
 import { HOOKS_MS, runHook } from '../hooks'
 import type { LoadUser, Site } from '../site'
@@ -32,13 +32,13 @@ export async function userOfTicket(site: Site, { sid, at }: TicketToken): Promis
     const api = new PlatformApi({ apiUrl: config.apiUrl, agent: config.agent, accessToken })
     const loadUserContext = { accessToken, api, sid }
     const user = readUser(await runHook('loadUser', async () => site.loadUser(loadUserContext), signal))
-    if (site.exchangeHealth.noteSuccess()) {
+    if (site.loginHealth.noteSuccess()) {
       config.log.recovered('exchangeTicket', 'The token endpoint works again.')
       config.log.recovered('loadUser', 'The user path works again.')
     }
     return { user, secrets: { sid, accessToken }, accessUntil: grant.expiresAt }
   } catch (error) {
-    site.exchangeHealth.noteFailure(error)
+    site.loginHealth.noteFailure(error)
     config.log.failed(step, error, [at, sid, accessToken])
     return undefined
   }
