@@ -35,6 +35,9 @@ export interface LineParts {
   readonly secrets?: readonly (string | undefined)[] | undefined
 }
 
+/** Parts of the line of a failed step. `topic` is that of its recovery, by default the step. */
+type FailureParts = Pick<LineParts, 'secrets'> & { readonly topic?: string }
+
 const EVERY_MS = 60_000
 /** A longer detail is cut off, after its secrets are masked. */
 const MAX_DETAIL = 1000
@@ -73,8 +76,8 @@ export class Log {
     this.#say('warn', [text, ...frames.map((frame) => `    ${masked(frame).trim()}`)].join('\n') + more)
   }
 
-  /** Logs a failed step. @param secrets as in {@link LineParts} @param topic of its recovery */
-  failed(step: Step, error: unknown, secrets?: LineParts['secrets'], topic: string = step): void {
+  /** Logs a failed step. */
+  failed(step: Step, error: unknown, { secrets, topic = step }: FailureParts = {}): void {
     const isOurs = error instanceof Sso2Error
     const { text, frames } = isOurs ? { text: error.message.replace(/^\w+: /, ''), frames: [] } : describeError(error)
     const heading = HEADINGS[step] ?? 'A call to the SSO system failed'

@@ -194,7 +194,7 @@ export class Sso2Client {
   #note(operation: CalledOperation, error: Sso2Error | undefined): void {
     const isStatus = operation === 'sessionstatus'
     if (error) {
-      this.#log?.failed(operation, error, [], 'sso')
+      this.#log?.failed(operation, error, { topic: 'sso' })
       if (isStatus) this.#breaker.noteFailure()
       else this.#breaker.startProbing()
     } else if (isStatus) {

@@ -65,7 +65,7 @@ test('[O6] no line holds a secret of the site, or one that went along with what 
   const { lines, log } = setup([own])
   const text = `${own} ${secret} ${encodeURIComponent(own)} ${Buffer.from(secret).toString('base64')}`
   const error = new Error(text, { cause: new Error(text) })
-  log.failed('loadUser', error, [undefined, secret])
+  log.failed('loadUser', error, { secrets: [undefined, secret] })
   log.warn('a', 'A view failed', { detail: own, frames: [own] })
   log.warn('b', 'A view failed', { detail: `${'x'.repeat(990)} ${own}` }) // masked before it is cut off
   log.failed('onLogin', ['ada', "ada's password"]) // a hook may throw anything

@@ -39,7 +39,7 @@ export async function userOfTicket(site: Site, { sid, at }: TicketToken): Promis
     return { user, secrets: { sid, accessToken }, accessUntil: grant.expiresAt }
   } catch (error) {
     site.loginHealth.noteFailure(error)
-    config.log.failed(step, error, [at, sid, accessToken])
+    config.log.failed(step, error, { secrets: [at, sid, accessToken] })
     return undefined
   }
 }
