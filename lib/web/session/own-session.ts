@@ -44,7 +44,7 @@ export class OwnSession extends RequestSession {
   /** `undefined` until express-session has run. */
   #store: RedisStore | undefined
   id: string | undefined
-  /** Was the ID drawn for this request, with nothing saved yet? */
+  /** Is the session not in the store yet? Then a save begins it. Otherwise a save that comes after its end does nothing. */
   #isNew = false
   /** Text of the data in the store, as this request has last read or saved it. */
   #stored: string | null
@@ -139,7 +139,7 @@ export class OwnSession extends RequestSession {
       if (text === null) await records.deleteData(sessionKey(id))
       else await records.saveData(sessionKey(id), text, lifetimeOf(this.record, now(), config), this.#isNew)
       this.#stored = text
-      this.#isNew = false
+      this.#isNew = text === null && !isAlive(this.entry)
     } catch (error) {
       if (isStoreUnavailable(error)) {
         // the response may have ended, so no error can be sent to the browser
