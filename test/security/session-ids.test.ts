@@ -1,10 +1,26 @@
+import { promisify } from 'node:util'
+import { sessionKey } from '../../lib/storage/site-store'
 import type { Browser } from '../support/agent'
 import { signedId } from '../support/raw'
-import { ada, eventually, grace, logInAtLast, present, useSetup, view, visitor } from '../support/setup'
+import { ada, eventually, grace, logInAtLast, present, useSetup, view, viewOf, visitor } from '../support/setup'
+import { withPages } from '../support/site'
 
 /* Every change of user gives a new session ID, the old one is worth nothing, and nothing of one account reaches the next. */
 
-const setup = useSetup()
+const setup = useSetup({
+  build: withPages((app) => {
+    app.get('/regenerate', async (req, res) => {
+      const call = (name: 'regenerate' | 'save' | 'reload') =>
+        promisify((done: (error?: unknown) => void) => req.session[name](done))()
+      await call('regenerate')
+      await call('regenerate')
+      req.session.saved = 'kept'
+      await call('save')
+      await call('reload')
+      res.json(viewOf(req))
+    })
+  }) as never,
+})
 let browser: Browser
 const at = (path: string) => `${setup.morning.url}${path}`
 const evening = (path: string) => `${setup.evening.url}${path}`
@@ -21,21 +37,11 @@ async function expectWorthless(cookie: string): Promise<void> {
   const other = setup.browser()
   const answer = await other.fetchJson(at('/save-nothing'), { headers: { cookie: `sso2.sid=${cookie}` } })
   expect(answer.json).toEqual({ status: 'none', url: '/save-nothing' })
+  const key = `${setup.morning.prefix}sso2:{${sessionKey(decodeURIComponent(cookie).slice(2, 45))}}`
+  expect(await setup.redis.ttl(key)).toBeLessThanOrEqual(5) // its trace is not renewed
   const page = await other.visit(at('/'), { headers: { cookie: `sso2.sid=${cookie}` } })
   expect(view(page).status).not.toBe('loggedin')
 }
-
-const changes: [string, () => Promise<unknown>][] = [
-  ['a login by the form', () => logInAtLast(browser, setup.morning, ada)],
-  [
-    'a login elsewhere, seen by Session Status',
-    async () => {
-      await logInAtLast(browser, setup.evening, ada)
-      setup.emulator.clock.advance(361)
-      await eventually(async () => view(await browser.visit(at('/'))).status === 'loggedin')
-    },
-  ],
-]
 
 /** A flow that the browser begins itself, though it has a session. */
 async function ownFlow(): Promise<string> {
@@ -43,35 +49,43 @@ async function ownFlow(): Promise<string> {
   return page.json.identify
 }
 
-test.each(changes)('[L2] %s gives a new session ID, and the old one is worth nothing', async (_name, change) => {
+test('[L2] a login elsewhere, seen by Session Status, gives a new session ID, and the old one is worth nothing', async () => {
   const anonymous = id()
-  await change()
+  await logInAtLast(browser, setup.evening, ada)
+  setup.emulator.clock.advance(361)
+  await eventually(async () => view(await browser.visit(at('/'))).status === 'loggedin')
   expect(id()).not.toBe(anonymous)
-  expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'loggedin', username: 'ada' })
   await expectWorthless(anonymous)
 })
 
-const switches: [string, () => Promise<unknown>][] = [
-  ['and Session Status sees it', async () => setup.emulator.clock.advance(361)],
-  ['and a landing sees it', async () => browser.visit(await ownFlow())],
+const switches: [what: string, page: string, see: () => Promise<unknown>][] = [
+  ['and Session Status sees it', '/keep', async () => setup.emulator.clock.advance(361)],
+  ['and a landing sees it', '/keep', async () => browser.visit(await ownFlow())],
+  ['after regenerate(), twice', '/regenerate', async () => setup.emulator.clock.advance(2)],
 ]
 
 test.each(switches)(
-  '[L10] another account logs in elsewhere, %s: new ID, and the basket of the first is gone',
-  async (_name, see) => {
+  '[L10, S20] another account logs in elsewhere, %s: new ID, and what a handler kept for the first is gone',
+  async (_name, page, see) => {
     await logInAtLast(browser, setup.morning, ada)
-    expect(view(await browser.visit(at('/keep')))).toMatchObject({ username: 'ada', saved: 'kept' })
+    expect(view(await browser.visit(at(page)))).toMatchObject({ username: 'ada', saved: 'kept' })
     const known = id()
     await browser.visit(evening('/'))
     await browser.submit(evening('/logout'), { return_to: '/' })
     await logInAtLast(browser, setup.evening, grace)
     await see()
-    const page = view(await browser.visit(at('/')))
-    expect(page).toEqual({ status: 'loggedin', username: 'grace', url: '/' })
+    expect(view(await browser.visit(at('/')))).toEqual({ status: 'loggedin', username: 'grace', url: '/' })
     expect(id()).not.toBe(known)
     await expectWorthless(known)
   },
 )
+
+test('[L2] regenerate() in a request with the cookie from before a login leaves the cookie of the login', async () => {
+  const headers = { cookie: `sso2.sid=${id()}` }
+  await logInAtLast(browser, setup.morning)
+  const answer = await setup.browser().fetchJson(at('/regenerate'), { headers })
+  expect(answer.headers['set-cookie']).toBeUndefined()
+})
 
 test('[L2] a signed ID that this site did not issue is accepted by nothing, and another one comes back', async () => {
   const invented = signedId('A'.repeat(43))

@@ -157,7 +157,7 @@ export class OwnSession extends RequestSession {
     if (this.gone) return
     if (isLoggedIn(this.record)) config.log.warn('session:destroy', 'destroy() ended a login')
     await records.remove(sessionKey(id))
-    this.destroyed = this.record
+    this.destroyed = this.lastRecord
     this.#use(undefined, { state: 'none' }, null)
   }
 
