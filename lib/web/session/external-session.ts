@@ -15,9 +15,8 @@ const NO_SESSION =
 const OTHER_SESSION =
   'The session in req.session is not of express-session. With cookie-session the browser keeps the session, and a logout elsewhere could not end it. Mount app.use(sso) alone, or replace yours by an express-session'
 
-/** Is this a session of express-session? Some packages add `regenerate` and `save` to other sessions for passport, but no `sessionID`. */
-const isOfExpressSession = ({ sessionID, session }: Request) =>
-  typeof sessionID === 'string' && typeof session.regenerate === 'function' && typeof session.reload === 'function'
+/** Is this a session of express-session? Some packages add `regenerate` and `save` to other sessions for passport, but no `reload`. */
+const isOfExpressSession = ({ session }: Request) => typeof session.reload === 'function'
 
 /** The session of one request. */
 export class ExternalSession extends RequestSession {
@@ -42,7 +41,7 @@ export class ExternalSession extends RequestSession {
     const key = req.headers.cookie ? sessionKey(req.sessionID) : undefined
     const entry = key === undefined ? noEntry(records) : await unlessUnavailable(() => records.readEntry(key))
     const found = new ExternalSession(parts, req, key, entry)
-    if (found.isAvailable && found.#hasDataOfAnother()) await found.leave()
+    if (found.isAvailable && found.#hasDataOfEndedLogin()) await found.leave()
     return found
   }
 
@@ -56,14 +55,11 @@ export class ExternalSession extends RequestSession {
   }
 
   /**
-   * A slow request can save the data of a login again after its logout (`resave`), and send the old cookie again (`rolling`). So data serve
-   * the account of their tag only. Data under another session ID were copied over `regenerate()`, as passport does, and wait for a login.
+   * Has the login of the data ended? A slow request can save them again after the logout (`resave`), and send the old cookie again (`rolling`).
+   * Data of another session ID were copied over `regenerate()`, as passport does, and wait for a login.
    */
-  #hasDataOfAnother(): boolean {
-    const [session, account] = this.#tag
-    if (account === undefined) return false
-    if (isLoggedIn(this.record)) return account !== accountOf(this.record)
-    return session === shortHash(this.id)
+  #hasDataOfEndedLogin(): boolean {
+    return !isLoggedIn(this.record) && this.#tag[0] === shortHash(this.id)
   }
 
   /** The browser gets the site's cookie with the other response. */

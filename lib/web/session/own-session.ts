@@ -35,25 +35,26 @@ export interface FoundSession {
   readonly hadCookie: boolean
 }
 
-/** The session of one request. */
+/**
+ * The session of one request. First it is that of the browser's cookie, or none. `#draw` makes it a new one, when a handler first needs an ID.
+ * `begin` and `adopt` make it that of a login, and `leave` none.
+ */
 export class OwnSession extends RequestSession {
   readonly isExternal = false
   readonly #parts: SessionParts
   readonly #req: Request
   readonly #res: Response
+  /** Is it a form of another site? Browsers send no cookie with it, so a session that begins here would replace the browser's. */
+  readonly #isForeignForm: boolean
   /** `undefined` until express-session has run. */
   #store: RedisStore | undefined
   id: string | undefined
-  /** Is the session not in the store yet? Then a save begins it. Otherwise a save that comes after its end does nothing. */
-  #isNew = false
   /** Text of the data in the store, as this request has last read or saved it. */
   #stored: string | null
-  /** May the request begin a session? A form of another site would replace the browser's. */
-  readonly #mayBegin: boolean
-  /** Has another response the session now? Then this one changes neither the store nor the cookie. */
-  #isLeft = false
-  /** Does the browser drop its cookie, unless the site begins another session? */
-  #dropsCookie = false
+  /** Is the session not in the store yet? Then a save begins it. Otherwise a save that comes after its end does nothing. */
+  #isNew = false
+  /** How the request has left its last session, if it has. */
+  #left: 'keep_cookie' | 'drop_cookie' | undefined
 
   /** Attaches the session to its request, with `req.session` and its companions. */
   constructor(parts: SessionParts, req: Request, res: Response, found: FoundSession) {
@@ -62,7 +63,7 @@ export class OwnSession extends RequestSession {
     this.#parts = parts
     this.#req = req
     this.#res = res
-    this.#mayBegin = id !== undefined || !isCrossSitePost(req, parts.config.returnPolicy.origin)
+    this.#isForeignForm = id === undefined && isCrossSitePost(req, parts.config.returnPolicy.origin)
     this.id = id
     this.#stored = data
     Object.defineProperty(req, SLOT, { value: this })
@@ -79,7 +80,6 @@ export class OwnSession extends RequestSession {
       secret: config.sessionSecrets(),
       store,
       genid: () => this.#draw(),
-      cookie: { sameSite: 'lax' }, // express-session sends no secure cookie behind a proxy that is not trusted, so the listener adds it
       resave: false,
       saveUninitialized: false,
     })
@@ -131,7 +131,7 @@ export class OwnSession extends RequestSession {
   async #save(id: string, sess: session.SessionData): Promise<void> {
     const { config, records, now } = this.#parts
     const text = textOf(sess, accountOf(this.lastRecord))
-    if (!this.#mayBegin && text !== null)
+    if (this.#isForeignForm && text !== null)
       config.log.warn('session:cross_site', 'A form of another site begins no session')
     if (id !== this.id || this.#isReadOnly || text === this.#stored) return
     try {
@@ -167,7 +167,7 @@ export class OwnSession extends RequestSession {
     const served = accountOf(this.lastRecord)
     const taken = dataIn(sessionIn(data, account)) // other tabs may have saved since this request began
     const before = dataIn(sessionIn(this.#stored, served))
-    const keepsChanges = mine && (served === undefined || served === account)
+    const keepsChanges = served === undefined || served === account
     this.#use(id, { state: 'none' }, null)
     this.#show({ ...sessionIn(null, undefined), ...(keepsChanges ? withChanges(before, dataIn(mine), taken) : taken) })
     const text = textOf(this.#req.session, account)
@@ -184,8 +184,7 @@ export class OwnSession extends RequestSession {
   }
 
   async leave(cookie: 'keep_cookie' | 'drop_cookie'): Promise<void> {
-    this.#isLeft = cookie === 'keep_cookie'
-    this.#dropsCookie = cookie === 'drop_cookie'
+    this.#left = cookie
     this.#use(undefined, { state: 'none' }, null)
     if (this.#store) this.#show(sessionIn(null, undefined))
     beforeHeaders(this.#res, () => this.#finishCookie())
@@ -214,17 +213,18 @@ export class OwnSession extends RequestSession {
     this.#store?.createSession(this.#req, sess)
   }
 
+  /** Has the browser, or another response, a session that this response must not replace? Then it changes neither the store nor the cookie. */
   get #isReadOnly(): boolean {
-    return !this.#mayBegin || this.#isLeft || this.gone !== undefined
+    return this.#isForeignForm || this.#left === 'keep_cookie' || this.gone !== undefined
   }
 
-  /** Completes, drops or takes back the session cookie, after express-session has sent it by its own rules. May run again. */
+  /** Completes, drops or takes back the cookie of express-session, which sets no secure one behind a proxy that is not trusted. May run again. */
   #finishCookie(): void {
     const { config } = this.#parts
     const { session: name } = config.cookies
     const value = takeCookie(this.#res, name)
     if (value && this.#hasSession()) writeCookie(this.#res, config, name, value, this.#cookieSeconds())
-    else if (this.#dropsCookie && this.hadCookie) writeCookie(this.#res, config, name, '', 0)
+    else if (this.#left === 'drop_cookie') writeCookie(this.#res, config, name, '', 0)
     else return
     makePrivate(this.#res)
   }

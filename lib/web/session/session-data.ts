@@ -19,14 +19,14 @@ export const TAG = 'sso2'
 
 /** Returns the stored text of a session. @returns `null` for a session without data, which the login record alone keeps */
 export function textOf(sess: object, account: string | undefined): string | null {
-  if (!Object.values(dataIn(sess)).some((value) => JSON.stringify(value) !== undefined)) return null
+  if (Object.values(dataIn(sess)).every((value) => value === undefined)) return null
   return JSON.stringify(account === undefined ? sess : { ...sess, [TAG]: account })
 }
 
 /** Reads a stored text for express-session. Data of another account, or of a login that has ended, are none. */
 export function sessionIn(text: string | null, account: string | undefined): session.SessionData {
   const { [TAG]: tag, cookie, ...data } = parsed(text)
-  const known = isObject(cookie) ? cookie : { originalMaxAge: null, sameSite: 'lax' }
+  const known = isObject(cookie) ? cookie : { originalMaxAge: null }
   return { cookie: known as unknown as session.Cookie, ...(tag === undefined || tag === account ? data : {}) } // express-session makes its own object of it
 }
 
