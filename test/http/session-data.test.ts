@@ -1,3 +1,4 @@
+import { cookieHeader } from '../support/addresses'
 import type { Browser } from '../support/agent'
 import { readJwt } from '../support/oracle'
 import { basket, hop, type Keeping, keepings, type PausableSetup, startPausableSetup } from '../support/pausable-setup'
@@ -24,15 +25,14 @@ async function visitorOf(keeping: Keeping): Promise<Browser> {
 }
 
 const submit = (browser: Browser) => browser.submit(setup.at('/login'), { ...ada, return_to: '/basket' })
-const script = (browser: Browser) => browser.fetchJson(setup.at('/login'), { json: ada })
 
 describe.each(keepings)('with %s', (keeping) => {
   test('[S20] two submits of the login at once, at two processes, leave the basket as is', async () => {
     const browser = await visitorOf(keeping)
     setup.serveFrom(setup.first, await setup.addReadyProcess())
     setup.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 100, times: 1 })
-    const answers = await Promise.all([script(browser), script(browser)])
-    expect(answers.map(({ status }) => status)).toEqual([200, 200])
+    const enter = async () => (await browser.fetchJson(setup.at('/enter?then=check'), { json: {} })).json.status
+    expect(await Promise.all([enter(), enter()])).toEqual(['loggedin', 'loggedin'])
     expect(setup.countCalls('authenticate')).toBe(1)
     expect(await basketOf(browser)).toEqual(loggedInWithBook)
   })
@@ -96,52 +96,70 @@ test('[S20] two requests log the browser in at once → the later one saves noth
   expect(await basketOf(browser)).toEqual(loggedInWithBook)
 })
 
+test('[S20] the data of a login that a slow page saves again after the logout are shown to nobody (a session of its own)', async () => {
+  setup = await startPausableSetup({ keeping: 'a session of its own' })
+  const browser = await setup.loggedInBrowser()
+  await put(browser, 'book')
+  const headers = { cookie: cookieHeader(browser, setup.at('/')) }
+  const gate = setup.gates.add()
+  const slow = browser.fetchJson(setup.at(`/save?gate=${gate.name}`))
+  await gate.arrived
+  await browser.submit(setup.at('/logout'), {})
+  gate.open()
+  await slow
+  const { json } = await setup.browser().fetchJson(setup.at('/basket'), { headers })
+  expect(json).toEqual({ status: 'none', basket: [] })
+})
+
 test.each(keepings)(
-  '[L10] a check during a response ends the login of %s that has become one of another account, after one question',
+  '[S20, L10] a login of %s that a check sees has what its handler wrote, and another account has nothing, nor during a response',
   async (keeping) => {
     let accountId = 'ada'
     const site = { loadUser: () => ({ accountId, username: accountId }) }
     // each check asks for a ticket, because the access token ends before the next check
     const emulator = { limits: { accessTokenSeconds: 300 } }
     setup = await startPausableSetup({ keeping, usesDefaultHooks: true, site, emulator })
-    const browser = await setup.loggedInBrowser()
-    expect((await put(browser, 'book')).status).toBe(200)
+    const browser = setup.browser()
+    await browser.visit(setup.at('/keep'))
+    await put(browser, 'book')
+    await logInAtLast(browser, setup.evening)
+    const login = await put(browser, 'pen&then=forget and check')
+    expect([basket(login).basket, login.headers['cache-control']]).toEqual([['book', 'pen'], 'private, no-store'])
+    expect((await browser.fetchJson(setup.at('/'))).json).not.toHaveProperty('saved')
     accountId = 'grace'
-    const gate = setup.gates.add()
+    const empty = { status: 'loggedin', username: 'grace', basket: [] }
+    expect(basket(await put(browser, 'cup&then=forget and check'))).toEqual(empty)
+    accountId = 'ada'
+    await put(browser, 'book')
+    const [before, gate] = [setup.countCalls('sessionstatus'), setup.gates.add()]
     const stream = browser.fetchJson(setup.at(`/stream?gate=${gate.name}`))
     await gate.arrived
     gate.open()
     expect((await stream).body).toBe('data: hello\n\ndata: none\n\n')
-    expect(setup.countCalls('sessionstatus')).toBe(1)
-    expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'grace', basket: [] })
+    expect(setup.countCalls('sessionstatus') - before).toBe(1)
+    expect(await basketOf(browser)).toEqual({ ...empty, username: 'ada' })
   },
 )
 
 const sidOf = (landing: string) => readJwt(present(new URL(landing).searchParams.get('t'))).claims['sid']
 
-/** Two tabs of a new visitor went to Identify at once, which has made a session for each. @returns where they land, and how */
-async function twoTabsApart(keeping: Keeping) {
-  setup = await startPausableSetup({ keeping })
-  const browser = setup.browser()
-  const platform = new URL(setup.emulator.url).hostname
-  const landings: string[] = []
-  for (const tab of [1, 2]) {
-    landings.push(await hop(browser, await hop(browser, setup.at(`/basket?tab=${tab}`))))
-    browser.dropCookies(({ host }) => host === platform)
-    setup.emulator.clock.advance(1)
-  }
-  expect(new Set(landings.map(sidOf)).size).toBe(2)
-  await put(browser, 'book')
-  const [first = '', second = ''] = landings
-  return { browser, first, second }
-}
-
-describe.each(['Redis', 'memory'] as const)('two tabs with a session of the SSO system each (%s)', (keeping) => {
-  test('[S20] of which one has logged in before the other comes back leave the login as it is', async () => {
-    const { browser, first, second } = await twoTabsApart(keeping)
-    await hop(browser, first)
+test.each(['Redis', 'memory'] as const)(
+  '[S20] of two tabs with a session of the SSO system each (%s), one logs in before the other comes back → it stays logged in',
+  async (keeping) => {
+    setup = await startPausableSetup({ keeping })
+    const browser = setup.browser()
+    const platform = new URL(setup.emulator.url).hostname
+    const landings: string[] = []
+    for (const tab of [1, 2]) {
+      landings.push(await hop(browser, await hop(browser, setup.at(`/basket?tab=${tab}`))))
+      browser.dropCookies(({ host }) => host === platform)
+      setup.emulator.clock.advance(1)
+    }
+    expect(new Set(landings.map(sidOf)).size).toBe(2)
+    await put(browser, 'book')
+    await hop(browser, present(landings[0]))
     await submit(browser)
-    await hop(browser, second)
+    await hop(browser, present(landings[1]))
     expect(await basketOf(browser)).toEqual(loggedInWithBook)
-  })
-})
+  },
+)

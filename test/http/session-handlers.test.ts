@@ -90,8 +90,10 @@ test('the response of a page that reads req.session is sent in one piece', async
   await setup.close()
 })
 
-test('on a session of its own, regenerate() hides the login until the next page load brings it back', async () => {
+test('on a session of its own, a logout without a cookie ends none, and regenerate() hides the login until the next page load brings it back', async () => {
   setup = await startSite({ options, build: own })
+  const { json } = await setup.browser().fetchJson(at('/logout'), { json: {} })
+  expect(json.logout).toBe('no_session')
   const browser = await loggedInBrowserAt(setup)
   await browser.fetchJson(at('/regenerate'))
   const seen = [await script(browser), await page(browser), await script(browser)]
@@ -113,28 +115,19 @@ test('cookie-session in the place of a session is refused at the first request, 
 
 /* Staff logins by passport beside users of the SSO system, over the site's own express-session. */
 
-interface Passport {
-  initialize(): RequestHandler
-  session(): RequestHandler
-  use(strategy: object): void
-  authenticate(name: string, options: object): RequestHandler
-  serializeUser(write: (user: { name: string }, done: (error: null, id: string) => void) => void): void
-  deserializeUser(read: (id: string, done: (error: null, user: object) => void) => void): void
-}
-const { Passport } = require('passport') as { Passport: new () => Passport }
-const { Strategy } = require('passport-local') as { Strategy: new (verify: (...args: never[]) => void) => object }
+const { Passport } = require('passport')
+const { Strategy } = require('passport-local')
+type Done = (error: null, result: unknown) => void
 
 const bag = (req: Request) => req.session as unknown as Record<string, unknown>
 
 function staffPages(sso: Sso2): Express {
   const passport = new Passport()
   passport.use(
-    new Strategy((name: string, password: string, done: (error: null, user: unknown) => void) =>
-      done(null, password === 'staff' && { name }),
-    ),
+    new Strategy((name: string, password: string, done: Done) => done(null, password === 'staff' && { name })),
   )
-  passport.serializeUser((user, done) => done(null, user.name))
-  passport.deserializeUser((name, done) => done(null, { name }))
+  passport.serializeUser((user: { name: string }, done: Done) => done(null, user.name))
+  passport.deserializeUser((name: string, done: Done) => done(null, { name }))
   const first = session({ secret: sessionSecret, resave: false, saveUninitialized: false })
   const app = express().use(first, sso.router, sso.middleware, passport.initialize(), passport.session())
   const staff = passport.authenticate('local', { keepSessionInfo: true, failureRedirect: '/failed' })
@@ -157,32 +150,20 @@ const shown = async (browser: Browser, path = '/') => JSON.parse((await browser.
 const staffLogin = async (browser: Browser) =>
   (await browser.fetchJson(at('/staff'), { json: { username: 'sub-editor', password: 'staff' } })).json
 
-test('a staff login with keepSessionInfo stays, with basket and user, on the pages that follow', async () => {
+test('a staff login with keepSessionInfo stays, with basket and user, and neither reaches an account that another site has logged in', async () => {
   setup = await startSite({ build: staffPages })
   const browser = await loggedInBrowserAt(setup)
   await shown(browser, '/put')
-  expect(await staffLogin(browser)).toMatchObject({ staff: 'sub-editor', basket: 'apple' })
   const all = { user: 'account-ada', status: 'loggedin', staff: 'sub-editor', basket: 'apple' }
-  const seen = await shown(browser)
-  await setup.close()
-  expect(seen).toEqual(all)
-})
-
-async function logInElsewhere(browser: Browser): Promise<void> {
-  const { emulator, sso } = setup
-  await browser.fetchJson(sso.client.identifyUrl(at('/'))) // as another site does
-  const { sid } = present(emulator.sessions().find(({ status }) => status === 'anon'))
-  await sso.client.authenticate({ sid, usr: grace.username, pwd: grace.password, ipa: '192.0.2.1', uas: 'a browser' })
-}
-
-test('what was copied does not reach an account that another site has logged in', async () => {
-  setup = await startSite({ build: staffPages })
-  const browser = await loggedInBrowserAt(setup)
-  await shown(browser, '/put')
-  await staffLogin(browser)
+  expect(await staffLogin(browser)).toMatchObject({ staff: 'sub-editor', basket: 'apple' })
+  const seen = [await shown(browser)]
   for (const { sid } of setup.emulator.sessions()) setup.emulator.terminate(sid)
-  await logInElsewhere(browser)
-  const seen = await shown(browser)
+  setup.emulator.clock.advance(361)
+  const { client } = setup.sso
+  await browser.fetchJson(client.identifyUrl(at('/'))) // as another site does
+  const { sid } = present(setup.emulator.sessions().find(({ status }) => status === 'anon'))
+  await client.authenticate({ sid, usr: grace.username, pwd: grace.password, ipa: '192.0.2.1', uas: 'a browser' })
+  seen.push(await shown(browser))
   await setup.close()
-  expect(seen).toEqual({ user: 'account-grace', status: 'loggedin' })
+  expect(seen).toEqual([all, { user: 'account-grace', status: 'loggedin' }])
 })

@@ -1,32 +1,21 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { demoOptions } from '../../lib/emulator'
-import { shortHash } from '../../lib/storage/site-store'
+import { promisify } from 'node:util'
 import { cookieHeader } from '../support/addresses'
 import type { Browser } from '../support/agent'
-import { exchange } from '../support/pausable-setup'
+import { document, hop } from '../support/pausable-setup'
 import { ada, grace, loggedInBrowser, present, type Setup, useSetup, visitor } from '../support/setup'
-import { withPages } from '../support/site'
+import { Turnstile } from '../support/turnstile'
 
 /* Requests at once: of one browser, and of many. */
 
 const ROUNDS = 12
 const rounds = Array.from({ length: ROUNDS }, (_none, index) => index)
-const people = rounds.map((index) => ({
-  accountId: `account-user-${index}`,
-  username: `user-${index}`,
-  password: `password-of-${index}`,
-}))
 const somewhile = () => sleep(Math.random() * 30)
 
 const setup: Setup = useSetup({
-  emulator: { accounts: [...present(demoOptions().accounts), ...people] },
   site: {
     timeoutMs: 10_000,
-    exchangeTicket: async (ticket, context) => {
-      await somewhile()
-      return exchange(setup, ticket, context)
-    },
     loadUser: async ({ api }) => {
       await somewhile()
       const { item } = (await api.get('/external/api/v1/me')) as { item: { account_id: string; username: string } }
@@ -35,17 +24,16 @@ const setup: Setup = useSetup({
   },
 })
 
-/** A page of this site writes to `req.session` long after its session has ended. */
+const turnstile = new Turnstile()
+/** `onLogin` of the morning site writes to `req.session` when the turnstile lets it. */
 const late = useSetup({
-  build: withPages((app, _sso, gates) => {
-    app.post('/late', async (req, res) => {
-      await req.sso2.login(ada)
-      res.flushHeaders()
-      await gates.wait(String(req.query['gate']))
-      Object.assign(req.session, { late: 'data' })
-      res.end('{}')
-    })
-  }) as never,
+  site: (name) => ({
+    onLogin: async ({ session }) => {
+      if (name !== 'morning') return
+      await turnstile.pass()
+      await promisify((done: (error?: unknown) => void) => Object.assign(session, { late: 'data' }).save(done))()
+    },
+  }),
 })
 
 const ask = (browser: Browser, path: string, json?: object) =>
@@ -109,7 +97,7 @@ test(`[S6] ${ROUNDS} times, a slow save of req.session changes neither a login n
   expect(setup.countCalls('authenticate')).toBe(ROUNDS)
 })
 
-test(`[L2, L9] ${ROUNDS} times, of two logins at once in one session one wins, and all is that account's`, async () => {
+test(`[L2, L9, O13] ${ROUNDS} times, of two logins at once in one session one wins, and all is that account's`, async () => {
   const round = async (index: number) => {
     const browser = await visitor(setup)
     const headers = { cookie: cookieHeader(browser, setup.morning.url) }
@@ -130,32 +118,15 @@ test(`[L2, L9] ${ROUNDS} times, of two logins at once in one session one wins, a
   await Promise.all(rounds.map(round))
 })
 
-test(`[L9, O13] ${ROUNDS} people log in at once, and each session has its own user`, async () => {
-  const login = async ({ username, password, accountId }: (typeof people)[number]) => {
-    const browser = await visitor(setup)
-    const { sidHash } = await recordOf(browser)
-    const user = { accountId, username }
-    const { status, json } = await ask(browser, '/login', { username, password })
-    expect([status, json.user]).toEqual([200, user])
-    const record = await recordOf(browser)
-    expect([record.user, record.sidHash]).toEqual([user, sidHash])
-    const own = setup.emulator.sessions().filter((session) => session.accountId === accountId)
-    expect(own.map((session) => [session.status, shortHash(session.sid)])).toEqual([['loggedin', sidHash]])
-  }
-  await Promise.all(people.map(login))
-})
-
 test('[S6] the first write to req.session after a login that a logout has ended, later than its trace → nothing is created', async () => {
   const keysOf = (kind: string) => setup.redis.keys(`${late.morning.prefix}${kind}:*`)
-  const other = await loggedInBrowser(late)
-  const browser = await visitor(late)
-  const gate = late.morning.gates.add()
-  const slow = browser.fetchJson(`${late.morning.url}/late?gate=${gate.name}`, { json: {} })
-  await gate.arrived
-  expect(await keysOf('sess')).toEqual([])
-  await other.fetchJson(`${late.morning.url}/logout-all`, { json: {} })
-  for (const key of await keysOf('sso2')) await setup.redis.del(key) // as if the trace had expired
-  gate.open()
+  const browser = await loggedInBrowser(late, ada, late.evening)
+  const landing = await hop(browser, await hop(browser, `${late.morning.url}/`))
+  const held = turnstile.close()
+  const slow = browser.fetchJson(landing, { headers: document })
+  await held.arrived
+  await setup.redis.del(await keysOf('sso2')) // as if the trace had expired
+  held.open()
   await slow
   expect(await keysOf('sess')).toEqual([])
 })

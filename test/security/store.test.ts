@@ -1,6 +1,5 @@
 import { Redis } from 'ioredis'
 import { ask, documentHeaders } from '../support/addresses'
-import type { Browser } from '../support/agent'
 import { beginFlow, hearEvents, land, landingToken } from '../support/landing'
 import { startRedis, type TestRedis } from '../support/redis'
 import { healthWithStore, loggedInBrowser, present, type Setup, startSetup, view } from '../support/setup'
@@ -19,7 +18,7 @@ beforeAll(async () => {
     site: (name) => ({
       redis: server.url,
       loginLimit: { attempts: 100, perSeconds: 60 },
-      session: { prefix: `${name}:` },
+      session: { prefix: `${name}:`, ...(name === 'evening' ? { idleSeconds: 100 } : {}) },
     }),
   })
   // or a site that connects late on a busy machine sends the commands of its start while others are counted
@@ -55,6 +54,36 @@ test('[S8] visits without a cookie leave no key, no session and no command in Re
   expect(await allKeys()).toEqual([])
 })
 
+test.each([
+  ['morning', 86_400, [true, false, true]],
+  ['evening', 100, [true, true, true]],
+] as const)(
+  '[S8, S10] data of a visitor to the %s site live %i s after the last request, or a minute less',
+  async (name, life, renewals) => {
+    const browser = setup.browser()
+    await browser.fetchJson(`${setup[name].url}/keep`)
+    const key = present((await allKeys())[0])
+    for (const [index, isRenewed] of renewals.entries()) {
+      setup.emulator.clock.advance(index * 35)
+      await redis.expire(key, 30)
+      await browser.fetchJson(`${setup[name].url}/`)
+      await setup[name].sso.health() // the connection has sent the renewal before
+      expect((await redis.ttl(key)) > 30).toBe(isRenewed)
+    }
+    expect(view(await browser.visit(`${setup[name].url}/`))).toMatchObject({ status: 'anon', saved: 'kept' })
+    const lives = await Promise.all((await redis.keys('*:sess:*')).map((one) => redis.ttl(one)))
+    expect(Math.max(...lives)).toBeLessThanOrEqual(life)
+  },
+)
+
+test('[O15] another site on the same Redis, with the same secret and cookie, shows no session of this one', async () => {
+  const browser = await loggedInBrowser(setup)
+  await browser.visit(at('/keep'))
+  const headers = { cookie: `sso2.sid=${browser.cookie('sso2.sid')}` }
+  const { json } = await setup.browser().fetchJson(`${setup.evening.url}/`, { headers })
+  expect(json).toEqual({ status: 'none', url: '/' })
+})
+
 const safeKey =
   /^morning:(sso2|sess|login):\{[\w-]{43}\}$|^morning:(out|acct|all|logout):\{[\w-]{16}\}$|^morning:(used|renew|check):[\w-]{43}$|^morning:logouts(:round)?$/
 
@@ -83,39 +112,26 @@ test.each([
 describe('[S15] where the store holds something else', () => {
   const keyOf = async (kind: string) => present((await allKeys()).find((key) => key.includes(`:${kind}:{`)))
 
-  /** The page works, the visitor gets a new session, and the next page is served from it. */
-  async function beginsAnew(browser: Browser): Promise<void> {
-    const id = browser.cookie('sso2.sid')
-    const visit = await browser.visit(at('/'))
-    expect(visit.status).toBe(200)
-    expect(view(visit)).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
-    expect(browser.cookie('sso2.sid')).not.toBe(id)
-    expect((await browser.visit(at('/'))).trail).toHaveLength(1)
-    expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
-  }
-
   /** Each way that a record can be unreadable is in test/unit/record.test.ts. */
   test.each<[what: string, spoil: (key: string, good: string) => Promise<unknown>]>([
     ['a word', (key) => redis.set(key, 'garbage', 'EX', 100)],
     ['a list', async (key) => [await redis.del(key), await redis.rpush(key, '{"v":1}')]],
   ])('as record %s', async (_what, spoil) => {
-    const browser = await withOneRecord()
+    const browser = await loggedInBrowser(setup)
+    await redis.flushall()
+    await browser.visit(at('/')) // leaves the one record of this login
+    const id = browser.cookie('sso2.sid')
     const key = await keyOf('sso2')
     await spoil(key, present(await redis.get(key)))
     expect((await browser.fetchJson(at('/script'))).json).toEqual({ status: 'none', url: '/script' })
-    await beginsAnew(browser)
+    expect(view(await browser.visit(at('/')))).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
+    expect(browser.cookie('sso2.sid')).not.toBe(id)
+    expect((await browser.visit(at('/'))).trail).toHaveLength(1)
   })
-
-  /** A browser that is logged in, and no record but its own in the store. */
-  async function withOneRecord(): Promise<Browser> {
-    const browser = await loggedInBrowser(setup)
-    await redis.flushall()
-    expect(view(await browser.visit(at('/'))).status).toBe('loggedin')
-    return browser
-  }
 
   test.each([
     ['garbage', 'garbage'],
+    ['nothing', 'null'],
     ['__proto__', '{"cookie":{"since":1},"__proto__":{"polluted":true},"saved":"x"}'],
   ])('as data %s', async (_what, text) => {
     const browser = await loggedInBrowser(setup)

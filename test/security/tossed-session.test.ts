@@ -1,7 +1,7 @@
 import express from 'express'
 import session from 'express-session'
 import { cookieHeader } from '../support/addresses'
-import type { Browser, ScriptAnswer } from '../support/agent'
+import type { Browser } from '../support/agent'
 import {
   ada,
   addPages,
@@ -28,15 +28,10 @@ const setup = useSetup({
 })
 afterEach(() => setup.emulator.reset())
 
-/** The user logs in with a browser that sends the attacker's cookie before its own. */
-function logInWithTossed(to: Browser, from: Browser): Promise<ScriptAnswer> {
-  const headers = { cookie: `own=${present(from.cookie('own'))}; ${cookieHeader(to, setup.morning.url)}` }
-  return setup.browser({ cookies: false }).fetchJson(at('/login'), { json: ada, headers })
-}
-
 test('[L2, S1] a login with the session ID of another browser does not log in that one’s session of the SSO system', async () => {
   const [attacker, victim] = [await visitor(setup), await visitor(setup)]
-  const answer = await logInWithTossed(victim, attacker)
+  const headers = { cookie: `own=${present(attacker.cookie('own'))}; ${cookieHeader(victim, setup.morning.url)}` }
+  const answer = await setup.browser({ cookies: false }).fetchJson(at('/login'), { json: ada, headers })
   expect([answer.status, answer.json.error]).toEqual([401, 'session_ended'])
   expect(answer.json.loginUrl).toContain('/login?')
   expect(setup.countCalls('authenticate')).toBe(0)

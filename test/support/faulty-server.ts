@@ -38,10 +38,6 @@ export async function faultyServer() {
       seen.length = 0
       behave = next
     },
-    /** Closes the connections that clients keep. */
-    dropConnections() {
-      server.closeAllConnections()
-    },
     async close() {
       server.closeAllConnections()
       server.close()

@@ -14,8 +14,13 @@ export type BasketView = Omit<PageView, 'url' | 'saved'> & { basket: string[] }
 /** Pages that a site may have: a basket, calls of the REST API, a look at the SSO system, a long answer. */
 export function addPausablePages(app: Express, sso: Sso2, gates: Gates, together: Barrier): Express {
   app.get('/basket', (req, res) => void res.json(basketOf(req)))
-  app.get('/put', (req, res) => {
-    req.session.basket = [...(req.session.basket ?? []), String(req.query['item'])]
+  app.get('/put', async (req, res) => {
+    req.session.basket ??= []
+    req.session.basket.push(String(req.query['item'])) // a change deep inside
+    if (req.query['then'] === 'forget and check') {
+      delete req.session.saved
+      await req.sso2.check()
+    }
     res.json(basketOf(req))
   })
   app.get('/api', (req, res) =>
@@ -49,7 +54,8 @@ export function addPausablePages(app: Express, sso: Sso2, gates: Gates, together
   })
   app.post('/enter', async (req, res) => {
     const result = await req.sso2.login(ada)
-    await gateOf(req)
+    if (req.query['gate']) await gateOf(req)
+    if (req.query['then'] === 'check') await req.sso2.check()
     res.json({ result, status: req.sso2.status })
   })
   app.post('/leave-all', async (req, res) => void res.json({ result: await req.sso2.logoutAll() }))

@@ -89,7 +89,7 @@ export async function startPausableSetup(options: PausableOptions = {}) {
   return {
     ...setup,
     ...turnstiles,
-    ...recordsOf(setup),
+    editRecords: (change: (text: string) => string) => editRecords(setup, change),
     together,
     gates,
     at: (path: string) => `${setup.morning.url}${path}`,
@@ -138,18 +138,11 @@ function hooksOf(setup: () => Setup, { naming, exchanging }: Record<'naming' | '
   }
 }
 
-function recordsOf({ redis, keys }: Setup) {
-  const living = async () => {
-    const found = (await keys()).filter((key) => key.includes(':sso2:'))
-    const entries = await Promise.all(found.map(async (key) => ({ key, text: (await redis.get(key)) ?? '' })))
-    return entries.filter(({ text }) => text.startsWith('{'))
-  }
-  return {
-    records: async () => (await living()).map(({ text }) => JSON.parse(text) as Record<string, unknown>),
-    /** Writes another text in the place of each record. */
-    editRecords: async (change: (text: string) => string) => {
-      for (const { key, text } of await living()) await redis.set(key, change(text), 'KEEPTTL')
-    },
+/** Writes another text in the place of each record. */
+const editRecords = async ({ redis, keys }: Setup, change: (text: string) => string) => {
+  for (const key of (await keys()).filter((name) => name.includes(':sso2:'))) {
+    const text = present(await redis.get(key))
+    if (text.startsWith('{')) await redis.set(key, change(text), 'KEEPTTL')
   }
 }
 
