@@ -24,7 +24,7 @@ export interface Health {
   readonly storeReason?: string
   /**
    * `'unavailable'` while users cannot log in: after three failures in a row of the exchange of tickets or of the user path, until the next
-   * success, at most a minute after the last failure. A failure for a single account does not count.
+   * success, at most a minute after the last failure. A refused ticket or an unknown user does not count.
    */
   readonly login: 'ok' | 'unavailable'
   /** This machine's clock minus the SSO system's clock. `undefined` before the first response of the SSO system. */
