@@ -46,6 +46,8 @@ export class OwnSession extends RequestSession {
   readonly #res: Response
   /** Is it a form of another site? Browsers send no cookie with it, so a session that begins here would replace the browser's. */
   readonly #isForeignForm: boolean
+  /** What express-session has set, which the properties of the request show. `undefined` until it runs. */
+  #shown: Shown | undefined
   /** `undefined` until express-session has run. */
   #store: RedisStore | undefined
   id: string | undefined
@@ -70,9 +72,10 @@ export class OwnSession extends RequestSession {
     Object.defineProperties(req, LAZY)
   }
 
-  /** Runs express-session, once. @returns the request, whose properties are plain from now on */
-  open(): Request {
-    if (this.#store) return this.#req
+  /** Runs express-session, once. @returns what it has set */
+  open(): Shown {
+    if (this.#shown) return this.#shown
+    this.#shown = {}
     const { config } = this.#parts
     const store = this.#makeStore()
     const handler = session({
@@ -83,11 +86,10 @@ export class OwnSession extends RequestSession {
       resave: false,
       saveUninitialized: false,
     })
-    Object.assign(this.#req, { session: undefined, sessionID: undefined, sessionStore: undefined })
     beforeHeaders(this.#res, () => this.#finishCookie()) // before express-session's listener, because listeners run in reverse order
     handler(this.#req, this.#res, () => {})
     this.#store = store
-    return this.#req
+    return this.#shown
   }
 
   /**
@@ -163,7 +165,8 @@ export class OwnSession extends RequestSession {
 
   async begin({ id, data, account }: NextSession): Promise<void> {
     const { records, config } = this.#parts
-    const { session: mine } = this.open()
+    this.open()
+    const mine = this.#req.session
     const served = accountOf(this.lastRecord)
     const taken = dataIn(sessionIn(data, account)) // other tabs may have saved since this request began
     const before = dataIn(sessionIn(this.#stored, served))
@@ -255,15 +258,17 @@ const SLOT: unique symbol = Symbol('express-sso2.session')
 /** Returns the session that `sso.session` has given a request. */
 export const attachedSession = (req: object): OwnSession | undefined => (req as { [SLOT]?: OwnSession })[SLOT]
 
-/** A property of the request that runs express-session when a handler first reads it. */
-const lazy = (name: 'session' | 'sessionID' | 'sessionStore'): PropertyDescriptor => ({
+type Shown = Partial<Pick<Request, 'session' | 'sessionID' | 'sessionStore'>>
+
+/** A property of the request that runs express-session when a handler first uses it. It stays as it is: to redefine it would slow the request down. */
+const lazy = (name: keyof Shown): PropertyDescriptor => ({
   configurable: true,
   enumerable: true,
   get(this: Request) {
     return attachedSession(this)?.open()[name]
   },
   set(this: Request, value: unknown) {
-    Object.defineProperty(this, name, { configurable: true, enumerable: true, writable: true, value })
+    Object.assign(attachedSession(this)?.open() ?? {}, { [name]: value })
   },
 })
 /** All requests share these functions. */
