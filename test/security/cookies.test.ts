@@ -241,6 +241,8 @@ test('[S2, S19] behind cookie-parser one cookie is read, and neither two of them
     expect(seen).toEqual(['none', undefined])
     const lines = answer.setCookie.map(parseSetCookie).filter(({ name }) => name === 'sso2.sid')
     expect(lines.map(isExpiry)).toEqual([true])
+    const logout = { json: {}, headers: { cookie: header } }
+    expect((await setup.browser().fetchJson(`${setup.url}/logout`, logout)).json.logout).toBe('pending')
   }
   for (const name of ['\u00a0sso2.sid', 'sso2.sid\u00a0'])
     expect((await pageFor(`${name}=${mine}`)).seen).toEqual(['none', undefined])

@@ -71,8 +71,7 @@ test.each([
       expect((await redis.ttl(key)) > 30).toBe(isRenewed)
     }
     expect(view(await browser.visit(`${setup[name].url}/`))).toMatchObject({ status: 'anon', saved: 'kept' })
-    const lives = await Promise.all((await redis.keys('*:sess:*')).map((one) => redis.ttl(one)))
-    expect(Math.max(...lives)).toBeLessThanOrEqual(life)
+    for (const one of await redis.keys('*:sess:*')) expect(await redis.ttl(one)).toBeLessThanOrEqual(life)
   },
 )
 
