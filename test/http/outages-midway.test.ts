@@ -142,6 +142,18 @@ test.concurrent.each<[what: string, path: string, isAtNextPage: boolean]>([
   120_000, // each row goes on until every command has been lost once
 )
 
+test('[I5] a logout without a login, and Redis goes away before the data are removed → the browser sees them no more', async () => {
+  const { setup, store, at, close } = await openScene()
+  const browser = setup.browser()
+  await browser.fetchJson(at('/keep'))
+  expect((await browser.fetchJson(at('/'))).json).toMatchObject({ saved: 'kept' })
+  store.goAwayAfter(1, false)
+  await browser.fetchJson(at('/logout'), { json: {} })
+  await store.comeBack(setup.morning.sso)
+  expect((await browser.fetchJson(at('/'))).json['saved']).toBeUndefined()
+  await close()
+})
+
 test.each<[what: string, isIt: (key: string, value: string) => boolean]>([
   ['is to note it for a retry', (key) => key.includes(':logout:{')],
   ['is to note that it is confirmed', (key, value) => key.includes(':all:{') && value !== 'open'],

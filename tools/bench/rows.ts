@@ -9,19 +9,11 @@ export interface Row {
   /** What the page of this package does. */
   readonly page?: 'plain' | 'read' | 'write'
   readonly readers: Group
-  /** Build that is measured: this one's, when left out. */
-  readonly dist?: string
 }
 
 /** The row that all others are measured by, and the control: the same again. */
 export const measure = 'plain'
 const control = 'plain-again'
-
-/** Another build of this package, to see what a change is worth: `BENCH_OTHER=/somewhere/dist`. */
-const { BENCH_OTHER: dist } = process.env
-const other: Row[] = dist
-  ? [{ name: 'other', title: 'this package, the other build', kind: 'sso2', page: 'plain', readers: 'site', dist }]
-  : []
 
 const rows: readonly Row[] = [
   { name: 'bare', title: 'bare express', kind: 'bare', readers: 'nobody' },
@@ -32,7 +24,6 @@ const rows: readonly Row[] = [
   { name: 'read', title: 'this package, page that reads it', kind: 'sso2', page: 'read', readers: 'filled' },
   { name: 'write', title: 'this package, page that writes it', kind: 'sso2', page: 'write', readers: 'filled' },
   { name: 'anonymous', title: 'this package, anonymous reader', kind: 'sso2', page: 'plain', readers: 'anonymous' },
-  ...other,
 ]
 
 /** The rows that are wanted. The measure is always among them. @throws where a name is unknown */

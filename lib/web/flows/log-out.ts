@@ -64,8 +64,9 @@ export async function carryOutLogout(ctx: Context, mark: LogoutMark): Promise<Lo
     // an earlier logout may be pending, or the SSO session still logged in: then the next landing ends it, because the mark names no SSO session
     ctx.setLogoutMark(mark, mayHaveSession ? RETRIED_SECONDS : CONFIRMED_SECONDS)
     if (!mayHaveSession) return 'no_session'
-    if (session.key !== undefined) await site.records.remove(session.key)
+    const { key } = session
     await session.leave('drop_cookie')
+    if (key !== undefined) await site.records.remove(key).catch(() => {}) // no browser shows the data any more
     return 'pending'
   })
   if (result !== 'unavailable') return result

@@ -3,8 +3,8 @@ const path = require('node:path')
 
 const ours = process.env.BENCH_DIST ?? path.join(__dirname, '../../../dist')
 
-function make({ redisUrl, site, clock, hasLimits = false, dist = ours }) {
-  const { sso2 } = require(path.resolve(dist))
+function make({ redisUrl, site, clock, hasLimits = false }) {
+  const { sso2 } = require(path.resolve(ours))
   const loginLimit = hasLimits ? undefined : false
   return sso2({ ...site, redis: redisUrl, loginLimit, clock })
 }
