@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { examine, listOfChecks } from '../examiner'
 import { USER_AGENT } from '../examiner/browser'
+import { UNAVAILABLE } from '../examiner/checks/rest'
 import { Chromium } from '../examiner/chromium'
 import { CannotExamine } from '../examiner/discovery'
 import { Platform } from '../examiner/platform'
@@ -80,6 +81,7 @@ async function examineSite({
   try {
     if (hasChromium) chromium = await Chromium.start(USER_AGENT)
     await listenPlatform(platform, port)
+    platform.fault(['marketplace'], UNAVAILABLE, { times: 1 }) // a site that keeps responses may make no other call
     if (command) site = new SiteProcess(command, platform.addresses)
     await site?.responds(siteUrl)
     const siteOutput = site?.output

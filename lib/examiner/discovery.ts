@@ -84,10 +84,12 @@ class Discoverer {
     const fields = { [usernameField]: this.account.username, [passwordField]: this.account.password }
     const landed = await this.#browser.submit(form, fields)
     const userPage = await this.#userPage(landed, first)
+    const restUserPage = await this.#restUserPage(userPage)
     const facts = {
       url: siteUrl,
       publicPage: this.#at(this.settings.pages.public),
       userPage,
+      restUserPage,
       loginPage,
       usernameField,
       passwordField,
@@ -112,7 +114,9 @@ class Discoverer {
   }
 
   async #first(): Promise<Page> {
-    const page = await this.#browser.open(this.#at(this.settings.pages.public))
+    const address = this.#at(this.settings.pages.public)
+    const once = await this.#browser.open(address)
+    const page = once.status >= 500 ? await this.#browser.open(address) : once // the first call of the REST API fails
     const where = `${page.url.origin}${page.url.pathname}`
     if (page.status === 0)
       throw new CannotExamine(`${where} does not respond (${page.error}): does the site run there?`)
@@ -166,6 +170,21 @@ class Discoverer {
       return address
     }
     throw new CannotExamine(this.#whyNotShown(landed))
+  }
+
+  /** Looks for a page that asks the REST API for the user at each request. */
+  async #restUserPage(userPage: string): Promise<string | undefined> {
+    const { sensitive } = this.settings.pages
+    for (const address of [userPage, ...(sensitive === undefined ? [] : [this.#at(sensitive)])]) {
+      await this.#browser.open(address)
+      const since = Date.now()
+      await this.#browser.open(address)
+      if (this.platform.calls(since, { operation: 'me' }).length === 0) continue
+      const { pathname } = new URL(address)
+      this.#notes.push(`page that asks the REST API for the user: ${pathname} (found)`)
+      return pathname
+    }
+    return undefined
   }
 
   #whyNotShown(landed: Page): string {

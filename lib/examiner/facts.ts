@@ -18,6 +18,8 @@ export interface SiteFacts {
   /** The way to end all sessions of the user. */
   readonly logoutAll: LogoutWay | undefined
   readonly landing: string
+  /** A page that calls the REST API for the user at each request. */
+  readonly restUserPage?: string | undefined
   /** Does the first load of the public page redirect to Identify? */
   readonly isIdentifiedAlways: boolean
 }

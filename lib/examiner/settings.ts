@@ -35,7 +35,12 @@ const settingsSchema = z.strictObject({
   headers: z.record(z.string(), z.string()).default({}),
   skip: z.record(z.string(), text).default({}),
   rest: z
-    .strictObject({ marketplace: text.optional(), gift: text.optional(), administrators: text.optional() })
+    .strictObject({
+      marketplace: text.optional(),
+      gift: text.optional(),
+      administrators: text.optional(),
+      user: text.optional(),
+    })
     .prefault({}),
 })
 

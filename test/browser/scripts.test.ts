@@ -84,6 +84,15 @@ async function logInAndReturnTo(place: string): Promise<void> {
   expect(await user()).toBe('account-ada')
 }
 
+/** Logs out with the button of a page, and expects to be nobody there. */
+async function logOutAt(place: string): Promise<void> {
+  await page.goto(at(place))
+  await page.getByRole('button', { name: 'Log out' }).click()
+  await page.waitForURL(at('/'))
+  await page.goto(at(place))
+  expect(await user()).toBe('nobody')
+}
+
 describe('htmx', () => {
   beforeEach(async () => {
     await page.goto(at('/htmx'))
@@ -120,11 +129,7 @@ describe('htmx', () => {
   test('the links to the login and the button of the logout work', async () => {
     await page.getByRole('link', { name: 'Log in', exact: true }).click()
     await logInAndReturnTo('/archive')
-    await page.goto(at('/htmx'))
-    await page.getByRole('button', { name: 'Log out' }).click()
-    await page.waitForURL(at('/'))
-    await page.goto(at('/htmx'))
-    expect(await user()).toBe('nobody')
+    await logOutAt('/htmx')
   })
 })
 
@@ -163,11 +168,7 @@ describe('Turbo', () => {
     await page.waitForURL(/\/login/)
     await page.goto(at('/archive'))
     await logInAndReturnTo('/archive')
-    await page.goto(at('/turbo'))
-    await page.getByRole('button', { name: 'Log out' }).click()
-    await page.waitForURL(at('/'))
-    await page.goto(at('/turbo'))
-    expect(await user()).toBe('nobody')
+    await logOutAt('/turbo')
   })
 })
 

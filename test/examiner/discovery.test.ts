@@ -40,13 +40,14 @@ test.each<[logout: object, expected: string]>([
   [{ logout: { page: '/sensitive', form: '/bye' }, logoutAll: '/all' }, 'POST /sensitive /bye /all'],
 ])('examine.json with %j makes the logout %s', (given, expected) =>
   besideMade(createSite, {}, async (platform) => {
-    const pages = { login: { page: '/login' }, pages: { account: '/sensitive' } }
+    const pages = { login: { page: '/login' }, pages: { account: '/sensitive', sensitive: '/profile' } }
     const { facts, notes } = await discover(platform, readSettings({ ...pages, ...given }), platform.accounts[0])
     const { page, action, method } = facts.logout
     const paths = [page, action, facts.logoutAll?.action ?? ''].map((address) => new URL(address).pathname)
     const isFound = notes.some((note) => /^logout: .* \(found\)$/.test(note))
     expect([method, ...paths, ...(isFound ? ['(found)'] : [])].join(' ')).toBe(expected)
     expect(notes.slice(0, 2)).toEqual(['login page: /login', 'page that shows the user: /sensitive'])
+    expect(facts.restUserPage).toBe('/profile')
   }),
 )
 

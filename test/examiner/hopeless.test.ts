@@ -27,7 +27,7 @@ test.concurrent.each(sites)('a site that %s cannot be examined, and the message 
   }),
 )
 
-const rest = { marketplace: '/m', gift: '/g', administrators: '/a' }
+const rest = { marketplace: '/m', gift: '/g', administrators: '/a', user: '/u' }
 
 /** All sites are examined at once, for which a busy machine needs half a minute or more. */
 const BUSY_MS = 150_000
@@ -51,8 +51,10 @@ const ofParts: Record<string, readonly string[] | undefined> = {
   'rest/marketplace': ['rest.marketplace'],
   'rest/gift': ['rest.gift'],
   'rest/administrators': ['rest.administrators'],
-  'rest/expired-token': ['rest.marketplace', 'rest.gift', 'rest.administrators'],
-  'rest/own-token': ['rest.gift', 'rest.administrators'],
+  'rest/user': ['rest.user'],
+  'rest/kept-failure': ['rest.administrators', 'rest.gift', 'rest.user', 'rest.marketplace'],
+  'rest/expired-token': ['rest.administrators', 'rest.gift', 'rest.user', 'rest.marketplace'],
+  'rest/own-token': ['rest.gift', 'rest.administrators', 'rest.user'],
 }
 
 test('a check of a part that the site does not have is not applicable, and names the missing keys', () =>

@@ -18,7 +18,10 @@ const HTTP = [
 ]
 
 /** Not applicable to sites without pages of the REST API. */
-const WITHOUT_REST = of('rest', 'marketplace', 'gift', 'administrators', 'expired-token', 'own-token')
+const WITHOUT_REST = [
+  ...of('rest', 'marketplace', 'gift', 'administrators', 'user'),
+  ...of('rest', 'kept-failure', 'expired-token', 'own-token'),
+]
 const [SENSITIVE, DATA, GRACE] = ['status/sensitive-page', 'session/equal-names', 'outage/grace-period']
 /** Not applicable to sites that have only a front page and a login. */
 const SMALL = [...WITHOUT_REST, SENSITIVE, DATA, GRACE]
@@ -79,7 +82,7 @@ const table = [
     config: {
       graceSeconds: 20,
       pages: { sensitive: '/sensitive', data: '/notes' },
-      rest: { marketplace: '/market', gift: '/gift', administrators: '/administrators' },
+      rest: { marketplace: '/market', gift: '/gift', administrators: '/administrators', user: '/profile' },
     },
     env: { GRACE_SECONDS: '20' },
     expected: {},
@@ -99,7 +102,7 @@ const table = [
   }),
   own('example-app', 'example-app.cjs', {
     config: { rest: { marketplace: '/marketplace', gift: '/gift', administrators: '/administrators' } },
-    expected: { 'not applicable': [SENSITIVE, DATA, GRACE] },
+    expected: { 'not applicable': [SENSITIVE, DATA, GRACE, 'rest/user'] },
   }),
   example('existing-session', { env: { SESSION_SECRET: 'a-session-secret-for-examinations-only' } }),
   example('custom-form', { config: { pages: { account: '/api/reader' }, login: { page: '/login' } } }),

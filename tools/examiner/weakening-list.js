@@ -130,10 +130,7 @@ weaken('landing/replay-elsewhere', 'a landing address works more than once, in a
   ),
 ])
 weaken('landing/open-redirect', 'the return address is followed as it is', [
-  change(
-    "return { path: pathHere(page ?? r) ?? '/', binding }",
-    'return { path: pathHere(page ?? r) ?? page ?? r, binding }',
-  ),
+  change("pathHere(page ?? r) ?? '/'", 'pathHere(page ?? r) ?? page ?? r'),
 ])
 weakenTo('failed: the token stays in the address', 'landing/leaves-nothing', 'the token stays in the address', [
   change(LANDED, LANDED.replace('(303, path)', '(303, `${path}?t=${tokens[0]}`)')),
@@ -153,9 +150,10 @@ weakenTo('failed: the site has called', 'ticket/login-afterwards', 'a login that
   NO_LATER_LOGIN,
 ])
 const YOUNG = 'const isYoung = Date.now() - session.checkedAt < recheckMs'
+const NEVER_CHECKED = change(YOUNG, 'const isYoung = true')
 weakenTo('failed: the site has not asked', 'ticket/login-afterwards', 'a session is checked no more', [
   NO_RETRY,
-  change(YOUNG, 'const isYoung = true'),
+  NEVER_CHECKED,
 ])
 weaken('ticket/right-user', 'logins at the same time share one exchange', [
   change(
@@ -177,9 +175,7 @@ const FORMS_UNCHECKED = [
 weaken('login/stale-session', 'forms cause no status check', FORMS_UNCHECKED)
 weakenTo('warning', 'logout/stale-session', 'forms cause no status check', FORMS_UNCHECKED)
 weaken('status/young', 'every page causes a status check', [change(YOUNG, 'const isYoung = false')])
-weakenTo('failed: the page of an old session', 'status/old', 'a session is never checked', [
-  change(YOUNG, 'const isYoung = true'),
-])
+weakenTo('failed: the page of an old session', 'status/old', 'a session is never checked', [NEVER_CHECKED])
 weakenTo('failed: the session has just been checked', 'status/old', 'the time of a check is not noted', [
   change('session.checkedAt = claims ? Date.now() : Date.now() - recheckMs + RETRY_LOGIN_MS'),
 ])
@@ -198,10 +194,7 @@ weaken(['status/logout-elsewhere', 'status/other-account'], 'a terminated SSO se
   change("if (claims.sts === 'terminated' || claims.err ===", 'if (claims.err ==='),
 ])
 weaken('status/logout-while-reading', 'each page moves the next status check on', [
-  before(
-    'if (!isForced && (isYoung || isDown)) return session',
-    'if (!isForced && isYoung) session.checkedAt = Date.now()',
-  ),
+  before('if (!isForced && (isYoung', 'if (!isForced && isYoung) session.checkedAt = Date.now()'),
 ])
 const HAS_ENDED = "if (claims.sts === 'terminated' || claims.err === 'session_not_found')"
 weakenTo('failed: the page responds 500', 'status/session-not-found', 'a removed SSO session is an error', [
@@ -209,9 +202,11 @@ weakenTo('failed: the page responds 500', 'status/session-not-found', 'a removed
 ])
 const REFUSED = "if (!claims || (claims.sid !== session.sid && claims.err !== 'session_not_found')) return"
 weaken('status/wrong-session', 'the session in a response is not compared', [change(REFUSED, 'if (!claims) return')])
+const SERVED = change('const isVerified = Date.now() - session.verifiedAt < 5000', 'const isVerified = true')
+weaken('status/sensitive-page', 'a sensitive page does not look whether its status check worked', [SERVED])
 weaken('status/sensitive-page', 'a sensitive page relies on the last status check', [
   change('await fresh(req, req.session, true)', 'await fresh(req, req.session)'),
-  change('const isVerified = Date.now() - session.verifiedAt < 5000', 'const isVerified = true'),
+  SERVED,
 ])
 
 /* login */
@@ -258,11 +253,8 @@ weaken('rest/own-token', 'the access token is a variable of the module', [
 ])
 const CALL_REST = 'const response = await rest(method, path, req.user.access, body)'
 weakenTo('failed: the page /gift of a user', 'rest/own-token', 'responses are kept for all users', [
-  before(MODULE, 'const kept = new Map()'),
-  change(
-    CALL_REST,
-    'const response = kept.get(path) ?? (await rest(method, path, req.user.access, body))\n    kept.set(path, response)',
-  ),
+  before(MODULE, 'const kept = {}'),
+  change(CALL_REST, CALL_REST.replace('await', 'kept[path] ??= await')),
 ])
 weaken('login/lost-response', 'Authenticate is repeated', [
   change(
@@ -296,12 +288,10 @@ weaken('login/one-time-password', 'short passwords are not sent', [
   before(CALL_AUTHENTICATE, "if (pwd.length < 8) return { status: 401, message: 'Too short.' }"),
 ])
 const IS_OVER = "if (isOver || claims.err === 'session_already_logged_in_on_another_account') return { isOver: true }"
-weakenTo(
-  'failed: the user gets 500',
-  ['login/session-terminated', 'login/session-not-found'],
-  'an SSO session that is over is an error',
-  [before(IS_OVER, "if (isOver) throw new Error('over')")],
-)
+const SESSION_OVER = ['login/session-terminated', 'login/session-not-found']
+weakenTo('failed: the user gets 500', SESSION_OVER, 'an SSO session that is over is an error', [
+  before(IS_OVER, "if (isOver) throw new Error('over')"),
+])
 weakenTo('failed: the user gets 500', 'login/other-account', 'another account is an error', [
   change(
     IS_OVER,
@@ -391,10 +381,7 @@ weaken('login/log-injection', 'usernames are logged as they are', [
 ])
 weaken('headers/stack-trace', 'errors are shown', [
   change("send('<p>This request could not be read.</p>')", 'send(error.stack)'),
-  change(
-    'const { path, binding } = splitReturn',
-    "if (!query.get('t')?.includes('.')) throw new Error('no token')\n    const { path, binding } = splitReturn",
-  ),
+  before('const { path, binding } = splitReturn', "if (!query.get('t')?.includes('.')) throw new Error('no token')"),
 ])
 
 /* outage */
@@ -424,10 +411,9 @@ weaken('outage/new-visitors', 'visitors are redirected to a dead platform', [
 weaken('outage/recovery', 'the site never notices that the platform is back', [
   change('isDown = false\n      lastResponseAt', 'lastResponseAt'),
 ])
-weaken('outage/few-calls', 'every page calls a dead platform', [
-  change('(isYoung || isDown)', 'isYoung'),
-  change('Date.now() - recheckMs + RETRY_LOGIN_MS', 'session.checkedAt'),
-])
+const NOT_NOTED = change('Date.now() - recheckMs + RETRY_LOGIN_MS', 'session.checkedAt')
+weaken('status/retry-pause', 'the time of a check that failed is not noted', [NOT_NOTED])
+weaken('outage/few-calls', 'every page calls a dead platform', [change('(isYoung || isDown)', 'isYoung'), NOT_NOTED])
 const DOWN = 'failed: the platform does not respond, and the user is '
 weakenTo(`${DOWN}still shown`, 'outage/grace-period', 'a user stays logged in for ever', [
   change('Date.now() - verifiedAt > recheckMs + graceMs', 'false && verifiedAt'),
@@ -461,11 +447,14 @@ weaken('headers/referrer-policy', 'the address is sent to other sites', [
   change("'Referrer-Policy': 'no-referrer',", "'Referrer-Policy': 'unsafe-url',"),
 ])
 weakenTo('warning', 'headers/version-banner', 'responses name Express', [change("app.disable('x-powered-by')")])
-weaken(
-  ['rest/marketplace', 'rest/gift', 'rest/administrators', 'rest/expired-token'],
-  'a refused call of the REST API is an error',
-  [before('const { session } = req\n    const isFirst', "if (response?.status !== 200) throw new Error('refused')")],
-)
+const REST_CHECKS = ['rest/marketplace', 'rest/gift', 'rest/administrators', 'rest/user', 'rest/expired-token']
+weaken(REST_CHECKS, 'a refused call of the REST API is an error', [
+  before('const { session } = req\n    const isFirst', "if (response?.status !== 200) throw new Error('refused')"),
+])
+weaken('rest/kept-failure', 'each response is kept, also a failure', [
+  before(MODULE, 'const kept = {}'),
+  change(CALL_REST, `${CALL_REST.replace('await ', 'await (kept[path + req.user.access] ??= ')})`),
+])
 weaken('rest/expired-token', 'an access token is given up after some seconds', [
   before(
     'const response = await rest(method, path, req.user.access, body)',
@@ -494,7 +483,7 @@ weaken('ticket/once', 'used landing tokens are noted by their SSO session', [
   change('usedTokens.has(signature)', 'usedTokens.has(claims.sid)'),
   change('usedTokens.set(signature,', 'usedTokens.set(claims.sid,'),
 ])
-weaken('ticket/refused', 'a login that failed is tried again at once', [
+weaken(['ticket/refused', 'identify/no-loop'], 'a login that failed is tried again at once', [
   change('const RETRY_LOGIN_MS = 2000', 'const RETRY_LOGIN_MS = -1'),
 ])
 weaken(['identify/navigations-only', 'landing/prefetch'], 'Sec-Purpose is compared as a whole', [
@@ -509,8 +498,18 @@ weaken('status/login-elsewhere', 'lks is always loggedin', [
 weaken('status/logout-while-reading', 'sessions are checked ten times too often', [
   change('(env.RECHECK_SECONDS ?? 360) * 1000', '(env.RECHECK_SECONDS ?? 360) * 100'),
 ])
-weaken('status/sensitive-page', 'a sensitive page does not look whether its status check worked', [
-  change('const isVerified = Date.now() - session.verifiedAt < 5000', 'const isVerified = true'),
+weakenTo('failed: while Session Status', 'identify/no-loop', 'a sensitive page identifies without a count', [
+  change("res.redirect(303, '/login?next=/sensitive')", 'identify(req, res)'),
+])
+weaken('ticket/others-after-refusals', 'a refused ticket counts as a failure of the platform', [
+  before('const access = token?.status', 'if (token?.status !== 200 && (failures += 1) > 2) isDown = true'),
+  before("const claims = await callSso('authenticate'", 'if (isDown) return { status: 503, message: NOT_NOW }'),
+])
+weakenTo('failed: after a wrong password', 'login/way-back', 'the form that is shown again leads to the front page', [
+  change('.send(loginForm(next, result.message', ".send(loginForm('/', result.message"),
+])
+weakenTo('failed: after a login whose', 'login/way-back', 'the return address is lost on the way through Identify', [
+  change('`/login?next=${encodeURIComponent(next)}`)\n    if (!result.user)', "'/login')\n    if (!result.user)"),
 ])
 weaken('login/return-address', 'the return address is lost', [
   change(LOGGED_IN, LOGGED_IN.replace('303, next', "303, '/'")),
@@ -568,10 +567,7 @@ weaken('ticket/login-form', 'a user that cannot be loaded after a login is an er
   change('return user ? { user } : { isOver: true }', "if (!user) throw new Error('no user')\n    return { user }"),
 ])
 weaken('login/right-password', 'the user is what was typed', [
-  change(
-    'const user = await userOf(claims.at)\n    return user',
-    'const user = { id: usr, name: usr }\n    return user',
-  ),
+  change('await userOf(claims.at)\n    return user', '{ id: usr, name: usr }\n    return user'),
 ])
 weaken('login/second-tab', 'a logged-in user cannot log in', [
   before('const { sid } = req.session', "if (req.user) throw new Error('logged in already')"),
@@ -646,9 +642,6 @@ weaken('login/other-visitors', 'wrong passwords are counted for the whole site',
   before(MODULE, 'let wrong = 0'),
   before(CALL_AUTHENTICATE, 'if (wrong > 4) return { status: 429, message: NOT_NOW }'),
   before('if (claims.err) return { status: 401', 'if (claims.err) wrong += 1'),
-])
-weaken('status/retry-pause', 'the time of a check that failed is not noted', [
-  change('Date.now() - recheckMs + RETRY_LOGIN_MS', 'session.checkedAt'),
 ])
 for (const field of ['name', 'username'])
   weaken('session/equal-names', `notes are found by ${field}`, [

@@ -12,6 +12,7 @@ import { clockChecks, headerChecks } from './others'
 import { outageCells } from './outage'
 import { outageSiteChecks } from './outage-site'
 import { escapedName, tokensStayOnServer } from './output'
+import { noLoop } from './refusals'
 import { restChecks } from './rest'
 import { sessionChecks } from './session'
 import { statusChecks } from './status'
@@ -19,6 +20,7 @@ import { ticketChecks } from './ticket'
 
 export const allChecks: readonly Check[] = [
   ...identifyChecks,
+  noLoop,
   ...spoiltTokenChecks,
   ...landingOtherChecks,
   ...landingFlowChecks,

@@ -6,6 +6,7 @@ import { loginFormOf } from '../facts'
 import { isServerError, outcomeOf } from '../outcome'
 import type { Account } from '../platform'
 import type { Stage } from '../stage'
+import { wayBack } from './way-back'
 
 interface Refusal {
   readonly browser: Browser
@@ -177,6 +178,7 @@ const otherAccount: Check = {
 
 export const loginErrorChecks: readonly Check[] = [
   wrongPassword,
+  wayBack,
   frozen,
   inactive,
   byFault('session-limit', 'session_limit_reached'),

@@ -51,6 +51,10 @@ async function oddUser(stage: Stage): Promise<string[]> {
   ])
 }
 
+const NAME_EFFECT = 'Users whose name has letters such as ä are shown a name that is not theirs.'
+const NAME_FIX =
+  'JSON of the REST API is UTF-8, and so are your pages: say charset=utf-8, and convert the name nowhere. A name that has become Ã¤ for ä was converted from Latin-1 to UTF-8 once more.'
+
 export const anyPassword: Check = {
   name: 'login/any-password',
   run: async (stage) => {
@@ -66,7 +70,9 @@ export const anyPassword: Check = {
       if (!isIn) problems.push(`a password with ${name} does not arrive as it was typed: its user cannot log in`)
       control.unfreeze()
     }
-    return noneOf([...problems, ...(await oddUser(stage))])
+    const finding = noneOf([...problems, ...(await oddUser(stage))])
+    if (problems.length > 0 || !finding.reason.startsWith('the name ')) return finding
+    return { ...finding, effect: NAME_EFFECT, fix: NAME_FIX }
   },
 }
 

@@ -1,6 +1,6 @@
 /** Group `rest`: pages of `examine.json` that call the REST API. */
 import type { Browser, Page } from '../browser'
-import { type Check, need, noneOf, notTold, problemsIn } from '../check'
+import { type Check, need, noneOf, notApplicable, notTold, passed, problemsIn } from '../check'
 import { isLogin, isLogout, isLogoutAll } from '../facts'
 import { isServerError, responseOf } from '../outcome'
 import type { Fault } from '../platform'
@@ -9,27 +9,33 @@ import { logInAtOnce } from './logins-at-once'
 import { READ_WHOLE } from './outage'
 import { redirectProblem } from './redirects'
 
-type RestPage = 'marketplace' | 'gift' | 'administrators'
+type RestPage = keyof typeof OPERATIONS
+/** The operation of each page of `rest` in `examine.json`. */
+const OPERATIONS = { marketplace: 'marketplace', gift: 'gift', administrators: 'administrators', user: 'me' } as const
+const ALL_PAGES: readonly RestPage[] = ['administrators', 'gift', 'user', 'marketplace']
 /** Pages whose calls need a user. */
-const USER_PAGES: readonly RestPage[] = ['gift', 'administrators']
+const USER_PAGES: readonly RestPage[] = ['gift', 'administrators', 'user']
+const keysOf = (names: readonly RestPage[]) => names.map((name) => `rest.${name}`)
 
 type ToldPage = ReturnType<typeof toldPages>[number]
 
-/** Returns those of the pages that `examine.json` names. */
+/** Returns those of the pages that `examine.json` names, or that were found. */
 function toldPages({ run, site }: Stage, names: readonly RestPage[]) {
   return names.flatMap((name) => {
-    const path = run.settings.rest[name]
-    return path === undefined ? [] : [{ name, path, address: new URL(path, site.url).href }]
+    const path = run.settings.rest[name] ?? (name === 'user' ? site.restUserPage : undefined)
+    return path === undefined
+      ? []
+      : [{ name, operation: OPERATIONS[name], path, address: new URL(path, site.url).href }]
   })
 }
 
 /** Opens a page that calls the REST API. Sends the page's form first if the call needs the form. */
-async function open(stage: Stage, { name, address }: ToldPage, browser: Browser): Promise<Page> {
+async function open(stage: Stage, { operation, address }: ToldPage, browser: Browser): Promise<Page> {
   const since = Date.now()
   const page = await stage.visit(browser, address)
   const isOther = (action: string) => [isLogin, isLogout, isLogoutAll].some((is) => is(action, ''))
   const form = page.forms.find(({ method, action }) => method === 'POST' && !isOther(action))
-  if (!form || stage.platform.calls(since, { operation: name }).length > 0) return page
+  if (!form || stage.platform.calls(since, { operation }).length > 0) return page
   const typed = form.fields.filter(({ type, value }) => type !== 'hidden' && type !== 'submit' && value === '')
   return browser.submit(form, Object.fromEntries(typed.map((field) => [field.name, exampleOf(field.name)])))
 }
@@ -57,7 +63,8 @@ function needInTime({ path }: ToldPage, page: Page): void {
 /** Opens a page while the REST API fails. A page that comes late is opened again, because the machine may be busy for a moment. */
 async function openWhileFailing(stage: Stage, told: ToldPage, browser: Browser, fault: Fault): Promise<Page> {
   const openFailing = async () => {
-    const end = stage.platform.fault([told.name], fault)
+    // the landing page calls for the user too, and must work
+    const end = stage.platform.fault([told.operation], fault, told.name === 'user' ? { times: 1 } : {})
     const page = await open(stage, told, browser)
     end()
     return page
@@ -90,11 +97,11 @@ const failures: readonly (readonly [string, Fault])[] = [
 
 /** Opens the page as a visitor. The REST API must not be called with the access token of a user. */
 async function visitorProblems(stage: Stage, told: ToldPage): Promise<string[]> {
-  const { name, path, address } = told
+  const { operation, path, address } = told
   const since = Date.now()
   const page = await stage.visit(stage.browser(), address)
   needInTime(told, page)
-  const calls = stage.platform.calls(since, { operation: name })
+  const calls = stage.platform.calls(since, { operation })
   return problemsIn([
     [isBroken(page), `the page ${path} ${responseOf(page)} to a visitor`],
     [
@@ -113,12 +120,12 @@ const restPage = (name: RestPage): Check => ({
   isRough: true,
   run: async (stage) => {
     const [told] = toldPages(stage, [name])
-    if (!told) return notTold([`rest.${name}`], 'a page that calls the REST API')
+    if (!told) return notTold(keysOf([name]), 'a page that calls the REST API')
     const browser = stage.browser()
     await stage.login(browser)
     const since = Date.now()
     const works = await use(stage, told, browser)
-    const [call] = stage.platform.calls(since, { operation: name })
+    const [call] = stage.platform.calls(since, { operation: told.operation })
     need(call, notCalled(told.path))
     const { outcome, detail = outcome } = call.call
     const problems = problemsIn([
@@ -156,11 +163,11 @@ const EARLY_MS = 5000
 
 /** Opens the page of a user again some seconds later: the access token lives for an hour. */
 async function earlyProblems(stage: Stage, told: ToldPage, browser: Browser): Promise<string[]> {
-  const { name, path } = told
+  const { operation, path } = told
   await pause(EARLY_MS)
   const since = Date.now()
   const page = await use(stage, told, browser)
-  const isCalled = stage.platform.calls(since, { operation: name }).length > 0
+  const isCalled = stage.platform.calls(since, { operation }).length > 0
   return problemsIn([
     [!isCalled && isServerError(page), `${EARLY_MS / 1000} s later, the page ${path} ${responseOf(page)}`],
     [
@@ -175,14 +182,14 @@ async function earlyProblems(stage: Stage, told: ToldPage, browser: Browser): Pr
  * @returns what is wrong if the REST API does not serve the page again
  */
 async function renewalProblems(stage: Stage, told: ToldPage): Promise<string[]> {
-  const { name, path } = told
+  const { name, operation, path } = told
   const browser = stage.browser()
   await stage.login(browser)
   await use(stage, told, browser)
   const early = USER_PAGES.includes(name) ? await earlyProblems(stage, told, browser) : []
   stage.platform.expireAccessTokens()
   const since = Date.now()
-  const isServed = () => stage.platform.calls(since, { operation: name }).some(({ call }) => call.outcome === 'ok')
+  const isServed = () => stage.platform.calls(since, { operation }).some(({ call }) => call.outcome === 'ok')
   const page = await use(stage, told, browser)
   need(stage.platform.calls(since).length > 0, `the page ${path} does not call the platform`)
   const isServedAgain = async () => {
@@ -206,9 +213,8 @@ async function renewalProblems(stage: Stage, told: ToldPage): Promise<string[]> 
 const expiredToken: Check = {
   name: 'rest/expired-token',
   run: async (stage) => {
-    const told = toldPages(stage, ['administrators', 'gift', 'marketplace'])
-    if (told.length === 0)
-      return notTold(['rest.marketplace', 'rest.gift', 'rest.administrators'], 'a page that calls the REST API')
+    const told = toldPages(stage, ALL_PAGES)
+    if (told.length === 0) return notTold(keysOf(ALL_PAGES), 'a page that calls the REST API')
     const problems: string[] = []
     for (const page of told) problems.push(...(await renewalProblems(stage, page)))
     return noneOf(problems)
@@ -220,18 +226,19 @@ const ownToken: Check = {
   name: 'rest/own-token',
   run: async (stage) => {
     const told = toldPages(stage, USER_PAGES)
-    if (told.length === 0)
-      return notTold(['rest.gift', 'rest.administrators'], 'a page that calls the REST API for a user')
+    if (told.length === 0) return notTold(keysOf(USER_PAGES), 'a page that calls the REST API for a user')
     const readers = await logInAtOnce(stage)
     const problems: string[] = []
     for (const rest of told)
       for (const [browser, account] of readers) {
-        const { name, path } = rest
+        const { name, operation, path } = rest
         const since = Date.now()
         const page = await use(stage, rest, browser)
-        const [call] = stage.platform.calls(since, { operation: name })
-        const isForOther = page.status === 200 && stage.platform.calls(0, { operation: name }).length > 0
-        need(call || isForOther, notCalled(path))
+        const [call] = stage.platform.calls(since, { operation })
+        const isCalledElsewhere = name !== 'user' && stage.platform.calls(0, { operation }).length > 0
+        const isForOther = page.status === 200 && isCalledElsewhere
+        need(call || isForOther || name === 'user', notCalled(path))
+        if (!call && !isForOther) continue
         if (!call)
           problems.push(
             `the page ${path} of a user who has just logged in does not call the REST API: it shows what the platform has answered to another user's access token`,
@@ -245,10 +252,72 @@ const ownToken: Check = {
   },
 }
 
+/** A failure of a single call. The first call for marketplace groups fails so, before all checks. */
+export const UNAVAILABLE: Fault = { kind: 'status', code: 503 }
+
+/** Time in which a site that pauses its calls after a failure must have called again. */
+const AGAIN_SECONDS = 45
+
+/** Returns the first call that failed: one of this page load, or of the first page load of the examination if the site keeps its responses since then. */
+const failureOf = (stage: Stage, { name, operation }: ToldPage, since: number) =>
+  stage.platform.calls(name === 'marketplace' ? 0 : since, { operation }).find(({ call }) => call.fault !== undefined)
+
+/** Lets a call fail once. The failure must not be kept as if it were a response. */
+async function keptProblems(stage: Stage, told: ToldPage): Promise<string[] | undefined> {
+  const { operation, path } = told
+  const browser = stage.browser()
+  await stage.login(browser)
+  const since = Date.now()
+  const end = stage.platform.fault([operation], UNAVAILABLE, { times: 1 })
+  await open(stage, told, browser)
+  end()
+  const failure = failureOf(stage, told, since)
+  if (failure === undefined) return undefined
+  const isCalledAgain = () =>
+    stage.platform.calls(failure.at, { operation }).some(({ call }) => call.fault === undefined)
+  const isServedAgain = async () => {
+    if (!isCalledAgain()) await open(stage, told, browser)
+    return isCalledAgain()
+  }
+  const isAgain = await waitUntil(isServedAgain, { withinMs: AGAIN_SECONDS * 1000, everyMs: 1000 })
+  return problemsIn([
+    [
+      !isAgain,
+      `a call of the REST API has failed once, and ${AGAIN_SECONDS} s later the page ${path} has still not called again: the site keeps the failure as if it were an answer`,
+    ],
+  ])
+}
+
+/** Lets single calls fail, and looks whether the site calls again soon. */
+const keptFailure: Check = {
+  name: 'rest/kept-failure',
+  isRough: true,
+  run: async (stage) => {
+    const told = toldPages(stage, ALL_PAGES)
+    const isMarketplace = stage.platform.calls(0, { operation: 'marketplace' }).length > 0
+    if (isMarketplace && !told.some(({ name }) => name === 'marketplace')) {
+      const address = stage.site.publicPage
+      told.push({ name: 'marketplace', operation: 'marketplace', path: new URL(address).pathname, address })
+    }
+    if (told.length === 0) return notTold(keysOf(ALL_PAGES), 'a page that calls the REST API')
+    let hasFailed = false
+    for (const page of told) {
+      const problems = await keptProblems(stage, page)
+      if (problems !== undefined && problems.length > 0) return noneOf(problems)
+      hasFailed ||= problems !== undefined
+    }
+    return hasFailed
+      ? passed()
+      : notApplicable('the site keeps the responses of before the examination, so no call could fail')
+  },
+}
+
 export const restChecks: readonly Check[] = [
+  keptFailure,
   restPage('marketplace'),
   restPage('gift'),
   restPage('administrators'),
+  restPage('user'),
   expiredToken,
   ownToken,
 ]

@@ -32,7 +32,7 @@ export async function loginParameters(stage: Stage): Promise<string[]> {
   return [...new Set([...names, ...(returnField === undefined ? [] : [returnField])])]
 }
 
-function withParameter(page: string, name: string, target: string): string {
+export function withParameter(page: string, name: string, target: string): string {
   const url = new URL(page)
   url.searchParams.set(name, target)
   return url.href

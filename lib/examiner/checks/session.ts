@@ -6,7 +6,6 @@ import {
   type Finding,
   failed,
   failedIf,
-  failedIfAny,
   need,
   noneOf,
   type Problem,
@@ -37,13 +36,16 @@ const flags: Check = {
   run: async (stage) => {
     const { keys } = await sessionOf(stage)
     const isSecure = new URL(stage.site.url).protocol === 'https:'
-    return failedIfAny(
-      [...keys, ...(await bindingCookies(stage))].flatMap(({ name, attributes }): Problem[] => [
-        [!attributes.includes('httponly'), `the cookie ${name} is not HttpOnly`],
-        [
-          attributes.includes('samesite=strict'),
+    const cookies = [...keys, ...(await bindingCookies(stage))]
+    const late = cookies
+      .filter(({ attributes }) => attributes.includes('samesite=strict'))
+      .map(
+        ({ name }) =>
           `the cookie ${name} is SameSite=Strict: a browser that comes from another site, such as back from Identify, does not send it`,
-        ],
+      )
+    const open = problemsIn(
+      cookies.flatMap(({ name, attributes }): Problem[] => [
+        [!attributes.includes('httponly'), `the cookie ${name} is not HttpOnly`],
         [!attributes.some((one) => /^samesite=(?:lax|strict)$/.test(one)), `the cookie ${name} has no SameSite=Lax`],
         [isSecure && !attributes.includes('secure'), `the cookie ${name} is not Secure`],
         [!attributes.some((one) => one.startsWith('path=')), `the cookie ${name} has no Path`],
@@ -53,6 +55,9 @@ const flags: Check = {
         ],
       ]),
     )
+    const finding = noneOf([...open, ...late])
+    if (open.length > 0 || late.length === 0) return finding
+    return { ...finding, effect: 'A user who follows a link to the site is not logged in there, or lands for nothing.' }
   },
 }
 

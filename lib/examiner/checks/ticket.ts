@@ -6,6 +6,7 @@ import type { Fault } from '../platform'
 import { type Stage, waitUntil } from '../stage'
 import { arrive } from './landing'
 import { redirectProblem } from './redirects'
+import { othersAfterRefusals } from './refusals'
 
 /** Opens the landing page, and then the public page as the visitor does. Stops before another Identify redirect. */
 export async function landAndLook(stage: Stage, browser: Browser, address: URL): Promise<Page[]> {
@@ -193,4 +194,12 @@ const formLogin: Check = {
   },
 }
 
-export const ticketChecks: readonly Check[] = [once, refused, back, rightUser, withoutId, formLogin]
+export const ticketChecks: readonly Check[] = [
+  once,
+  refused,
+  othersAfterRefusals,
+  back,
+  rightUser,
+  withoutId,
+  formLogin,
+]

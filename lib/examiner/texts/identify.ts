@@ -54,6 +54,13 @@ export const identifyTexts: CheckTexts = {
     'Store the result of Identify in the session, also when the visitor is anonymous.',
     'Mount app.use(sso) once, before all pages, with one session store.',
   ),
+  'identify/no-loop': row(
+    'If the platform refuses each new session, ticket or access token, a page ends, and does not redirect through Identify for ever.',
+    'Users see "too many redirects" instead of the page, and the platform carries the load of all of them.',
+    'Good practice: redirects that a failure causes are counted',
+    'Count the redirects in a cookie of a minute, or in the address. Begin again only when a page was served: neither the landing page nor a new session proves that the next page works. After some redirects, show a page that says "not now".',
+    SENSIBLE,
+  ),
 }
 
 const VERIFY_HERE = 'The landing page of app.use(sso) verifies all of this. Do not parse t yourself.'

@@ -115,6 +115,13 @@ export const loginTexts: CheckTexts = {
     'Show raa, the number of attempts that are left, in the message. Fill the username in again. Keep no outcome of a login for the next one, and count no err as a failure of the platform.',
     FORM,
   ),
+  'login/way-back': row(
+    'A login that succeeds at the second try ends at the page where the user began, as one at the first try does.',
+    'Users who mistype once end at the front page, and have to look for their page again.',
+    `${AUTHENTICATE}; good practice: the user ends where he began`,
+    'Take the return address from the form that was sent, check it as at the first try, and write it into the form that you show again. A form that is shown after a POST has no query of its own. Take it along through Identify too.',
+    FORM,
+  ),
   'login/frozen-account': row(
     'A frozen account gets a message with its time.',
     'The user keeps trying for 12 hours.',

@@ -79,6 +79,14 @@ export const restTexts: CheckTexts = {
   'rest/marketplace': rest('marketplace groups'),
   'rest/gift': rest('the gift receiver'),
   'rest/administrators': rest('administrators'),
+  'rest/user': rest('data that the REST API has of the user'),
+  'rest/kept-failure': row(
+    'A call of the REST API that fails once is made again soon: a failure is kept nowhere.',
+    'After one failed call the content is missing for as long as responses are kept, although the platform works.',
+    'Good practice: a cache keeps responses, and no failures',
+    'Write into the cache after a successful call only. After a failure, show the last response although it is old, or nothing, and try again at the next page, or after some seconds.',
+    'Keep what req.sso2.api() returns. It throws when the call fails, so nothing is kept then.',
+  ),
   'rest/own-token': row(
     'After two users have logged in at the same moment, the page of each calls the REST API with the access token of its own user.',
     'A user orders, or reads, as somebody else.',

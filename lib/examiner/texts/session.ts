@@ -20,6 +20,13 @@ export const ticketTexts: CheckTexts = {
     'Treat a refused ticket as an anonymous visit, and wait some seconds before the next Identify redirect.',
     OPTION_TOKEN,
   ),
+  'ticket/others-after-refusals': row(
+    'Refused tickets and access tokens of some users keep no other user from logging in.',
+    'A few users with old tickets, or an attacker with one, stop the logins of all.',
+    'Good practice: a refusal is an answer, and no outage',
+    'Count as failures of the platform: no response in time, status 5xx, and text that is no JSON. Status 400, 401, 403 or 404 is an answer about one user: pass it on to the caller, who renews the token or shows a message.',
+    OPTION_TOKEN,
+  ),
   'ticket/login-afterwards': row(
     'Soon after the token endpoint works again, the user is logged in.',
     'The user stays anonymous until the session ends.',

@@ -359,7 +359,7 @@ function createSite(env) {
       )
     const result = await logins.get(key)
     if (result.isOver) endSession(session)
-    if (result.isOver) return res.redirect(303, '/login')
+    if (result.isOver) return res.redirect(303, `/login?next=${encodeURIComponent(next)}`)
     if (!result.user)
       return res.status(result.status).send(loginForm(next, result.message, String(req.body?.username ?? '')))
     if (endedHere.has(session.sid)) return res.redirect(303, '/login')
@@ -451,6 +451,7 @@ function createSite(env) {
   app.get('/market', restPage('Market', 'GET', '/external/api/v2/marketing/marketplace/groups'))
   const gift = { campaign_code: env.GIFT_CAMPAIGN ?? 'examined-campaign', delivery_address: address }
   app.get('/gift', restPage('Gift', 'POST', '/external/api/v1/me/order/validate_gift_receiver', gift))
+  app.get('/profile', restPage('Profile', 'GET', '/external/api/v1/me'))
   app.get('/administrators', restPage('Administrators', 'GET', '/external/api/v1/admin'))
   app.use((error, _req, res, _next) => {
     res.status(error.status ?? 500).send('<p>This request could not be read.</p>')

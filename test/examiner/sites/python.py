@@ -479,7 +479,7 @@ class Site(BaseHTTPRequestHandler):
             return self.send(status, login_form(back, message, username))
         if not user:
             SESSIONS.pop(session.id, None)
-            return self.redirect("/login")
+            return self.redirect("/login?" + urlencode({"next": back}))
         self.begin_session(session.sid, user)
         self.redirect(back)
 
