@@ -9,7 +9,7 @@
  * - `path`: how many files and functions of the package a request passes, by V8's own counts. 1 minute.
  * - `weight`: how long the package and what it stands on take to load. 1 minute.
  *
- * `--quick` shows in a minute that everything works. Build first. `BENCH_DIST=/somewhere/dist` measures another build, and `BENCH_FLAGS="--cpu-prof --cpu-prof-dir=/tmp/profiles"` gives the servers flags of Node.js.
+ * `--quick` shows in a minute that everything works. Build first; `BENCH_DIST=/somewhere/dist` measures another build. `BENCH_FLAGS` gives flags of Node.js to the servers.
  *
  * Each row has a server process of its own, pinned on the first core; load, Redis and emulator have the others. Readers come in through the
  * server's own flow. Servers take turns in short bursts, the first round is thrown away, and ratios are taken round by round. CPU is that of the
