@@ -46,7 +46,6 @@ export function failingStore() {
       left = commands
       lost = doesOneMore ? commands + 1 : 0
     },
-    /** Resolves when the site has noticed. */
     comeBack: (sso: Sso2) => {
       left = Number.POSITIVE_INFINITY
       return eventually(async () => (await sso.health()).store === 'ok')
