@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { examine, listOfChecks } from '../examiner'
 import { USER_AGENT } from '../examiner/browser'
-import { UNAVAILABLE } from '../examiner/checks/rest'
+import { UNAVAILABLE } from '../examiner/checks/kept-failures'
 import { Chromium } from '../examiner/chromium'
 import { CannotExamine } from '../examiner/discovery'
 import { Platform } from '../examiner/platform'

@@ -2,6 +2,7 @@
 import type { Check } from '../check'
 import { callChecks } from './calls'
 import { identifyChecks } from './identify'
+import { keptFailure } from './kept-failures'
 import { spoiltTokenChecks } from './landing'
 import { landingFlowChecks } from './landing-flows'
 import { landingOtherChecks } from './landing-others'
@@ -36,6 +37,7 @@ export const allChecks: readonly Check[] = [
   ...outageSiteChecks,
   ...clockChecks,
   ...headerChecks,
+  keptFailure,
   ...restChecks,
   ...callChecks,
 ]

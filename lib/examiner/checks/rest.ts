@@ -1,10 +1,10 @@
 /** Group `rest`: pages of `examine.json` that call the REST API. */
 import type { Browser, Page } from '../browser'
-import { type Check, need, noneOf, notApplicable, notTold, passed, problemsIn } from '../check'
+import { type Check, need, noneOf, notTold, problemsIn } from '../check'
 import { isLogin, isLogout, isLogoutAll } from '../facts'
 import { isServerError, responseOf } from '../outcome'
 import type { Fault } from '../platform'
-import { pause, type Stage, waitUntil } from '../stage'
+import { type Stage, waitUntil } from '../stage'
 import { logInAtOnce } from './logins-at-once'
 import { READ_WHOLE } from './outage'
 import { redirectProblem } from './redirects'
@@ -12,15 +12,15 @@ import { redirectProblem } from './redirects'
 type RestPage = keyof typeof OPERATIONS
 /** The operation of each page of `rest` in `examine.json`. */
 const OPERATIONS = { marketplace: 'marketplace', gift: 'gift', administrators: 'administrators', user: 'me' } as const
-const ALL_PAGES: readonly RestPage[] = ['administrators', 'gift', 'user', 'marketplace']
+export const ALL_PAGES: readonly RestPage[] = ['administrators', 'gift', 'user', 'marketplace']
 /** Pages whose calls need a user. */
 const USER_PAGES: readonly RestPage[] = ['gift', 'administrators', 'user']
-const keysOf = (names: readonly RestPage[]) => names.map((name) => `rest.${name}`)
+export const keysOf = (names: readonly RestPage[]) => names.map((name) => `rest.${name}`)
 
-type ToldPage = ReturnType<typeof toldPages>[number]
+export type ToldPage = ReturnType<typeof toldPages>[number]
 
 /** Returns those of the pages that `examine.json` names, or that were found. */
-function toldPages({ run, site }: Stage, names: readonly RestPage[]) {
+export function toldPages({ run, site }: Stage, names: readonly RestPage[]) {
   return names.flatMap((name) => {
     const path = run.settings.rest[name] ?? (name === 'user' ? site.restUserPage : undefined)
     return path === undefined
@@ -30,7 +30,7 @@ function toldPages({ run, site }: Stage, names: readonly RestPage[]) {
 }
 
 /** Opens a page that calls the REST API. Sends the page's form first if the call needs the form. */
-async function open(stage: Stage, { operation, address }: ToldPage, browser: Browser): Promise<Page> {
+export async function open(stage: Stage, { operation, address }: ToldPage, browser: Browser): Promise<Page> {
   const since = Date.now()
   const page = await stage.visit(browser, address)
   const isOther = (action: string) => [isLogin, isLogout, isLogoutAll].some((is) => is(action, ''))
@@ -118,6 +118,7 @@ async function visitorProblems(stage: Stage, told: ToldPage): Promise<string[]> 
 const restPage = (name: RestPage): Check => ({
   name: `rest/${name}`,
   isRough: true,
+  isThorough: name === 'user',
   run: async (stage) => {
     const [told] = toldPages(stage, [name])
     if (!told) return notTold(keysOf([name]), 'a page that calls the REST API')
@@ -161,20 +162,30 @@ const RENEWAL_SECONDS = 40
 /** Time after which a site that takes the life of an access token (3,600 s) for milliseconds has lost it. */
 const EARLY_MS = 5000
 
-/** Opens the page of a user again some seconds later: the access token lives for an hour. */
-async function earlyProblems(stage: Stage, told: ToldPage, browser: Browser): Promise<string[]> {
-  const { operation, path } = told
-  await pause(EARLY_MS)
-  const since = Date.now()
-  const page = await use(stage, told, browser)
-  const isCalled = stage.platform.calls(since, { operation }).length > 0
-  return problemsIn([
-    [!isCalled && isServerError(page), `${EARLY_MS / 1000} s later, the page ${path} ${responseOf(page)}`],
-    [
-      stage.identifies(page) > 0,
-      `${EARLY_MS / 1000} s later, the page ${path} goes through Identify: the site takes the access token for expired (expires_in is in seconds)`,
-    ],
-  ])
+/** Opens the pages of a user again some seconds later: the access token lives for an hour. */
+async function earlyProblems(stage: Stage, pages: readonly ToldPage[]): Promise<string[]> {
+  if (pages.length === 0) return []
+  const browser = stage.browser()
+  await stage.login(browser)
+  for (const told of pages) await use(stage, told, browser)
+  await stage.run.wait(EARLY_MS)
+  const problems: string[] = []
+  for (const told of pages) {
+    const { operation, path } = told
+    const since = Date.now()
+    const page = await use(stage, told, browser)
+    const isCalled = stage.platform.calls(since, { operation }).length > 0
+    problems.push(
+      ...problemsIn([
+        [!isCalled && isServerError(page), `${EARLY_MS / 1000} s later, the page ${path} ${responseOf(page)}`],
+        [
+          stage.identifies(page) > 0,
+          `${EARLY_MS / 1000} s later, the page ${path} goes through Identify: the site takes the access token for expired (expires_in is in seconds)`,
+        ],
+      ]),
+    )
+  }
+  return problems
 }
 
 /**
@@ -182,11 +193,10 @@ async function earlyProblems(stage: Stage, told: ToldPage, browser: Browser): Pr
  * @returns what is wrong if the REST API does not serve the page again
  */
 async function renewalProblems(stage: Stage, told: ToldPage): Promise<string[]> {
-  const { name, operation, path } = told
+  const { operation, path } = told
   const browser = stage.browser()
   await stage.login(browser)
   await use(stage, told, browser)
-  const early = USER_PAGES.includes(name) ? await earlyProblems(stage, told, browser) : []
   stage.platform.expireAccessTokens()
   const since = Date.now()
   const isServed = () => stage.platform.calls(since, { operation }).some(({ call }) => call.outcome === 'ok')
@@ -198,7 +208,7 @@ async function renewalProblems(stage: Stage, told: ToldPage): Promise<string[]> 
   }
   await waitUntil(isServedAgain, { withinMs: RENEWAL_SECONDS * 1000, everyMs: 2000 })
   const loop = redirectProblem(stage, page, 3)
-  const late = problemsIn([
+  return problemsIn([
     [isBroken(page), `the page ${path} ${responseOf(page)}`],
     [loop !== undefined, `the page ${path} ${loop}`],
     [
@@ -206,7 +216,6 @@ async function renewalProblems(stage: Stage, told: ToldPage): Promise<string[]> 
       `the page ${path} has no new token ${RENEWAL_SECONDS} s later: it works again after a new login only`,
     ],
   ])
-  return [...early, ...late]
 }
 
 /** Opens pages after their access tokens have expired, the user's and the site's own. */
@@ -215,7 +224,10 @@ const expiredToken: Check = {
   run: async (stage) => {
     const told = toldPages(stage, ALL_PAGES)
     if (told.length === 0) return notTold(keysOf(ALL_PAGES), 'a page that calls the REST API')
-    const problems: string[] = []
+    const problems = await earlyProblems(
+      stage,
+      told.filter(({ name }) => USER_PAGES.includes(name)),
+    )
     for (const page of told) problems.push(...(await renewalProblems(stage, page)))
     return noneOf(problems)
   },
@@ -252,68 +264,7 @@ const ownToken: Check = {
   },
 }
 
-/** A failure of a single call. The first call for marketplace groups fails so, before all checks. */
-export const UNAVAILABLE: Fault = { kind: 'status', code: 503 }
-
-/** Time in which a site that pauses its calls after a failure must have called again. */
-const AGAIN_SECONDS = 45
-
-/** Returns the first call that failed: one of this page load, or of the first page load of the examination if the site keeps its responses since then. */
-const failureOf = (stage: Stage, { name, operation }: ToldPage, since: number) =>
-  stage.platform.calls(name === 'marketplace' ? 0 : since, { operation }).find(({ call }) => call.fault !== undefined)
-
-/** Lets a call fail once. The failure must not be kept as if it were a response. */
-async function keptProblems(stage: Stage, told: ToldPage): Promise<string[] | undefined> {
-  const { operation, path } = told
-  const browser = stage.browser()
-  await stage.login(browser)
-  const since = Date.now()
-  const end = stage.platform.fault([operation], UNAVAILABLE, { times: 1 })
-  await open(stage, told, browser)
-  end()
-  const failure = failureOf(stage, told, since)
-  if (failure === undefined) return undefined
-  const isCalledAgain = () =>
-    stage.platform.calls(failure.at, { operation }).some(({ call }) => call.fault === undefined)
-  const isServedAgain = async () => {
-    if (!isCalledAgain()) await open(stage, told, browser)
-    return isCalledAgain()
-  }
-  const isAgain = await waitUntil(isServedAgain, { withinMs: AGAIN_SECONDS * 1000, everyMs: 1000 })
-  return problemsIn([
-    [
-      !isAgain,
-      `a call of the REST API has failed once, and ${AGAIN_SECONDS} s later the page ${path} has still not called again: the site keeps the failure as if it were an answer`,
-    ],
-  ])
-}
-
-/** Lets single calls fail, and looks whether the site calls again soon. */
-const keptFailure: Check = {
-  name: 'rest/kept-failure',
-  isRough: true,
-  run: async (stage) => {
-    const told = toldPages(stage, ALL_PAGES)
-    const isMarketplace = stage.platform.calls(0, { operation: 'marketplace' }).length > 0
-    if (isMarketplace && !told.some(({ name }) => name === 'marketplace')) {
-      const address = stage.site.publicPage
-      told.push({ name: 'marketplace', operation: 'marketplace', path: new URL(address).pathname, address })
-    }
-    if (told.length === 0) return notTold(keysOf(ALL_PAGES), 'a page that calls the REST API')
-    let hasFailed = false
-    for (const page of told) {
-      const problems = await keptProblems(stage, page)
-      if (problems !== undefined && problems.length > 0) return noneOf(problems)
-      hasFailed ||= problems !== undefined
-    }
-    return hasFailed
-      ? passed()
-      : notApplicable('the site keeps the responses of before the examination, so no call could fail')
-  },
-}
-
 export const restChecks: readonly Check[] = [
-  keptFailure,
   restPage('marketplace'),
   restPage('gift'),
   restPage('administrators'),
