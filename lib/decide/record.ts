@@ -69,6 +69,10 @@ export type Entry =
   | { readonly state: 'live'; readonly record: SsoRecord }
   | { readonly state: 'gone'; readonly gone: Gone }
 
+/** Has a session a record, or an emptied one? */
+export const isAlive = (entry: Entry | 'unavailable'): boolean =>
+  entry !== 'unavailable' && (entry.state === 'live' || entry.state === 'empty')
+
 export const RECORD_VERSION = 1
 /** The text of a session without an SSO session. It keeps the session's data alive. */
 export const EMPTY_RECORD = '{}'

@@ -165,13 +165,6 @@ export class RedisKv implements Kv {
     }
   }
 
-  /** Commands of one turn of the event loop leave in one write, because each write costs as much as the rest of a command. A Cluster has no stream. */
-  #gather({ stream }: Partial<Redis>): void {
-    if (!stream || stream.writableCorked > 0) return
-    stream.cork()
-    setImmediate(() => stream.uncork())
-  }
-
   /** ioredis goes on in database 0 after a refused SELECT. So each connection is asked once more, before its first command. */
   async #inDatabase<T>(command: () => Promise<T>): Promise<T> {
     const { stream, options } = this.client as Redis
@@ -179,7 +172,7 @@ export class RedisKv implements Kv {
       await this.client.select(options.db)
       this.#connectionInDatabase = stream
     }
-    this.#gather(this.client as Redis)
+    gatherWrites(this.client as Redis)
     return command()
   }
 
@@ -201,6 +194,13 @@ export class RedisKv implements Kv {
     clearInterval(this.#timer)
     this.#timer = undefined
   }
+}
+
+/** Commands of one turn of the event loop leave in one write, because each write costs as much as the rest of a command. A Cluster has no stream. */
+function gatherWrites({ stream }: Partial<Redis>): void {
+  if (!stream || stream.writableCorked > 0) return
+  stream.cork()
+  setImmediate(() => stream.uncork())
 }
 
 const isReconnecting = (status: string) => status === 'close' || status === 'reconnecting'

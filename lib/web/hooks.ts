@@ -48,7 +48,8 @@ type EventFacts = Pick<Sso2Event, 'operation' | 'outcome'> & Partial<Sso2Event>
 
 /** Publishes one event. The message always has `durationMs` and `sidHash`, so that subscribers can rely on its fields. */
 export function publish(name: (typeof CHANNELS)[number], facts: EventFacts): void {
-  channels.get(name)?.publish({ durationMs: 0, ...facts, sidHash: facts.sidHash })
-  const { operation, outcome, reason = '-', durationMs = 0, sidHash = '-' } = facts
+  const event: Sso2Event = { durationMs: 0, ...facts, sidHash: facts.sidHash }
+  channels.get(name)?.publish(event)
+  const { operation, outcome, reason = '-', durationMs, sidHash = '-' } = event
   logs.get(name)?.('%s %s %s %dms %s', operation, outcome, reason, Math.round(durationMs), sidHash)
 }

@@ -143,8 +143,8 @@ async function authenticate(ctx: Context, sid: string, credentials: Credentials,
 
 async function finish(ctx: Context, token: TicketToken, startedAt: EpochMs): Promise<LoginResult> {
   const outcome = await logInByTicket(ctx, token, startedAt)
-  // voided: a logout of all sessions is still to be confirmed
-  if (['user_unknown', 'not_renewed', 'voided'].includes(outcome)) return loginFailed('unavailable')
+  const isUnknown = outcome === 'user_unknown' || outcome === 'not_renewed'
+  if (isUnknown || outcome === 'voided') return loginFailed('unavailable') // voided: a logout of all sessions is still to be confirmed
   if (!hasBegun(outcome) || !isLoggedIn(ctx.record)) return loginFailed('session_ended') // or the site has logged out in `onLogin`
   ctx.dropLogoutMark()
   return { ok: true, user: ctx.record.user }

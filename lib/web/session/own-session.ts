@@ -8,7 +8,7 @@ import type { Request, Response } from 'express'
 import session from 'express-session'
 import type { Config } from '../../config'
 import { isCrossSitePost } from '../../decide/navigation'
-import { type Entry, isLoggedIn, lifetimeOf } from '../../decide/record'
+import { type Entry, isAlive, isLoggedIn, lifetimeOf } from '../../decide/record'
 import { accountOf } from '../../storage/account-index'
 import type { Records } from '../../storage/records'
 import { isStoreUnavailable, newSessionId, sessionKey, storeUnavailable } from '../../storage/site-store'
@@ -248,10 +248,6 @@ export class OwnSession extends RequestSession {
 }
 
 type Callback = (error?: unknown, found?: unknown) => void
-
-/** Has a session a record, or an emptied one? */
-export const isAlive = (entry: Entry | 'unavailable') =>
-  entry !== 'unavailable' && (entry.state === 'live' || entry.state === 'empty')
 
 const SLOT: unique symbol = Symbol('express-sso2.session')
 

@@ -2,11 +2,11 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
 import type { Request, RequestHandler } from 'express'
 import type { Config } from '../../config'
-import { ageOf, lifetimeOf, type SsoRecord } from '../../decide/record'
+import { ageOf, isAlive, lifetimeOf, type SsoRecord } from '../../decide/record'
 import { sessionKey, unlessUnavailable } from '../../storage/site-store'
 import { cookieValues } from '../http/request-facts'
 import { ExternalSession } from './external-session'
-import { attachedSession, isAlive, OwnSession, type SessionParts } from './own-session'
+import { attachedSession, OwnSession, type SessionParts } from './own-session'
 import { noEntry, type RequestSession } from './request-session'
 
 /** Lifetimes are renewed at most once in so many seconds. */
