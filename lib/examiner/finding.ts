@@ -35,6 +35,16 @@ export const notTold = (keys: readonly string[], what: string): Finding => ({
 export const noneOf = (problems: readonly string[]): Finding =>
   problems.length === 0 ? passed() : failed([...new Set(problems)].join('; '))
 
+/** As {@link noneOf}, for problems of two kinds. `ofOthers` is effect and fix if there are only problems of the second kind. */
+export function noneOfBoth(
+  problems: readonly string[],
+  others: readonly string[],
+  ofOthers: Partial<Finding>,
+): Finding {
+  const finding = noneOf([...problems, ...others])
+  return problems.length > 0 || others.length === 0 ? finding : { ...finding, ...ofOthers }
+}
+
 /** Fails for the reason if the problem is there, and otherwise passes. */
 export const failedIf = (isProblem: boolean, reason: string): Finding => (isProblem ? failed(reason) : passed())
 

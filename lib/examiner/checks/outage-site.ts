@@ -1,7 +1,7 @@
 /** Group `outage`, the site as a whole: new visitors, calls to the platform, grace period, recovery. */
 import type { EmulatedOperation } from '../../emulator/faults/rules'
 import type { Browser } from '../browser'
-import { type Check, failed, failedIf, need, noneOf, notTold } from '../check'
+import { type Check, failed, failedIf, need, noneOf, noneOfBoth, notTold } from '../check'
 import { loginFormOf } from '../facts'
 import type { Form } from '../html'
 import { outcomeOf } from '../outcome'
@@ -48,6 +48,9 @@ const newVisitors: Check = {
 const BROWSERS = 4
 const PAGES_EACH = 5
 
+/** Ends a pause of the site after the failures of earlier checks. The session of the browser is old. */
+const endPause = (stage: Stage, browser: Browser) => called(stage, 'sessionstatus', () => stage.look(browser))
+
 /** Lets Session Status fail while users with old sessions open pages. Not every page may call Session Status. */
 const fewCalls: Check = {
   name: 'outage/few-calls',
@@ -59,7 +62,7 @@ const fewCalls: Check = {
     const opener = stage.browser()
     await stage.login(opener)
     await stage.grownOld()
-    await called(stage, 'sessionstatus', () => stage.look(opener)) // ends a pause after the failures of earlier checks
+    await endPause(stage, opener)
     const since = Date.now()
     const end = stage.platform.fault(['sessionstatus'], { kind: 'status', code: 503 })
     const callsSoFar = () => stage.platform.calls(since, { operation: 'sessionstatus' }).length
@@ -113,7 +116,7 @@ const gracePeriod: Check = {
     const problems: string[] = []
     const unreported: string[] = []
     for (const { browser, account, sid, what, fault, form, opener } of users) {
-      await called(stage, 'sessionstatus', () => stage.look(opener)) // ends a pause after the failures of earlier checks
+      await endPause(stage, opener)
       const since = Date.now()
       const end = stage.platform.fault(['sessionstatus'], fault, { sid })
       const isKnown = await stage.isKnown(browser, account)
@@ -135,8 +138,7 @@ const gracePeriod: Check = {
           `the platform ${what}, and the user, who is not shown any more, logs out in an older tab: ${INFORMED_SECONDS} s later the platform still has the user logged in`,
         )
     }
-    const finding = noneOf([...problems, ...unreported])
-    return problems.length > 0 || unreported.length === 0 ? finding : { ...finding, ...UNREPORTED }
+    return noneOfBoth(problems, unreported, UNREPORTED)
   },
 }
 
@@ -239,7 +241,7 @@ const oneSlowUser: Check = {
     const rounds: { operation: EmulatedOperation; prepare: Prepare; reader: User }[] = []
     for (const [operation, prepare] of slowSteps) rounds.push({ operation, prepare, reader: await loggedIn(stage) })
     await stage.grownOld()
-    await called(stage, 'sessionstatus', () => stage.look(opener.browser)) // ends a pause after the failures of earlier checks
+    await endPause(stage, opener.browser)
     const since = Date.now()
     const problems: string[] = []
     for (const { operation, prepare, reader } of rounds) {

@@ -1,6 +1,6 @@
 /** Checks `login/any-password` and `login/escaped-input`: what users type must arrive, and must not become part of a page. */
 import type { Page } from '../browser'
-import { type Check, failedIf, need, noneOf, notApplicable, problemsIn } from '../check'
+import { type Check, failedIf, need, noneOf, noneOfBoth, notApplicable, problemsIn } from '../check'
 import { isServerError, outcomeOf, responseOf } from '../outcome'
 import type { Account } from '../platform'
 import { splitText } from '../split'
@@ -32,8 +32,8 @@ async function canLogIn(stage: Stage, account: Account): Promise<boolean> {
   return stage.isShown(browser, account)
 }
 
-/** Logs the user with odd letters in. Returns the problems. */
-async function oddUser(stage: Stage): Promise<string[]> {
+/** Logs the user with odd letters in. Returns the problems of what was typed, and of what is shown. */
+async function oddUser(stage: Stage): Promise<{ typed: string[]; shown: string[] }> {
   const { oddAccount } = stage.platform
   const { name, username } = oddAccount
   const browser = stage.browser()
@@ -42,13 +42,13 @@ async function oddUser(stage: Stage): Promise<string[]> {
   const { words, status, text } = await stage.visit(browser, stage.site.userPage)
   const [first] = splitText(name, ' ')
   const isIn = stage.shows({ status, text: `${text} ${words}` }, oddAccount) || words.includes(first)
-  return problemsIn([
-    [!isIn, `the username ${username} does not arrive as it was typed: its user cannot log in`],
-    [
-      words.includes(first) && !words.includes(name),
-      `the name ${name} is shown with other letters: it is not read, or not sent, as UTF-8`,
-    ],
-  ])
+  const isOther = words.includes(first) && !words.includes(name)
+  return {
+    typed: problemsIn([[!isIn, `the username ${username} does not arrive as it was typed: its user cannot log in`]]),
+    shown: problemsIn([
+      [isOther, `the name ${name} is shown with other letters: it is not read, or not sent, as UTF-8`],
+    ]),
+  }
 }
 
 const NAME_EFFECT = 'Users whose name has letters such as ä are shown a name that is not theirs.'
@@ -70,9 +70,8 @@ export const anyPassword: Check = {
       if (!isIn) problems.push(`a password with ${name} does not arrive as it was typed: its user cannot log in`)
       control.unfreeze()
     }
-    const finding = noneOf([...problems, ...(await oddUser(stage))])
-    if (problems.length > 0 || !finding.reason.startsWith('the name ')) return finding
-    return { ...finding, effect: NAME_EFFECT, fix: NAME_FIX }
+    const { typed, shown } = await oddUser(stage)
+    return noneOfBoth([...problems, ...typed], shown, { effect: NAME_EFFECT, fix: NAME_FIX })
   },
 }
 

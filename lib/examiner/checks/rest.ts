@@ -247,10 +247,9 @@ const ownToken: Check = {
         const since = Date.now()
         const page = await use(stage, rest, browser)
         const [call] = stage.platform.calls(since, { operation })
-        const isCalledElsewhere = name !== 'user' && stage.platform.calls(0, { operation }).length > 0
-        const isForOther = page.status === 200 && isCalledElsewhere
-        need(call || isForOther || name === 'user', notCalled(path))
-        if (!call && !isForOther) continue
+        if (!call && name === 'user') continue
+        const isForOther = page.status === 200 && stage.platform.calls(0, { operation }).length > 0
+        need(call || isForOther, notCalled(path))
         if (!call)
           problems.push(
             `the page ${path} of a user who has just logged in does not call the REST API: it shows what the platform has answered to another user's access token`,

@@ -8,6 +8,7 @@ import {
   failedIf,
   need,
   noneOf,
+  noneOfBoth,
   type Problem,
   passed,
   problemsIn,
@@ -55,9 +56,9 @@ const flags: Check = {
         ],
       ]),
     )
-    const finding = noneOf([...open, ...late])
-    if (open.length > 0 || late.length === 0) return finding
-    return { ...finding, effect: 'A user who follows a link to the site is not logged in there, or lands for nothing.' }
+    return noneOfBoth(open, late, {
+      effect: 'A user who follows a link to the site is not logged in there, or lands for nothing.',
+    })
   },
 }
 

@@ -9,11 +9,8 @@ import { loginParameters, withParameter } from './return-address'
 
 const MARK = 'way-back'
 
-/** A way to the login form on which the site notes the page that the user wants: the address that the user opens. */
-type Way = string
-
 /** Returns the addresses from which a login may lead back to a page of the user. */
-async function possibleWays(stage: Stage): Promise<Way[]> {
+async function possibleWays(stage: Stage): Promise<string[]> {
   const { loginPage, userPage } = stage.site
   const wanted = new URL(userPage)
   wanted.searchParams.set('examined', MARK)
@@ -26,7 +23,7 @@ const isBack = ({ url }: Page) => url.searchParams.get('examined') === MARK
 const formOf = (stage: Stage, { forms }: Page): Form | undefined => loginFormOf(forms, stage.site.passwordField)
 
 /** Finds a way on which a login at the first try leads back. */
-async function findWay(stage: Stage): Promise<Way | undefined> {
+async function findWay(stage: Stage): Promise<string | undefined> {
   for (const way of await possibleWays(stage)) {
     const browser = stage.browser()
     const form = formOf(stage, await stage.visit(browser, way))
