@@ -8,7 +8,7 @@ export interface DoctorTarget {
   /** The site's own ticket exchange, if there is any. */
   readonly exchangeTicket: ExchangeTicket | undefined
   readonly ticketExchange: TicketExchange
-  /** Has the site its own `loadUser`? `doctor` does not call `userPath` then. */
+  /** Does the site have its own `loadUser`? `doctor` does not call `userPath` then. */
   readonly namesUsers: boolean
   close(): Promise<void>
 }

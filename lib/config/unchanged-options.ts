@@ -92,7 +92,7 @@ export const unchangedOptions = z.object({
     }),
 })
 
-/** Has the value all these methods? Methods of the prototype count, because many loggers are instances of a class. */
+/** Does the value have all these methods? Methods of the prototype count, because many loggers are instances of a class. */
 function hasFunctions(value: unknown, names: readonly string[]): boolean {
   if (typeof value !== 'object' || value === null) return false
   return names.every((name) => typeof Reflect.get(value, name) === 'function')

@@ -33,7 +33,7 @@ export const siteReport = z.object({
   hopsTrustedUnseen: z.int(),
   /** Did the request reach the application itself over TLS? */
   isEncrypted: z.boolean(),
-  /** Has the connection no address, as that of a Unix socket? Then a proxy is in front. */
+  /** Does the connection have no address, as that of a Unix socket? Then a proxy is in front. */
   isLocalSocket: z.boolean().default(false),
   /** Does the application know the address of the visitor (`req.ip`)? */
   hasVisitorAddress: z.boolean().default(true),

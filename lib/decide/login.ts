@@ -98,7 +98,7 @@ export const loginFailed = (error: LoginError): FailedLogin => ({ ok: false, err
 
 /** What an answer of the SSO system means: a token with a ticket, or a failure. */
 export interface LoginOutcome {
-  readonly result: { readonly ok: true; readonly token: TicketToken } | FailedLogin
+  readonly answer: { readonly ok: true; readonly token: TicketToken } | FailedLogin
   readonly attempt: Attempt
 }
 
@@ -106,21 +106,21 @@ export interface LoginOutcome {
 const WRONG: ReadonlySet<LoginError> = new Set(['invalid_credentials', 'invalid_otp'])
 
 /** Decides a login by the answer to Authenticate. Table: docs/internals/decision-tables.md, "Login". */
-export function decideLogin(answer: SessionToken): LoginOutcome {
-  if (hasTicket(answer)) return { result: { ok: true, token: answer }, attempt: 'success' }
-  const { err, raa, frf } = answer
+export function decideLogin(token: SessionToken): LoginOutcome {
+  if (hasTicket(token)) return { answer: { ok: true, token }, attempt: 'success' }
+  const { err, raa, frf } = token
   switch (err) {
     case 'session_terminated':
     case 'session_not_found':
-      return { result: loginFailed('session_ended'), attempt: 'not_judged' }
+      return { answer: loginFailed('session_ended'), attempt: 'not_judged' }
     case undefined: // readSessionToken has refused it
     case 'invalid_token':
-      return { result: loginFailed('unavailable'), attempt: 'not_judged' }
+      return { answer: loginFailed('unavailable'), attempt: 'not_judged' }
     case 'unknown_error': // may mean a wrong password
-      return { result: loginFailed('unavailable'), attempt: 'wrong_password' }
+      return { answer: loginFailed('unavailable'), attempt: 'wrong_password' }
     default:
       return {
-        result: { ok: false, error: err, remainingAttempts: raa, frozenForSeconds: frf },
+        answer: { ok: false, error: err, remainingAttempts: raa, frozenForSeconds: frf },
         attempt: WRONG.has(err) ? 'wrong_password' : 'refused',
       }
   }
@@ -133,7 +133,7 @@ export function decideLogin(answer: SessionToken): LoginOutcome {
 export function decideSilentLogin(error: unknown): LoginOutcome {
   const wasSent = !(error instanceof Sso2UnavailableError && error.retryable)
   const isTurnedAway = error instanceof Sso2ResponseError && (error.httpStatus === 503 || error.httpStatus === 429)
-  return { result: loginFailed('unavailable'), attempt: wasSent && !isTurnedAway ? 'wrong_password' : 'not_judged' }
+  return { answer: loginFailed('unavailable'), attempt: wasSent && !isTurnedAway ? 'wrong_password' : 'not_judged' }
 }
 
 /**
@@ -141,8 +141,8 @@ export function decideSilentLogin(error: unknown): LoginOutcome {
  * @param silent the outcome so far @param found the answer to Session Status
  */
 export function decideLostLogin(silent: LoginOutcome, found: SessionToken): LoginOutcome {
-  if (found.err === 'session_not_found') return { ...silent, result: loginFailed('session_ended') }
-  return hasTicket(found) ? { result: { ok: true, token: found }, attempt: 'not_judged' } : silent
+  if (found.err === 'session_not_found') return { ...silent, answer: loginFailed('session_ended') }
+  return hasTicket(found) ? { answer: { ok: true, token: found }, attempt: 'not_judged' } : silent
 }
 
 /** Returns the failure with the attempts that the site will let pass, if they are fewer than those of the platform. */

@@ -133,6 +133,11 @@ export function isStale(record: SsoRecord, now: EpochSeconds, recheckSeconds: nu
   return ageOf(record.checkedAt, now) >= (isPending ? Math.min(PENDING_SECONDS, recheckSeconds) : recheckSeconds)
 }
 
+/** May a login be shown although its status could not be checked? */
+export function isWithinGrace(record: SsoRecord, now: EpochSeconds, recheckSeconds: number, graceSeconds: number) {
+  return ageOf(record.checkedAt, now) < recheckSeconds + graceSeconds
+}
+
 /** Time limits of sessions, in seconds. */
 export interface SessionLives {
   readonly idleSeconds: number
@@ -154,7 +159,7 @@ export function lifetimeOf(record: SsoRecord | undefined, now: EpochSeconds, liv
 export const isSameLogin = (record: SsoRecord | undefined, sidHash: string, accountId: string): boolean =>
   isLoggedIn(record) && record.sidHash === sidHash && record.user.accountId === accountId
 
-/** Needs the record a ticket, to load the user, or because its access token expires before the next check? */
+/** Does the record need a ticket, to load the user, or because its access token expires before the next check? */
 export function needsTicket(record: SsoRecord, now: EpochSeconds, recheckSeconds: number): boolean {
   return !isLoggedIn(record) || (record.accessUntil ?? Number.POSITIVE_INFINITY) <= now + recheckSeconds
 }

@@ -45,7 +45,7 @@ export class SessionToken {
 /** A Session Token with a ticket. The rules for `at` give it a session ID, the state `loggedin` and no error. */
 export type TicketToken = SessionToken & { readonly sid: string; readonly at: string }
 
-/** Has the token a ticket? */
+/** Does the token carry a ticket? */
 export const hasTicket = (token: SessionToken): token is TicketToken => token.at !== undefined
 
 /** Values of the claims. Only `iat` is always there. */

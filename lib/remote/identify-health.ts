@@ -39,7 +39,7 @@ export class IdentifyHealth {
   /** Notes that Identify has sent a browser back. Some browsers bring no cookies. Logs a warning if no browser ever did. */
   noteReturn(hasCookies: boolean): void {
     this.#hasSeenCookies ||= hasCookies
-    if (!this.#hasSeenCookies) this.#options.log.warn('trips:cookies', 'No browser returns the cookies')
+    if (!this.#hasSeenCookies) this.#options.log.warn('identify:cookies', 'No browser returns the cookies')
     this.#quietUntilMs = 0
     this.#noteSuccess()
   }

@@ -113,7 +113,7 @@ export class Context {
   }
 
   /** Why the page must be served now, without another Identify redirect. The landing page marks the address of a browser without cookies. */
-  get block(): DegradedReason | undefined {
+  get identifyBlock(): DegradedReason | undefined {
     const { site, req, binding } = this
     const { macKeys, clock } = site.config
     const marker = binding === undefined ? flowParameterOf(requestAddress(req, site.config) ?? '') : undefined

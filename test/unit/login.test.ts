@@ -24,7 +24,7 @@ const signIn = { ok: true, token: welcome }
 const ended = loginFailed('session_ended')
 const notNow = loginFailed('unavailable')
 
-test.each<[token: SessionToken, result: object, attempt: Attempt]>([
+test.each<[token: SessionToken, answer: object, attempt: Attempt]>([
   [welcome, signIn, 'success'],
   [failed('session_terminated'), ended, 'not_judged'],
   [failed('session_not_found'), ended, 'not_judged'],
@@ -36,18 +36,18 @@ test.each<[token: SessionToken, result: object, attempt: Attempt]>([
   [failed('account_frozen', { frf: 300 }), { error: 'account_frozen', frozenForSeconds: 300 }, 'refused'],
   [failed('account_not_active'), { error: 'account_not_active' }, 'refused'],
   [failed('invalid_otp'), { error: 'invalid_otp' }, 'wrong_password'],
-])('Authenticate answers with %j: the result is %j, and the attempt was %j', (token, result, attempt) => {
-  expect(decideLogin(token)).toEqual({ result: { ok: false, ...result }, attempt })
+])('Authenticate answers with %j: the result is %j, and the attempt was %j', (token, answer, attempt) => {
+  expect(decideLogin(token)).toEqual({ answer: { ok: false, ...answer }, attempt })
 })
 
-const silent: LoginOutcome = { result: notNow, attempt: 'wrong_password' }
+const silent: LoginOutcome = { answer: notNow, attempt: 'wrong_password' }
 
 test.each<[status: string, token: SessionToken, outcome: object]>([
-  ['logged in, with a ticket', welcome, { result: signIn, attempt: 'not_judged' }],
+  ['logged in, with a ticket', welcome, { answer: signIn, attempt: 'not_judged' }],
   ['still anonymous', sessionToken({ sts: 'anon' }), silent],
   ['logged in, without a ticket', sessionToken({ sts: 'loggedin' }), silent],
   ['terminated', sessionToken({ sts: 'terminated' }), silent],
-  ['not found', failed('session_not_found'), { ...silent, result: ended }],
+  ['not found', failed('session_not_found'), { ...silent, answer: ended }],
 ])('after a login without a response the session is %s', (_status, token, outcome) => {
   expect(decideLostLogin(silent, token)).toEqual(outcome)
 })
@@ -60,7 +60,7 @@ test.each<[what: string, error: unknown, outcome: Attempt]>([
   ['that got a 500', new Sso2ResponseError('authenticate', 500, 'failed'), 'wrong_password'],
   ['whose token does not verify', new TokenError('signature'), 'wrong_password'],
 ])('[F17] an attempt %s may have been judged, or not', (_what, error, outcome) => {
-  expect(decideSilentLogin(error)).toMatchObject({ result: notNow, attempt: outcome })
+  expect(decideSilentLogin(error)).toMatchObject({ answer: notNow, attempt: outcome })
 })
 
 test.each<[error: LoginError, status: number, isForEverySubmit: boolean, neutral: LoginError]>([

@@ -70,6 +70,7 @@ const files = {
     ['a landing undoes a logout', 'isTokenVoidedBy', { returns: 'false' }, 'http/logout-again'],
   ],
   'decide/record.ts': [
+    ['the grace has no end', 'isWithinGrace', { returns: 'true' }, 'http/status-check', 'S11'],
     ['an end of the SSO session is not believed', 'decideStatus', { drop: 'terminated' }, 'unit/decisions'],
   ],
   'log/masking.ts': [['secrets are not masked in log lines', 'maskSecrets', { returns: 'text' }, 'unit/log', 'O6']],
@@ -156,7 +157,6 @@ const files = {
   'web/context.ts': [
     ['a planted session logs in', 'Context.record', { returns: 'this.session.record' }, 'security/tossed-session'],
   ],
-  'web/flows/visit.ts': [['the grace has no end', 'isWithinGrace', { returns: 'true' }, 'http/status-check', 'S11']],
 }
 
 module.exports = Object.entries(files).flatMap(([file, rows]) =>

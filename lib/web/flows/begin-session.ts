@@ -21,13 +21,13 @@ import { logOutSsoSession } from './log-out'
 import { type LoadedUser, userOfTicket } from './ticket-user'
 
 /**
- * `done`: a session has begun. `renewed`: the session was this login already. `not_renewed`: it was and is, but the ticket could not be used.
+ * `done`: a session has begun. `renewed`: the browser's session was updated in place. `not_renewed`: it was and is, but the ticket could not be used.
  * `user_unknown`: the ticket could not be used, so the SSO session is stored and checked again after 30 s. `lost`: another request has moved or
  * ended the session. `voided`: the login was logged out in the meantime. `too_late`: the response headers are sent, so the browser can get no cookie.
  */
 type BeginOutcome = 'done' | 'renewed' | 'not_renewed' | 'user_unknown' | 'lost' | 'voided' | 'too_late'
 
-/** Has the browser the session? */
+/** Does the browser have the session? */
 export const hasBegun = (outcome: BeginOutcome) => outcome === 'done' || outcome === 'renewed'
 
 /**

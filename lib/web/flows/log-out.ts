@@ -3,7 +3,6 @@
  * `end…Here` ends sessions of this site, `sendLogout` those of the SSO system, and `logOut…` both. The order of steps is part of the promise that
  * a logout is final: docs/internals/architecture.md, "Logout". Threats S16, S17, F12.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import {
   CONFIRMED_SECONDS,
   type LogoutMark,
@@ -11,7 +10,7 @@ import {
   type LogoutScope,
   newMark,
 } from '../../decide/logout-mark'
-import { isLoggedIn, isStale, type SsoRecord } from '../../decide/record'
+import { isLoggedIn, isStale, lifetimeOf, type SsoRecord } from '../../decide/record'
 import { accountName, namesOf } from '../../storage/account-index'
 import { type PendingLogout, RETRIED_SECONDS } from '../../storage/pending-logouts'
 import type { NamedSession } from '../../storage/records'
@@ -127,6 +126,21 @@ async function logOutTarget(ctx: Context, target: Target, mark: Pick<LogoutMark,
   return sendLogout(site, pending)
 }
 
+/** Ends the session on this site, because the SSO session is over. An anonymous session keeps its data, and an empty record. Threat S7. */
+export async function endSessionHere(ctx: Context): Promise<void> {
+  const { site, session, record } = ctx
+  const { key } = session
+  if (key === undefined || !record) return
+  if (isLoggedIn(record)) {
+    await site.records.end(namesOf(key, record))
+    return session.leave('drop_cookie')
+  }
+  await ctx.reread()
+  if (ctx.record?.sidHash !== record.sidHash) return // a newer session has begun in its place
+  await site.records.empty(key, lifetimeOf(undefined, site.now(), site.config))
+  session.entry = { state: 'empty' }
+}
+
 /** Ends a session, and once the session that has followed it in the meantime. */
 async function endOwnHere({ records }: Site, target: Target): Promise<void> {
   if (target.key === '') return
@@ -137,7 +151,11 @@ async function endOwnHere({ records }: Site, target: Target): Promise<void> {
 const AT_ONCE = 50
 
 /** Ends the other sessions of the account: all, or those of the SSO session. */
-async function endOthersHere(site: Site, { key: ownKey, sidHash, account }: Target, scope: LogoutScope): Promise<void> {
+export async function endOthersHere(
+  site: Site,
+  { key: ownKey, sidHash, account }: Target,
+  scope: LogoutScope,
+): Promise<void> {
   if (account === '') return
   const all = await site.accounts.list(account)
   const sessions = scope === 'account' ? all : all.filter((session) => session.sidHash === sidHash)
@@ -150,7 +168,7 @@ async function endOthersHere(site: Site, { key: ownKey, sidHash, account }: Targ
 }
 
 /** Calls Logout or Logout all, and removes the pending logout once it is confirmed. @returns whether it is */
-async function sendLogout(site: Site, { sid, scope, accountId, ipa, uas }: PendingLogout): Promise<boolean> {
+export async function sendLogout(site: Site, { sid, scope, accountId, ipa, uas }: PendingLogout): Promise<boolean> {
   const { client, accounts, pendingLogouts, config } = site
   const aid = scope === 'account' ? accountId : undefined
   const call = aid === undefined ? client.logout({ sid, ipa, uas }) : client.logoutAll({ aid, ipa, uas })
@@ -175,47 +193,4 @@ export async function logOutLandedSession(ctx: Context, mark: LogoutMark, sid: s
   const again: LogoutMark = { ...mark, scope, sidHash: target.sidHash, isConfirmed: false }
   if (ctx.record?.sidHash === target.sidHash) return (await carryOutLogout(ctx, again)) === 'confirmed'
   return unlessUnavailable(() => logOutAndMark(ctx, target, again), false)
-}
-
-const PAUSE_MS = 1500
-/** Logouts in a round. */
-const IN_ROUND = 20
-
-/** Starts the timer of a site. @returns stops it permanently, after the current round */
-export function startLogoutTimer(site: Site): () => Promise<void> {
-  const stopped = new AbortController()
-  const rounds = runRounds(site, stopped.signal)
-  return () => {
-    stopped.abort()
-    return rounds
-  }
-}
-
-async function runRounds(site: Site, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await sleep(PAUSE_MS * (0.75 + Math.random() / 2), undefined, { ref: false, signal }).catch(() => {})
-    if (!signal.aborted) await retryDue(site).catch(() => {}) // Redis does not answer
-  }
-}
-
-/** Retries the logouts that are due. */
-async function retryDue(site: Site): Promise<void> {
-  const { client, pendingLogouts, now } = site
-  const ids = client.isAvailable ? await pendingLogouts.due(now(), IN_ROUND) : []
-  if (ids.length > 0) await pendingLogouts.inRound(() => Promise.all(ids.map((id) => retryLogout(site, id))))
-}
-
-/** Ends the sessions of a logout again, because a process may have died in between, and calls Logout. */
-async function retryLogout(site: Site, id: string): Promise<void> {
-  const { pendingLogouts, now } = site
-  const logout = await pendingLogouts.find(id)
-  if (!logout) return pendingLogouts.remove(id)
-  if (logout === 'unreadable') return pendingLogouts.postpone(id, 0, now()) // another process may have its secret
-  const began = performance.now()
-  const account = logout.accountId === undefined ? '' : accountName(logout.accountId)
-  await endOthersHere(site, { key: '', sidHash: id, account }, logout.scope)
-  const isConfirmed = await sendLogout(site, logout)
-  const outcome = isConfirmed ? 'confirmed' : 'pending'
-  publish('logout', { operation: 'retry', outcome, durationMs: performance.now() - began, sidHash: id })
-  if (!isConfirmed) await pendingLogouts.postpone(id, logout.since, now())
 }

@@ -19,7 +19,8 @@ import type { Context } from '../context'
 import { publish } from '../hooks'
 import { deviceOf } from '../http/request-facts'
 import { hasBegun, logInByTicket } from './begin-session'
-import { endSessionHere, visit } from './visit'
+import { endSessionHere } from './log-out'
+import { visit } from './visit'
 
 /** Input of the login form. */
 export interface Credentials {
@@ -112,7 +113,7 @@ async function runLogin(ctx: Context, credentials: Credentials): Promise<LoginRe
     await admission.settle('not_judged')
     return loginFailed('session_ended')
   }
-  const { result: answer, attempt } = await authenticate(ctx, sid, credentials, couldBeLoggedIn(record))
+  const { answer, attempt } = await authenticate(ctx, sid, credentials, couldBeLoggedIn(record))
   const finished = answer.ok ? finish(ctx, answer.token, startedAt) : settleRecord(ctx, answer, record)
   const [result, left] = await Promise.all([
     finished,

@@ -6,14 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isVoidedBy, type LogoutMark } from '../../decide/logout-mark'
 import { isForPage, isForPageOfPerson, isPrefetch } from '../../decide/navigation'
 import {
-  ageOf,
   type DegradedReason,
   decideStatus,
   type Identity,
   isLoggedIn,
   isOver,
   isStale,
-  lifetimeOf,
+  isWithinGrace,
   needsTicket,
   type SsoRecord,
   show,
@@ -21,7 +20,6 @@ import {
 import { TokenError } from '../../errors'
 import type { EpochMs } from '../../protocol/claims'
 import type { TicketToken } from '../../protocol/session-token'
-import { namesOf } from '../../storage/account-index'
 import { RETRIED_SECONDS } from '../../storage/pending-logouts'
 import { unlessUnavailable } from '../../storage/site-store'
 import type { Context } from '../context'
@@ -29,7 +27,7 @@ import { publish, runHook } from '../hooks'
 import { deviceOf } from '../http/request-facts'
 import { sendProblem } from '../pages/answers'
 import { logInByTicket } from './begin-session'
-import { carryOutLogout } from './log-out'
+import { carryOutLogout, endSessionHere } from './log-out'
 
 const POLL_MS = 50
 
@@ -65,8 +63,8 @@ async function findIdentity(ctx: Context, options: VisitOptions): Promise<Identi
   }
   if (ctx.record || !(await mayIdentify(ctx, options))) return show(ctx.record)
   if (session.gone?.next && ctx.returns) return show(undefined) // a tab that will have the new cookie with its next request
-  const reason = site.identifyHealth.mayRedirect ? ctx.block : 'sso_unavailable' // an outage is no loop
-  if (reason === 'identify_loop') log.warn('visit:identify_loop', 'Redirect loop')
+  const reason = site.identifyHealth.mayRedirect ? ctx.identifyBlock : 'sso_unavailable' // an outage is no loop
+  if (reason === 'identify_loop' && ctx.returns?.cause === '') log.warn('visit:identify_loop', 'Redirect loop')
   if (reason) return show(undefined, reason)
   if (isPrefetch(req))
     await sendProblem(site, res, 503, 'prefetch') // or the anonymous page is shown after the click
@@ -109,7 +107,7 @@ async function checkStatus(ctx: Context, isFresh: boolean): Promise<'done' | 'no
   const { clock, timeoutMs } = site.config
   if (!site.client.isAvailable) return 'no_answer'
   const turn = isFresh ? 'ours' : await awaitTurn(ctx)
-  if (turn !== 'ours') return turn
+  if (turn !== 'ours') return turn === 'failed' ? 'no_answer' : 'done'
   const { record } = ctx
   const sid = record && site.records.open(record)?.sid
   if (!record || sid === undefined) {
@@ -144,19 +142,18 @@ async function checkStatus(ctx: Context, isFresh: boolean): Promise<'done' | 'no
 
 /**
  * Takes the status check, or waits for that of another request or process. Within the grace period nobody waits.
- * @returns `'ours'`: this request makes the call. `'done'`: the record may be shown as it is
+ * @returns `'ours'`: this request makes the call. `'theirs'`: another makes it or has made it, so the record is shown. `'failed'`: it got no answer
  */
-async function awaitTurn(ctx: Context): Promise<'ours' | 'done' | 'no_answer'> {
+async function awaitTurn(ctx: Context): Promise<'ours' | 'theirs' | 'failed'> {
   const { site, session } = ctx
-  const { recheckSeconds, timeoutMs } = site.config
-  for (; ctx.record && isStale(ctx.record, site.now(), recheckSeconds); await ctx.reread()) {
-    const check = await site.locks.takeCheck(session.key ?? '', ctx.record.checkedAt, timeoutMs)
-    if (check === 'ours') return check
-    if (check === 'failed') return 'no_answer'
-    if (isWithinGrace(ctx, ctx.record)) break
+  const { recheckSeconds, graceSeconds, timeoutMs } = site.config
+  while (ctx.record && isStale(ctx.record, site.now(), recheckSeconds)) {
+    const turn = await site.locks.takeCheck(session.key ?? '', ctx.record.checkedAt, timeoutMs)
+    if (turn !== 'theirs' || isWithinGrace(ctx.record, site.now(), recheckSeconds, graceSeconds)) return turn
     await sleep(POLL_MS)
+    await ctx.reread()
   }
-  return 'done'
+  return 'theirs'
 }
 
 /** @returns the response, or the reason why it was refused. `undefined` without a response */
@@ -183,28 +180,10 @@ async function useTicket(ctx: Context, record: SsoRecord, token: TicketToken, st
   if (outcome === 'too_late') await endSessionHere(ctx)
 }
 
-function isWithinGrace({ site }: Context, record: SsoRecord): boolean {
-  const { recheckSeconds, graceSeconds } = site.config
-  return ageOf(record.checkedAt, site.now()) < recheckSeconds + graceSeconds
-}
-
 /** Shows a record without a usable response: a login within the grace period, an anonymous session always. */
 function showStale(ctx: Context, reason: DegradedReason): Identity {
-  const { record } = ctx
-  return show(record && (!isLoggedIn(record) || isWithinGrace(ctx, record)) ? record : undefined, reason)
-}
-
-/** Ends the session on this site, because the SSO session is over. An anonymous session keeps its data, and an empty record. Threat S7. */
-export async function endSessionHere(ctx: Context): Promise<void> {
-  const { site, session, record } = ctx
-  const { key } = session
-  if (key === undefined || !record) return
-  if (isLoggedIn(record)) {
-    await site.records.end(namesOf(key, record))
-    return session.leave('drop_cookie')
-  }
-  await ctx.reread()
-  if (ctx.record?.sidHash !== record.sidHash) return // a newer session has begun in its place
-  await site.records.empty(key, lifetimeOf(undefined, site.now(), site.config))
-  session.entry = { state: 'empty' }
+  const { record, site } = ctx
+  const { recheckSeconds, graceSeconds } = site.config
+  const isShown = record && (!isLoggedIn(record) || isWithinGrace(record, site.now(), recheckSeconds, graceSeconds))
+  return show(isShown ? record : undefined, reason)
 }

@@ -130,7 +130,7 @@ async function land(
   if (!isFirst) return unchanged('replayed')
   if (!isAdmitted) {
     await site.locks.forgetToken(signature)
-    site.config.log.warn('visit:identify_loop', 'Too many new visitors from one address') // the page's own line, of the same cause, is not printed
+    site.config.log.warn('landing:limit', 'Too many new visitors from one address')
     return unchanged('too_many_landings', 'identify_loop')
   }
   if (session.gone?.next) return unchanged('session_moved') // the browser's cookie is outdated

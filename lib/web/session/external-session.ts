@@ -6,7 +6,7 @@ import { Sso2SetupError } from '../../errors'
 import { accountOf } from '../../storage/account-index'
 import { sessionKey, shortHash, unlessUnavailable } from '../../storage/site-store'
 import { keepPrivate } from '../http/response-headers'
-import type { SessionParts } from './own-session'
+import type { SessionParts } from './built-in-session'
 import { type NextSession, noEntry, RequestSession } from './request-session'
 import { dataIn, type SiteData, TAG, withChanges } from './session-data'
 

@@ -1,4 +1,4 @@
-/** The session of one request, and its login record. One object for `sso.session` (own-session.ts) and for a site's own express-session (external-session.ts). */
+/** The session of one request, and its login record. One object for `sso.session` (built-in-session.ts) and for a site's own express-session (external-session.ts). */
 import type { Entry, Gone, SsoRecord } from '../../decide/record'
 import type { Records } from '../../storage/records'
 

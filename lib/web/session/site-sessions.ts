@@ -5,8 +5,8 @@ import type { Config } from '../../config'
 import { ageOf, isAlive, lifetimeOf, type SsoRecord } from '../../decide/record'
 import { sessionKey, unlessUnavailable } from '../../storage/site-store'
 import { cookieValues } from '../http/request-facts'
+import { attachedSession, BuiltInSession, type SessionParts } from './built-in-session'
 import { ExternalSession } from './external-session'
-import { attachedSession, OwnSession, type SessionParts } from './own-session'
 import { noEntry, type RequestSession } from './request-session'
 
 /** Lifetimes are renewed at most once in so many seconds. */
@@ -33,13 +33,13 @@ export class SiteSessions {
     const id = this.#readId(sent)
     if (id === undefined) {
       const none = { id, entry: noEntry(records), data: null, hadCookie: sent.length > 0 }
-      const session = new OwnSession(this.#parts, req, res, none)
+      const session = new BuiltInSession(this.#parts, req, res, none)
       if (sent.length > 1) void session.leave('drop_cookie')
       return next()
     }
     unlessUnavailable(() => records.read(sessionKey(id))).then((read) => {
       const found = read === 'unavailable' ? { entry: read, data: null } : read
-      const session = new OwnSession(this.#parts, req, res, { id, ...found, hadCookie: true })
+      const session = new BuiltInSession(this.#parts, req, res, { id, ...found, hadCookie: true })
       if (isAlive(found.entry) || found.data !== null) this.#renew(sessionKey(id), session.record)
       next()
     }, next)

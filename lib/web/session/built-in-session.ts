@@ -39,7 +39,7 @@ export interface FoundSession {
  * The session of one request. First it is that of the browser's cookie, or none. `#draw` makes it a new one, when a handler first needs an ID.
  * `begin` and `adopt` make it that of a login, and `leave` none.
  */
-export class OwnSession extends RequestSession {
+export class BuiltInSession extends RequestSession {
   readonly isExternal = false
   readonly #parts: SessionParts
   readonly #req: Request
@@ -216,7 +216,7 @@ export class OwnSession extends RequestSession {
     this.#store?.createSession(this.#req, sess)
   }
 
-  /** Has the browser, or another response, a session that this response must not replace? Then it changes neither the store nor the cookie. */
+  /** Does the browser or another response have a session that this response must not replace? Then it changes neither the store nor the cookie. */
   get #isReadOnly(): boolean {
     return this.#isForeignForm || this.#left === 'keep_cookie' || this.gone !== undefined
   }
@@ -252,7 +252,7 @@ type Callback = (error?: unknown, found?: unknown) => void
 const SLOT: unique symbol = Symbol('express-sso2.session')
 
 /** Returns the session that `sso.session` has given a request. */
-export const attachedSession = (req: object): OwnSession | undefined => (req as { [SLOT]?: OwnSession })[SLOT]
+export const attachedSession = (req: object): BuiltInSession | undefined => (req as { [SLOT]?: BuiltInSession })[SLOT]
 
 type Shown = Partial<Pick<Request, 'session' | 'sessionID' | 'sessionStore'>>
 
