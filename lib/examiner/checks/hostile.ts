@@ -18,13 +18,15 @@ const everywhere = [
   'javascript:alert(1)//attacker.invalid',
 ]
 
-/** Returns the attacker's addresses. The last ones begin like the site's address. */
+/** Returns the attacker's addresses. The last ones begin or end like the site's address. */
 export function hostileAddresses(siteUrl: string): readonly string[] {
-  const { protocol, host } = new URL(siteUrl)
+  const { protocol, host, hostname } = new URL(siteUrl)
   return [
     ...everywhere,
     `${protocol}//${host}@attacker.invalid/`,
     `${protocol}//${host}.attacker.invalid/`,
+    `${protocol}//${hostname}.attacker.invalid/`,
+    `${protocol}//attacker-${host}/`,
     `${protocol}//${host}\\@attacker.invalid/`,
     `${protocol}//${host}//attacker.invalid/`,
   ]
@@ -32,4 +34,4 @@ export function hostileAddresses(siteUrl: string): readonly string[] {
 
 /** Does the address leave the site for the attacker's page or script? */
 export const isHostile = ({ hostname, protocol }: URL): boolean =>
-  /attacker\.invalid$/.test(hostname) || protocol === 'javascript:'
+  /^attacker-|attacker\.invalid$/.test(hostname) || protocol === 'javascript:'

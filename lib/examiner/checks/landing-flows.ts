@@ -2,11 +2,11 @@
  * Group `landing`, flows at the landing page (the callback URL).
  * Checks foreign tokens, reused tokens, open redirects, prefetches, and traces of the token.
  */
-import type { Browser } from '../browser'
+import { type Browser, crossSite, type Page } from '../browser'
 import { type Check, failed, failedIf, failedIfAny, need, noneOf, type Problem } from '../check'
 import { isServerError, outcomeOf } from '../outcome'
 import { holds } from '../secrets'
-import { pause, type Stage } from '../stage'
+import { ignoreUndecided, pause, type Stage } from '../stage'
 import { decodeToken } from '../tokens'
 import { hostileAddresses, isHostile } from './hostile'
 import { type Arrival, arrive, needGenuine } from './landing'
@@ -58,17 +58,29 @@ function forgeriesOf({ back }: Arrival): Forgery[] {
   ]
 }
 
+/** Sends a victim to the attacker's address. */
+type Send = (stage: Stage, victim: Browser, address: string) => Promise<unknown>
+
+const asLink: Send = (stage, victim, address) => stage.openHere(victim, address)
+
+/** Sends the parameters as the fields of a form on the attacker's page. */
+const asForm: Send = (stage, victim, address) => {
+  const { origin, pathname, searchParams } = new URL(address)
+  const fields = Object.fromEntries(searchParams)
+  return stage.openHere(victim, origin + pathname, { method: 'POST', fields, headers: crossSite })
+}
+
 const loginCsrf: Check = {
   name: 'landing/login-csrf',
   run: async (stage) => {
     await needGenuine(stage)
     const problems: string[] = []
-    const attack = async ([forgeryName, forge]: Forgery) => {
+    const attack = async ([forgeryName, forge]: Forgery, send = asLink) => {
       for (const [victimName, visit] of victims) {
         const attacker = await arrive(stage)
         const victim = stage.browser()
         await visit(stage, victim)
-        await stage.openHere(victim, forge(attacker))
+        await send(stage, victim, forge(attacker))
         const isCaught = await stage.isKnown(victim, attacker.account)
         const attempt = `a browser ${victimName}, the attacker's landing address${forgeryName}`
         stage.tried(`${attempt}: ${isCaught ? 'logged in as the attacker' : 'not logged in'}`)
@@ -79,6 +91,7 @@ const loginCsrf: Check = {
       }
     }
     await attack(unchanged)
+    await attack([', sent as a form', unchanged[1]], asForm)
     const own = await loggedIn(stage)
     await stage.openHere(own.browser, (await arrive(stage)).address.href)
     if (!(await stage.isKnown(own.browser, own.account)))
@@ -137,8 +150,21 @@ const openRedirect: Check = {
         problems.push(`r=${JSON.stringify(target)} leads to ${new URL(page.next).href}`)
       else if (page.status >= 500) problems.push(`r=${JSON.stringify(target)} responds ${page.status}`)
     }
+    const formPage = await sendReturnAsForm(stage)
+    if (formPage.next !== undefined)
+      problems.push(
+        `a form with r in its body leads to ${formPage.next}: the landing page checks r of the address and follows r of the body`,
+      )
     return noneOf(problems)
   },
+}
+
+/** Sends a landing address by a form that has another r in its body. */
+async function sendReturnAsForm(stage: Stage): Promise<Page> {
+  const browser = stage.browser()
+  const { href, searchParams } = await stage.landing(browser)
+  const fields = { t: searchParams.get('t') ?? '', r: 'https://attacker.invalid/' }
+  return browser.open(href, { method: 'POST', fields, stopAt: isHostile })
 }
 
 const consumesNothing: Check = {
@@ -163,24 +189,41 @@ const consumesNothing: Check = {
   },
 }
 
-/** Opens two tabs before the site knows the browser. Each must land, whether the other one has landed or not. */
+/** Orders in which tabs land that are opened at the same time. A browser may open many tabs when it starts. */
+const ORDERS = [
+  ['first', 'second'],
+  ['second', 'first'],
+  ['first', 'second', 'third', 'fourth', 'fifth'],
+]
+
+/** Opens tabs of a browser. A site may redirect only some of them to Identify, but at least two. */
+async function openTabs(stage: Stage, browser: Browser, tabs: readonly string[]): Promise<Map<string, URL>> {
+  const landings = new Map<string, URL>()
+  for (const tab of tabs) {
+    const landing = stage.landing(browser, `${stage.identifiedPage}?tab=${tab}`)
+    if (landings.size < 2) landings.set(tab, await landing)
+    else await landing.then((address) => landings.set(tab, address)).catch(ignoreUndecided)
+  }
+  return landings
+}
+
+/** Opens tabs before the site knows the browser. Each must land, whether the others have landed or not. */
 const twoTabs: Check = {
   name: 'landing/two-tabs',
   run: async (stage) => {
     await needGenuine(stage)
     const problems: string[] = []
-    for (const order of [
-      ['first', 'second'],
-      ['second', 'first'],
-    ]) {
+    for (const order of ORDERS) {
       const browser = stage.browser()
       const { account } = await stage.loginElsewhere(browser)
-      const page = (tab: string) => `${stage.identifiedPage}?tab=${tab}`
-      const first = await stage.landing(browser, page('first'))
-      const second = await stage.landing(browser, page('second'))
+      const isPair = order.length === 2
+      const landings = await openTabs(stage, browser, isPair ? ['first', 'second'] : order)
       for (const tab of order) {
-        const landed = await stage.openHere(browser, (tab === 'first' ? first : second).href)
-        const when = `two tabs are redirected to Identify, and the ${tab} one lands${tab === order[0] ? ' first' : ' after the other'}`
+        const landing = landings.get(tab)
+        if (!landing) continue
+        const landed = await stage.openHere(browser, landing.href)
+        const turn = tab === order[0] ? 'first' : `after the other${isPair ? '' : 's'}`
+        const when = `${isPair ? 'two' : landings.size} tabs are redirected to Identify, and the ${tab} one lands ${turn}`
         if (isServerError(landed)) problems.push(`${when}: ${outcomeOf(landed)}`)
         else if (landed.next === undefined && landed.url.searchParams.get('tab') !== tab)
           problems.push(`${when}: it ends at ${landed.url.pathname}${landed.url.search}, and not at its own page`)

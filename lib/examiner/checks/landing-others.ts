@@ -1,5 +1,6 @@
 /** Group `landing`, other requests: a newer token, a request token, anonymous visitors, and odd parameters. */
-import { type Check, type Finding, failed, failedIf, need, noneOf } from '../check'
+import type { Browser } from '../browser'
+import { type Check, type Finding, failed, failedIf, need, noneOf, passed } from '../check'
 import { isServerError, outcomeOf, responseOf } from '../outcome'
 import type { Stage } from '../stage'
 import { forge } from '../tokens'
@@ -23,18 +24,36 @@ const reflected: Check = {
   run: async (stage) => {
     await needGenuine(stage)
     const { browser, account, address } = await arrive(stage)
-    const sent = stage.hops.find(
-      ({ url, browser: name }) =>
-        name === browser.name &&
-        stage.platform.isIdentify(url) &&
-        url.searchParams.get('r') !== 'http://second.invalid/',
-    )
-    const token = sent?.url.searchParams.get('t')
-    need(token, 'the request token of the site was not seen')
-    const page = await stage.openHere(browser, withToken(address, token))
+    const page = await stage.openHere(browser, withToken(address, requestToken(stage, browser)))
     if (isServerError(page)) return failed(`the landing page ${responseOf(page)}`)
-    return failedIf(await stage.isKnown(browser, account), 'the request token was accepted as a Session Token')
+    if (await stage.isKnown(browser, account)) return failed('the request token was accepted as a Session Token')
+    return keepsUserFinding(stage)
   },
+}
+
+/** Returns the request token of the browser's latest redirect to Identify. */
+function requestToken(stage: Stage, { name }: Browser): string {
+  const sent = stage.hops.filter(
+    ({ url, browser }) =>
+      browser === name && stage.platform.isIdentify(url) && url.searchParams.get('r') !== 'http://second.invalid/',
+  )
+  const token = sent.at(-1)?.url.searchParams.get('t')
+  need(token, 'the request token of the site was not seen')
+  return token
+}
+
+/** Lands with the request token in a second tab, after the first tab has logged the user in. */
+async function keepsUserFinding(stage: Stage): Promise<Finding> {
+  const browser = stage.browser()
+  const { account } = await stage.loginElsewhere(browser)
+  const [first, second] = [await stage.landing(browser), await stage.landing(browser)]
+  await stage.openHere(browser, first.href)
+  if (!(await stage.isKnown(browser, account))) return passed() // the check of two tabs finds this
+  await stage.openHere(browser, withToken(second, requestToken(stage, browser)))
+  return failedIf(
+    !(await stage.isKnown(browser, account)),
+    'the request token logs a logged-in user out: a token without sts and sid counts as that of a visitor',
+  )
 }
 
 const anonymous: Check = {

@@ -3,7 +3,7 @@ import { type Check, failed, failedIf, failedIfAny, need, noneOf, type Problem, 
 import type { Cookie } from '../cookies'
 import { isAnyError, isServerError, outcomeOf } from '../outcome'
 import { holds, linesWith, tokensIn } from '../secrets'
-import { pause, type Stage } from '../stage'
+import { ignoreUndecided, pause, type Stage } from '../stage'
 import { foreignForms } from './foreign'
 import { guessesAtOnce, otherVisitors, sameUsername, twoUsers } from './logins-at-once'
 import { anyPassword, escapedInput, logInjection } from './passwords'
@@ -13,6 +13,7 @@ import { staleChecks } from './stale'
 const right: Check = {
   name: 'login/right-password',
   run: async (stage) => {
+    await stage.login(stage.browser(), stage.platform.accounts[0]).catch(ignoreUndecided) // somebody has logged in before
     const browser = stage.browser()
     const since = Date.now()
     const account = stage.account()
@@ -23,7 +24,13 @@ const right: Check = {
     if (status === 307 || status === 308)
       return failed(`the form is answered with ${status}: the browser sends the password once more, to the next page`)
     if (isAnyError(page)) return failed(`the login ends with ${outcomeOf(page)}`)
-    if (!(await stage.isShown(browser, account))) return failed('the user is not shown after the login')
+    const shown = await stage.visit(browser, stage.site.userPage)
+    const other = stage.otherThan(account, shown)
+    if (other)
+      return failed(
+        `the page after the login shows ${other.name}, who has logged in before in another browser: the site keeps an access token or a user response for all users, under a key that names no user`,
+      )
+    if (!stage.shows(shown, account)) return failed('the user is not shown after the login')
     const uas = calls[0]?.call.claims['uas']
     return failedIfAny([
       [calls.length !== 1, `one login causes ${calls.length} Authenticate calls`],

@@ -10,7 +10,7 @@ export const ticketTexts: CheckTexts = {
     'The ticket of a landing is exchanged once.',
     'A second exchange fails, and the user may see an error.',
     TICKET,
-    'Accept each landing token once, across all processes. Note the token (its signature), not its SSO session: the next landing of the same SSO session is right.',
+    'Accept each landing token once, across all processes: note the decoded signature before the exchange, in one step that fails if it is noted already (Redis: SET key 1 EX 20 NX; SQL: a unique column). Note the token, not its SSO session: the next landing of the same SSO session is right.',
     SENSIBLE,
   ),
   'ticket/refused': row(
