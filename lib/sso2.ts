@@ -129,7 +129,7 @@ export function sso2(options: Sso2Options = {}): Sso2 {
   const examined = { config, exchangeTicket, ticketExchange, namesUsers: loadUser !== undefined, close: closed }
   return Object.assign(makeDoctorTarget(handler, examined), parts, {
     requireLogin: (guard?: RequireLoginOptions) => requireLogin(site, guard),
-    identify: () => identifyGuard(),
+    identify: () => identifyGuard(site),
     returnTo: (value: unknown) => returnToOf(config, value),
     text: (error: LoginError, numbers: LoginNumbers = {}) =>
       loginText(config, neutralised(config.loginMessages, { ok: false, ...numbers, error })),

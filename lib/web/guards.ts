@@ -44,9 +44,7 @@ export type Guard = (req: object, res: object, next: NextFunction) => void
 export function requireLogin(site: Site, options: RequireLoginOptions = {}): Guard {
   const { fresh = false, allow, onDenied } = checkedOptions(options)
   return guarded(async (req, res, next) => {
-    const ctx = Sso2Request.contextOf(req)
-    if (ctx.site !== site)
-      throw new Sso2SetupError('This requireLogin() belongs to another sso2() than the one mounted here')
+    const ctx = Sso2Request.contextOf(site, req)
     const deny: Deny = (reason, answer) => (onDenied ? onDenied(req, res, reason) : answer())
     const mustCheck = fresh && userOf(ctx.identity) !== undefined
     if (mustCheck && !(await visitAgain(ctx, { identify: 'always', isFresh: true }))) return
@@ -140,9 +138,9 @@ function redirectToLogin(ctx: Context, deny: Deny): Promise<void> | void {
 }
 
 /** Identifies the visitor of a single route, if option `identify` is `'on-demand'`. */
-export function identifyGuard(): Guard {
+export function identifyGuard(site: Site): Guard {
   return guarded(async (req, _res, next) => {
-    if (await visitAgain(Sso2Request.contextOf(req), { identify: 'always' })) next()
+    if (await visitAgain(Sso2Request.contextOf(site, req), { identify: 'always' })) next()
   })
 }
 

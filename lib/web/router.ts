@@ -110,7 +110,10 @@ async function readForm(given: unknown, req: Request, res: Response): Promise<Fo
 export function middleware(site: Site): RequestHandler {
   return async (req: Request, res: Response, next: NextFunction) => {
     try {
-      if (req.sso2) return next()
+      if (req.sso2) {
+        Sso2Request.contextOf(site, req) // mounted twice, or mounted after other code that set the property
+        return next()
+      }
       const ctx = await contextOf(site, req, res)
       const identity = await visit(ctx, { identify: 'if_configured' })
       if (identity === 'answered') return

@@ -6,7 +6,7 @@ import type { LoginResult } from '../decide/login'
 import type { LogoutResult, LogoutScope } from '../decide/logout-mark'
 import { isForPage } from '../decide/navigation'
 import { ANONYMOUS, ageOf, type DegradedReason, isLoggedIn, show, type User, userOf } from '../decide/record'
-import { validateReferer, validateReturnTo, withoutFlowParameter } from '../decide/return-to'
+import { validateReferer } from '../decide/return-to'
 import { NotLoggedInError, Sso2SetupError } from '../errors'
 import { type AccessTokenSource, PlatformApi } from '../remote/platform-api'
 import { storeUnavailable } from '../storage/site-store'
@@ -15,6 +15,7 @@ import { logOut } from './flows/log-out'
 import { type Credentials, logInByPassword } from './flows/login-form'
 import { visit } from './flows/visit'
 import { isLoginPage, loginUrl, queryParameters, returnToOf } from './http/request-facts'
+import type { Site } from './site'
 
 declare global {
   namespace Express {
@@ -32,11 +33,11 @@ export class Sso2Request {
   constructor(ctx: Context) {
     this.#ctx = ctx
   }
-  /** @internal Returns the context of a request. No property exposes it. @throws {Sso2SetupError} if `sso.middleware` is not mounted before the route */
-  static contextOf({ sso2 }: Partial<Pick<Request, 'sso2'>>): Context {
-    if (sso2 === undefined || !(#ctx in sso2))
-      throw new Sso2SetupError('Mount sso (or sso.middleware) before this route')
-    return sso2.#ctx
+  /** @internal Returns the context of a request. No property exposes it. @throws {Sso2SetupError} unless `sso.middleware` of the site has run */
+  static contextOf(site: Site, { sso2 }: Partial<Pick<Request, 'sso2'>>): Context {
+    if (!sso2) throw new Sso2SetupError('Mount sso (or sso.middleware) before this route')
+    if (#ctx in sso2 && sso2.#ctx.site === site) return sso2.#ctx
+    throw new Sso2SetupError('req.sso2 is of another sso2(), of another copy of the package or of other code')
   }
 
   /** `'loggedin'`, `'anon'` or `'none'`. `'none'`: no SSO session, for example for a bot, without cookies, on a skipped path or in an outage. */
@@ -113,9 +114,7 @@ export class Sso2Request {
    */
   identifyUrl(returnTo?: string): string {
     const ctx = this.#ctx
-    const { config } = ctx.site
-    const address = validateReturnTo(returnTo, config.returnPolicy) ?? `${config.siteUrl}/`
-    return ctx.identifyAddress(withoutFlowParameter(address))
+    return ctx.identifyAddress(returnToOf(ctx.site.config, returnTo))
   }
   /**
    * The REST API with the user's access token. A token that has expired is renewed by a status check. If there is no new token, calls throw

@@ -12,9 +12,13 @@ function build(sso: Sso2, gates: Gates): Express {
   sites.push(sso)
   app.get('/too-early', sso.requireLogin())
   app.use(sso)
-  app.use('/known', sso.identify(), sso.identify())
+  app.use('/known', sso, sso.middleware, sso.identify(), sso.identify())
   app.use('/mine', sso.requireLogin())
-  app.get('/of-the-other', (req, res, next) => sites.find((one) => one !== sso)?.requireLogin()(req, res, next))
+  const other = () => sites.filter((one) => one !== sso)[0] ?? sso
+  app.get('/other/guard', (...args) => other().requireLogin()(...args))
+  app.get('/other/identify', (...args) => other().identify()(...args))
+  app.get('/other/site', (...args) => other()(...args))
+  app.get('/other/code', (req, res, next) => sso(Object.assign(req, { sso2: { user: {} } }), res, next))
   addPages(app, sso, gates)
   const failed: express.ErrorRequestHandler = (error, _req, res, _next) =>
     void res.status(500).json(error instanceof Sso2SetupError ? `${error.code} ${error.message}` : error.message)
@@ -37,10 +41,15 @@ test('a script is served by the guard without a redirect, which it could not fol
   expect([status, json]).toEqual([200, { status: 'none', url: '/known' }])
 })
 
+const FOREIGN = 'req.sso2 is of another sso2(), of another copy of the package or of other code'
+
 test.each([
   ['/too-early', 'Mount sso (or sso.middleware) before this route'],
-  ['/of-the-other', 'This requireLogin() belongs to another sso2() than the one mounted here'],
-])('a guard that cannot work at %s says why', async (path, message) => {
+  ['/other/guard', FOREIGN],
+  ['/other/identify', FOREIGN],
+  ['/other/site', FOREIGN],
+  ['/other/code', FOREIGN],
+])('a part that cannot work at %s says why', async (path, message) => {
   const { status, json } = await setup.browser().fetchJson(at(path))
   const text = `ERR_SSO2_SETUP express-sso2: ${message}. See "Sso2SetupError" in node_modules/express-sso2/docs/troubleshooting.md.`
   expect([status, json]).toEqual([500, text])
