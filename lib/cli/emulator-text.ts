@@ -61,7 +61,7 @@ ${line}
 function environments({ sites, apart, files }: StartFacts): string {
   if (files.length > 0) return `Environments\n${files.map(fileLine).join('\n')}\n\n`
   if (apart.length === 0) return ''
-  return `${apart.join('')}${apart.length} sites have ${apart.length} files: in one file the last site would win. --env-dir . writes them:
+  return `${apart.join('')}${apart.length} sites have ${apart.length} files: in one file the last site would win. --write-env-dir . writes them:
 ${sites.map(fileOf).join(' and ')}
 
 `

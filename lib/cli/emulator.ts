@@ -20,7 +20,8 @@ const DEFAULT_PORT = 4000
 const DEFAULT_HOST = '127.0.0.1'
 
 const help = `Usage: express-sso2 emulator [--site http://localhost:3000]... [--port ${DEFAULT_PORT}] [--host ${DEFAULT_HOST}]
-                             [--write-env .env] [--env-dir .] [--config emulator.json] [--print-config] [--production]
+                             [--write-env .env] [--write-env-dir .] [--config emulator.json] [--print-config]
+                             [--production]
 
 Runs the whole SSO2 platform on this machine, for development and tests: SSO system, token endpoint, REST API, and an
 admin portal. It listens on the loopback interface only, unless --host says otherwise.
@@ -29,8 +30,9 @@ admin portal. It listens on the loopback interface only, unless --host says othe
                      The .env goes to standard output, everything else to standard error. May be there several times;
                      then each .env is shown on standard error, for together in one file the last site would win
   --write-env <file> writes the .env of the site into this file once the emulator runs, and leaves the file alone if it
-                     is there. --env-file is the same, but Node.js itself refuses that name for a file that is missing
-  --env-dir <folder> writes the .env of each site into a file of its own there, and leaves alone what is there
+                     is there
+  --write-env-dir <folder>
+                     writes the .env of each site into a file of its own there, and leaves alone what is there
   --port <number>    port to listen on; 0 takes a free one (default ${DEFAULT_PORT})
   --host <address>   address to listen on, 0.0.0.0 for containers (default ${DEFAULT_HOST})
   --config <file>    JSON file with the options of createEmulator(); demo data when left out
@@ -158,22 +160,21 @@ function readEmulatorArguments(args: readonly string[]): Arguments | undefined {
         host: { type: 'string', default: DEFAULT_HOST },
         config: { type: 'string' },
         site: { type: 'string', multiple: true, default: [] },
-        'env-dir': { type: 'string' },
         'write-env': { type: 'string' },
-        'env-file': { type: 'string' },
+        'write-env-dir': { type: 'string' },
         'print-config': { type: 'boolean', default: false },
         production: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
       },
     })
     const { port, host, config, production, help: asksForHelp } = values
-    const { 'print-config': printConfig, 'env-dir': envDir, 'write-env': envFile = values['env-file'] } = values
+    const { 'print-config': printConfig, 'write-env': envFile, 'write-env-dir': envDir } = values
     const isPort = /^\d{1,5}$/.test(port) && Number(port) <= 65_535
     if (!isPort) throw new TypeError('--port must be a number from 0 to 65535')
     const sites = values.site.map(readSite)
     if (new Set(sites).size < sites.length) throw new TypeError('--site is there twice with one address')
     if (envFile !== undefined && (sites.length > 1 || envDir !== undefined))
-      throw new TypeError('--write-env writes the .env of one site. --env-dir writes one for each site')
+      throw new TypeError('--write-env writes the .env of one site. --write-env-dir writes one for each site')
     return { port: Number(port), host, config, sites, envDir, envFile, printConfig, production, help: asksForHelp }
   } catch (error) {
     process.stderr.write(`express-sso2 emulator: ${startErrorMessage(error)}\n\n`)

@@ -101,12 +101,12 @@ test('for each --site it makes a client with its landing page, and prints a comp
 const two = ['http://localhost:3000', 'http://127.0.0.1:3001'] as const
 const bothSites = two.flatMap((site) => ['--site', site])
 
-test('--env-dir writes the .env of each site, and leaves one alone that is there', async () => {
+test('--write-env-dir writes the .env of each site, and leaves one alone that is there', async () => {
   const target = path.join(folder, 'papers', 'env')
   const names = ['localhost-3000.env', '127-0-0-1-3001.env']
   mkdirSync(target, { recursive: true })
   writeFileSync(path.join(target, names[1] ?? ''), 'MINE=1\n')
-  const running = await start(...bothSites, '--env-dir', target)
+  const running = await start(...bothSites, '--write-env-dir', target)
   await stop()
   const [written, kept] = names.map((name) => path.join(target, name)) as [string, string]
   expect(makeConfig({}, parseEnv(readFileSync(written, 'utf8')), clock)).toMatchObject({
@@ -118,7 +118,7 @@ test('--env-dir writes the .env of each site, and leaves one alone that is there
   expect(running.output).toContain(`  ${written}  ${two[0]}\n  ${kept}  ${two[1]}, left as it was`)
   expect(running.output).not.toContain('SSO2_SESSION_SECRET')
   const port = String(await freePort())
-  const nowhere = await runApart('--port', port, ...bothSites, '--env-dir', written)
+  const nowhere = await runApart('--port', port, ...bothSites, '--write-env-dir', written)
   expect([nowhere.code, nowhere.stderr]).toEqual([1, expect.stringMatching(/cannot write .*: E(EXIST|NOTDIR)/)])
 })
 
@@ -132,7 +132,7 @@ test('--write-env writes the .env of a site, and leaves one alone that is there,
   expect(makeConfig({}, parseEnv(written), clock)).toMatchObject({ siteUrl: two[0], ssoUrl: `${running.url}/sso` })
   expect([statSync(file).mode & 0o077, running.stdout]).toEqual([0, ''])
   const { port } = new URL(running.url)
-  const again = await start('--port', port, '--site', two[0], '--env-file', file)
+  const again = await start('--port', port, ...write)
   const taken = await runApart('--port', port, ...write)
   await stop()
   expect(again.output).toContain(`  ${file}  ${two[0]}, left as it was\n`)
