@@ -7,7 +7,7 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import { controlRouter } from './control/routes'
 import type { Fault } from './faults/list'
 import type { EmulatedOperation } from './faults/rules'
-import { type Answer, bareStatus, emptyJson, jsonError, type Work } from './http/answers'
+import { type Answer, bareStatus, emptyJson, jsonError, nullJson, type Work } from './http/answers'
 import { type BackChannelOperation, backChannelWork } from './http/back-channel'
 import { BROWSER_COOKIE, identifyWork } from './http/identify'
 import { rawBody } from './http/raw-body'
@@ -110,6 +110,9 @@ function serve(runtime: Runtime, res: Response, work: Work): void {
       break
     case 'garbage':
       answer(work.garbage())
+      break
+    case 'null':
+      answer(nullJson())
       break
     case 'empty':
       answer(emptyJson())

@@ -78,10 +78,13 @@ describe.each(all)('%s', (operation) => {
     else expect([answer.status, answer.json]).toEqual([200, undefined])
   })
 
-  test('empty: no body', async () => {
-    const answer = await (await prepareWith(operation, { kind: 'empty', times: 1 })).call()
-    expect([answer.status, answer.json, answer.headers['content-length']]).toEqual([200, undefined, '0'])
-    expect(emulator.calls({ operation }).at(-1)).toMatchObject({ outcome: 'empty', fault: 'empty' })
+  test.each([
+    ['empty', undefined, '0'],
+    ['null', null, '4'],
+  ] as const)('%s: the body is %j', async (kind, json, length) => {
+    const answer = await (await prepareWith(operation, { kind, times: 1 })).call()
+    expect([answer.status, answer.json, answer.headers['content-length']]).toEqual([200, json, length])
+    expect(emulator.calls({ operation }).at(-1)).toMatchObject({ outcome: kind, fault: kind })
   })
 
   test('drop_after_commit: the work is done, the answer is lost', async () => {

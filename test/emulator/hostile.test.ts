@@ -19,8 +19,6 @@ const good = () => JSON.stringify({ t: goodToken() })
 const bodies: [what: string, headers: Record<string, string>, body: () => string][] = [
   ['no body', json, () => ''],
   ['no JSON', json, () => '{'],
-  ['a list', json, () => '[]'],
-  ['no t', json, () => '{}'],
   ['t that is a number', json, () => '{"t":7}'],
   ['more than t', json, () => JSON.stringify({ ...JSON.parse(good()), more: 1 })],
   ['t under __proto__', json, () => `{"__proto__":${good()}}`],
@@ -31,7 +29,6 @@ const bodies: [what: string, headers: Record<string, string>, body: () => string
 
 const tokens: typeof bodies = [
   ['an empty token', json, () => '{"t":""}'],
-  ['a token of four parts', json, () => '{"t":"e30.e30.e30.e30"}'],
   ['a token that is no base64url', json, () => '{"t":"e+0.e/0.e=0"}'],
   ['a header that is null', json, () => '{"t":"bnVsbA.bnVsbA.AAAA"}'],
   ['a token of 9,000 characters', json, () => JSON.stringify({ t: `e30.${'A'.repeat(9000)}.AAAA` })],

@@ -270,15 +270,6 @@ test.each<[string, SceneOptions, RegExp, string | undefined]>([
     trusting(2),
   ],
   [
-    'that says nothing of addresses',
-    {
-      proxy: ({ 'x-forwarded-for': _dropped, ...headers }) => ({ ...headers, 'x-forwarded-proto': 'https' }),
-      trust: 1,
-    },
-    /^WRONG: the proxy adds no X-Forwarded-For/,
-    'nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;',
-  ],
-  [
     'that names no addresses, before a site on a Unix socket',
     { isOnSocket: true, site: { session: { prefix } } },
     /^WRONG: the proxy adds no X-Forwarded-For: all users share its address/,

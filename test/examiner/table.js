@@ -27,11 +27,15 @@ const [SENSITIVE, DATA, GRACE] = ['status/sensitive-page', 'session/equal-names'
 const SMALL = [...WITHOUT_REST, SENSITIVE, DATA, GRACE]
 
 /** Not applicable to sites whose first page load does not go through Identify. */
-const ON_FIRST_LOAD = [...of('identify', 'first-visit', 'navigations-only', 'without-cookies'), 'outage/new-visitors']
+const ON_FIRST_LOAD = [
+  ...of('identify', 'first-visit', 'navigations-only', 'without-cookies', 'shared-address'),
+  'outage/new-visitors',
+]
 
 /** A naive site: what a developer writes in an afternoon. */
 const naive = {
   'not applicable': ['logout/all-sessions', ...SMALL],
+  undecided: ['identify/shared-address'],
   warning: [
     ...of('landing', 'other-secret', 'alg-none', 'no-typ', 'not-yet-valid', 'second-site-token'),
     ...of('landing', 'partial-signature', 'other-key', 'oversized', 'not-canonical'),
@@ -95,11 +99,6 @@ const table = [
     expected: { 'not applicable': [...WITHOUT_REST, SENSITIVE, DATA] },
   }),
   example('minimal'),
-  own('fresh-page', 'fresh-page.mjs', {
-    config: { graceSeconds: 20, pages: { sensitive: '/payments' } },
-    env: { SSO2_GRACE_SECONDS: '20' },
-    expected: { 'not applicable': [...WITHOUT_REST, DATA] },
-  }),
   own('example-app', 'example-app.cjs', {
     config: { rest: { marketplace: '/marketplace', gift: '/gift', administrators: '/administrators' } },
     expected: { 'not applicable': [SENSITIVE, DATA, GRACE, 'rest/user'] },

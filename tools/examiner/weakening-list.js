@@ -46,7 +46,7 @@ const EXPIRY = 'if (!(now < claims.exp + LEEWAY_SECONDS)) return undefined'
 const BEGIN = 'if (!(claims.nbf - LEEWAY_SECONDS <= now)) return undefined'
 const USED = 'if (usedTokens.has(signature)) return res.redirect(303, path)'
 const BOUND = 'const isBound = browser !== undefined && binding === bindingOf(browser, path)'
-const UNSERVED = "const unserved = `${path}${path.includes('?') ? '&' : '?'}sso-tried=1`"
+const UNSERVED = "const unserved = `${path}${path.includes('?') ? '&' : '?'}sso-tried=${Date.now()}`"
 const NO_TICKET = "if (claims.sts === 'loggedin' && !claims.at) return res.redirect(303, unserved)"
 const LOAD_USER = 'const user = isWanted ? await userOf(claims.at) : undefined'
 const MEMORY = 'let lastResponseAt = 0'
@@ -673,6 +673,29 @@ for (const field of ['name', 'username'])
   ])
 weakenTo('failed: another account with the same display name', 'logout/all-sessions', 'sessions are found by name', [
   change('if (one.user?.id !== id) continue', 'if (one.user?.name !== req.user.name) continue'),
+])
+weakenTo('failed: a browser without', 'identify/shared-address', 'the mark of a redirect holds for ever', [
+  change('Math.abs(Date.now() - triedAt) < MARK_MS', 'triedAt > 0'),
+])
+const CUBOT = change('/(?<!cu)bot|', '/bot|')
+weakenTo('failed: a phone', 'identify/navigations-only', 'CUBOT is taken for a bot', [CUBOT])
+weakenTo('failed: a prefetch gets', 'identify/navigations-only', 'a prefetched page is kept', [
+  before('const found = sessionOf(req)', "if (isPrefetch(req)) res.set('Cache-Control', 'max-age=60')"),
+])
+weakenTo('failed: a fetch', 'identify/navigations-only', 'Accept: */* is a page load', [
+  change("/text\\/html/i.test(req.get('accept') ?? '')", "req.accepts('html')"),
+])
+weakenTo('failed: iat of', 'identify/fresh-token', 'times are rounded', [
+  change('const now = Math.floor(', 'const now = Math.round('),
+])
+weakenTo('failed: the page / has a link', 'identify/fresh-token', 'a link to Identify is made with the page', [
+  change(
+    '<a href="/login?next=/">Log in</a>\'',
+    '<a href="/login?next=/">Log in</a>\' + `<a href="${env.SSO2_URL}/identify?t=${sign({})}">Log in</a>`',
+  ),
+])
+weakenTo('failed: with a t of an hour', 'landing/parameters', 'an expired token ends the session', [
+  before(REFUSED_LANDING, 'if (!claims && tokens[0]?.length > 9 && sessionOf(req)) endSession(sessionOf(req))'),
 ])
 const READ_WHOLE = [change('if (size > MAX_RESPONSE_BYTES) return undefined')]
 const HUGE = ['page', 'login', 'logout', 'ticket', 'user'].map((operation) => `outage/${operation}-huge`)

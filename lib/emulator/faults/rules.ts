@@ -37,10 +37,10 @@ interface Target {
 
 /** The fault itself. `ms` is milliseconds, `seconds` and `retryAfter` are seconds. The kinds of the first two lines and `error` do no work. The others do the work and spoil the response. */
 export type FaultKind =
-  /** The connection ends without a response, there is never a response, or the body cannot be read, is empty, has 20 MB, or comes byte by byte without an end. */
-  | { readonly kind: 'down' | 'hang' | 'garbage' | 'empty' | 'huge' | 'drip' }
-  /** An HTTP status from 300 to 599 instead of a response, with a `Retry-After` header if `retryAfter` is given. */
-  | { readonly kind: 'status'; readonly code: number; readonly retryAfter?: number | undefined }
+  /** The connection ends without a response, there is never a response, or the body cannot be read, is JSON `null`, is empty, has 20 MB, or comes byte by byte without an end. */
+  | { readonly kind: 'down' | 'hang' | 'garbage' | 'null' | 'empty' | 'huge' | 'drip' }
+  /** An HTTP status from 300 to 599 instead of a response, with a `Retry-After` header if `retryAfter` is given. `'date'`: the time one second later. */
+  | { readonly kind: 'status'; readonly code: number; readonly retryAfter?: number | 'date' | undefined }
   /** A documented `err` in a correctly signed response. */
   | { readonly kind: 'error'; readonly code: Sso2ServiceErrorCode }
   /** The work and the response are `ms` milliseconds late. */
@@ -65,12 +65,12 @@ const code = z.string().refine(isServiceErrorCode, 'is no error code of the spec
 /** Validates a fault, and refuses unknown members and impossible combinations. */
 export const faultSchema = z
   .discriminatedUnion('kind', [
-    z.strictObject({ ...target, kind: z.enum(['down', 'hang', 'garbage', 'empty', 'huge', 'drip']) }),
+    z.strictObject({ ...target, kind: z.enum(['down', 'hang', 'garbage', 'null', 'empty', 'huge', 'drip']) }),
     z.strictObject({
       ...target,
       kind: z.literal('status'),
       code: z.int().min(300).max(599),
-      retryAfter: z.int().min(0).max(86_400).optional(),
+      retryAfter: z.union([z.int().min(0).max(86_400), z.literal('date')]).optional(),
     }),
     z.strictObject({ ...target, kind: z.literal('error'), code }),
     z.strictObject({ ...target, kind: z.literal('slow'), ms: z.int().min(1).max(600_000) }),

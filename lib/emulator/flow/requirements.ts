@@ -34,6 +34,7 @@ const faults: Readonly<Record<NonNullable<Call['fault']>, string>> = {
   slow: 'Fault: the response comes late.',
   status: 'Fault: an HTTP status instead of a response.',
   garbage: 'Fault: the response cannot be read.',
+  null: 'Fault: the response is JSON null.',
   empty: 'Fault: the response is empty.',
   huge: 'Fault: the response has 20 MB.',
   drip: 'Fault: the body of the response comes byte by byte, without an end.',

@@ -63,11 +63,14 @@ export function garbledJson(): Answer {
 /** Returns the response of the fault `empty`. */
 export const emptyJson = (): Answer => ({ ...json(200, {}, 'empty'), body: '' })
 
+/** Returns the response of the fault `null`. */
+export const nullJson = (): Answer => json(200, null, 'null')
+
 /** Returns the response of the fault `status`: JSON for a refusal (400 to 499), as the REST API refuses, and otherwise text. */
-export function bareStatus(code: number, retryAfter?: number): Answer {
+export function bareStatus(code: number, retryAfter?: number | 'date'): Answer {
   const headers = { ...noStore, 'content-type': 'text/plain; charset=utf-8' }
   const location: Record<string, string> = code < 400 ? { location: '/' } : {}
-  const retry: Record<string, string> = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }
+  const retry: Record<string, string> = retryAfter === undefined ? {} : { 'retry-after': retryAfterText(retryAfter) }
   const refusal = jsonError(code, `status_${code}`, `HTTP ${code} by request`)
   if (code >= 400 && code < 500) return { ...refusal, headers: { ...refusal.headers, ...retry } }
   return {
@@ -77,3 +80,6 @@ export function bareStatus(code: number, retryAfter?: number): Answer {
     outcome: `status_${code}`,
   }
 }
+
+const retryAfterText = (retryAfter: number | 'date') =>
+  retryAfter === 'date' ? new Date(Date.now() + 1000).toUTCString() : String(retryAfter)

@@ -10,6 +10,7 @@ const kinds: readonly [kind: string, says: string, field?: string, first?: strin
   ['slow', 'a late answer', 'ms', 3000],
   ['status', 'an HTTP status', 'code', 503],
   ['garbage', 'an unreadable answer'],
+  ['null', 'the answer null'],
   ['empty', 'an empty answer'],
   ['huge', 'an answer of 20 MB'],
   ['drip', 'an answer byte by byte'],

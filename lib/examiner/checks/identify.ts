@@ -1,6 +1,8 @@
 /** Group `identify`: requests that are redirected to Identify, the number of redirects, and the request token. */
+import { oldBrowser, type Page } from '../browser'
 import { type Check, failed, failedIf, failedIfAny, need, noneOf, notApplicable, passed } from '../check'
 import { isAnyError, outcomeOf, responseOf } from '../outcome'
+import { isLoopbackHost } from '../request'
 import { pause, type Stage } from '../stage'
 import { decodeToken, isSignedWith } from '../tokens'
 import { redirectProblem } from './redirects'
@@ -14,7 +16,7 @@ export function onFirstLoad(run: Check['run']): Check['run'] {
 const firstVisit: Check = {
   name: 'identify/first-visit',
   run: onFirstLoad(async (stage) => {
-    const address = `${stage.site.publicPage}?examined=a%20b&list=1&list=2&sign=%2B`
+    const address = `${stage.site.publicPage}?examined=a%20b&list=1&list=2&sign=%2B%26&mark=%C3%B8`
     const page = await stage.visit(stage.browser(), address)
     const redirects = stage.identifies(page)
     need(redirects > 0, 'the first page load was not redirected to Identify this time')
@@ -54,6 +56,20 @@ const requestToken: Check = {
 
 const VISITS_APART_MS = 3000
 const MAX_AGE_SECONDS = 2
+/** Part of the second at which the second browser comes: a time that is rounded up then lies in the future. */
+const LATE_IN_SECOND_MS = 650
+
+/** Finds a link or form to Identify on a page, whose token was made with the page. */
+async function linkProblem(stage: Stage): Promise<string | undefined> {
+  const browser = stage.browser()
+  for (const address of new Set([stage.site.publicPage, stage.site.loginPage])) {
+    const { status, links, forms, url } = await stage.visit(browser, address)
+    const targets = [...links.map(({ href }) => href), ...forms.map(({ action }) => action)]
+    if (status === 200 && targets.some((target) => stage.platform.isIdentify(new URL(target))))
+      return `the page ${url.pathname} has a link to Identify, whose request token was made with the page: a reader who clicks more than 10 s later sends an expired token. Link to an address of the site, which makes the token when it redirects`
+  }
+  return undefined
+}
 
 /** Redirects two new browsers to Identify, some seconds apart. Each must get a token that was made for it. */
 const freshToken: Check = {
@@ -61,16 +77,24 @@ const freshToken: Check = {
   run: async (stage) => {
     const first = await identifyRequest(stage)
     await pause(VISITS_APART_MS)
+    await pause((1000 + LATE_IN_SECOND_MS - (Date.now() % 1000)) % 1000)
     const second = await identifyRequest(stage)
     const apart = ((second.at - first.at) / 1000).toFixed(1)
     if (first.t === second.t) return failed(`two visitors, ${apart} s apart, get the same request token`)
     const ages = [first, second].map(({ t, at }) => at / 1000 - Number(decodeToken(t)?.claims['iat']))
     const age = Math.max(...ages)
     need(Number.isFinite(age), 't is not a JWT with iat')
-    return failedIf(
-      age > MAX_AGE_SECONDS,
-      `iat of the request token is ${age.toFixed(1)} s before the redirect: the token was made for an earlier one, or the clock of the site is behind`,
-    )
+    if (age > MAX_AGE_SECONDS)
+      return failed(
+        `iat of the request token is ${age.toFixed(1)} s before the redirect: the token was made for an earlier one, or the clock of the site is behind`,
+      )
+    const ahead = Number(decodeToken(second.t)?.claims['iat']) - second.until / 1000
+    if (ahead > 0 && isLoopbackHost(new URL(stage.site.url).hostname))
+      return failed(
+        `iat of the request token is ${ahead.toFixed(1)} s after the redirect, so the platform takes it as not yet valid: the site rounds the time (round, ceil) instead of cutting it (floor), or its clock is ahead`,
+      )
+    const link = await linkProblem(stage)
+    return failedIf(link !== undefined, link ?? '')
   },
 }
 
@@ -78,12 +102,12 @@ const freshToken: Check = {
 async function identifyRequest(
   stage: Stage,
   headers: Readonly<Record<string, string>> = {},
-): Promise<{ t: string; r: string; page: string; at: number }> {
+): Promise<{ t: string; r: string; page: string; at: number; until: number }> {
   const page = `${stage.identifiedPage}?examined=return`
   const opened = await stage.openHere(stage.browser(), page, { headers })
   need(opened.next, 'a new browser was not redirected to Identify')
   const query = new URL(opened.next).searchParams
-  return { t: query.get('t') ?? '', r: query.get('r') ?? '', page, at: opened.at }
+  return { t: query.get('t') ?? '', r: query.get('r') ?? '', page, at: opened.at, until: opened.at + opened.ms }
 }
 
 const ATTACKER = 'attacker.invalid'
@@ -144,6 +168,7 @@ const otherRequests: readonly [name: string, method: string, headers: Record<str
   ['a script', 'GET', { ...fetchMetadata('script', 'no-cors'), accept: '*/*' }],
   ['an image', 'GET', { ...fetchMetadata('image', 'no-cors'), accept: 'image/avif,image/webp,*/*' }],
   ['a fetch', 'GET', { ...fetchMetadata('empty', 'cors'), accept: 'application/json' }],
+  ['a fetch of a browser without Fetch Metadata', 'GET', { ...oldBrowser, accept: '*/*' }],
   ['a POST', 'POST', {}],
   ['a HEAD', 'HEAD', {}],
   ['a prefetch', 'GET', { 'sec-purpose': 'prefetch', purpose: 'prefetch' }],
@@ -155,6 +180,16 @@ const otherRequests: readonly [name: string, method: string, headers: Record<str
     { 'user-agent': 'Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)' },
   ],
 ]
+
+/** A phone whose name has the word bot. */
+const PHONE =
+  'Mozilla/5.0 (Linux; Android 11; CUBOT X50) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Mobile Safari/537.36'
+
+/** Is the prefetched page of a visitor one that the browser keeps, and shows to a user later? */
+const isKept = ({ status, headers }: Page) =>
+  status === 200 &&
+  /max-age=[1-9]/i.test(headers['cache-control'] ?? '') &&
+  !/no-store|no-cache/i.test(headers['cache-control'] ?? '')
 
 const navigationsOnly: Check = {
   name: 'identify/navigations-only',
@@ -169,7 +204,14 @@ const navigationsOnly: Check = {
       // a POST may redirect to a page, and the browser opens the page as usual
       const isRedirected = page.next !== undefined && (method !== 'POST' || page.hops.length === 1)
       if (isRedirected) problems.push(`${name} is redirected to Identify`)
+      if (name === 'a prefetch' && isKept(page))
+        problems.push(
+          `a prefetch gets the page of a visitor with Cache-Control: ${page.headers['cache-control']}: the browser shows it to a user who is logged in on another site`,
+        )
     }
+    const phone = await stage.openHere(stage.browser(), stage.site.publicPage, { headers: { 'user-agent': PHONE } })
+    if (phone.next === undefined)
+      problems.push('a phone with CUBOT in its User-Agent is not redirected to Identify: the site takes it for a bot')
     return noneOf(problems)
   }),
 }
@@ -187,6 +229,31 @@ const withoutCookies: Check = {
     return failedIf(
       page.status !== 200,
       `a browser without cookies gets ${outcomeOf(page)} after ${redirects} Identify redirects`,
+    )
+  }),
+}
+
+/** Time after which a mark in the address, which stops redirects without end, must hold no more. */
+const MARK_SECONDS = 65
+
+/** Opens the address at which a browser without cookies has ended, as a reader who got it from a friend. */
+const sharedAddress: Check = {
+  name: 'identify/shared-address',
+  isSlow: true,
+  run: onFirstLoad(async (stage) => {
+    const browser = stage.browser()
+    browser.hasCookies = false
+    const page = await stage.visit(browser)
+    need(stage.identifies(page) > 0, 'the page load was not redirected to Identify this time')
+    need(page.next === undefined && page.status === 200, 'a browser without cookies was not served')
+    if (page.url.href === stage.site.publicPage) return passed()
+    await stage.run.wait(MARK_SECONDS * 1000)
+    const reader = stage.browser()
+    const { account } = await stage.loginElsewhere(reader)
+    const opened = await stage.visit(reader, page.url.href)
+    return failedIf(
+      stage.identifies(opened) === 0 && !(await stage.isKnown(reader, account)),
+      `a browser without cookies ends at ${page.url.pathname}${page.url.search}, an address that is shared and bookmarked: a reader who is logged in on another site and opens it ${MARK_SECONDS} s later is not redirected to Identify, and is shown as a visitor`,
     )
   }),
 }
@@ -215,5 +282,6 @@ export const identifyChecks: readonly Check[] = [
   returnAddress,
   navigationsOnly,
   withoutCookies,
+  sharedAddress,
   once,
 ]

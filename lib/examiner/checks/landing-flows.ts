@@ -109,7 +109,7 @@ const replaySame: Check = {
     need(await stage.isKnown(browser, account), 'the genuine token did not log its user in')
     const again = await stage.openHere(browser, address.href)
     if (isServerError(again)) return failed(`a reload of the landing address ends with ${outcomeOf(again)}`)
-    if (!(await stage.isShown(browser, account))) return failed('a reload of the landing address logs the user out')
+    if (!(await stage.isKnown(browser, account))) return failed('a reload of the landing address logs the user out')
     await stage.logout(browser)
     need(!(await stage.isKnown(browser, account)), 'the logout did not work')
     await stage.openHere(browser, address.href)

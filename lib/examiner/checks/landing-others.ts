@@ -91,9 +91,15 @@ const parameters: Check = {
   run: async (stage) => {
     await needGenuine(stage)
     const problems: string[] = []
-    const { browser: user, account: own } = await loggedIn(stage)
+    const { browser: user, account: own, sid } = await loggedIn(stage)
     await stage.openHere(user, `${stage.site.landing}?t=x`)
     if (!(await stage.isKnown(user, own))) problems.push('with a wrong t: a logged-in user is logged out')
+    const past = Math.floor(Date.now() / 1000) - 3600
+    const claims = { ...(await arrive(stage)).claims, sid, nbf: past, iat: past, exp: past + 10 }
+    const expired = forge(claims, { secret: stage.platform.site.clientSecret })
+    await stage.openHere(user, `${stage.site.landing}?t=${expired}`)
+    if (!(await stage.isKnown(user, own)))
+      problems.push('with a t of an hour ago, as in the history of the browser: a logged-in user is logged out')
     const variants: readonly [string, (query: URLSearchParams) => void][] = [
       ['without t', (query) => query.delete('t')],
       ['without r', (query) => query.delete('r')],

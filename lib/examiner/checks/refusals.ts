@@ -11,6 +11,9 @@ const lasting: readonly (readonly [what: string, operation: 'sessionstatus' | 't
   ['Session Status knows no session', 'sessionstatus', { kind: 'error', code: 'session_not_found' }],
   ['the token endpoint refuses every ticket', 'token', { kind: 'status', code: 400 }],
   ['the REST API refuses every access token', 'me', { kind: 'status', code: 401 }],
+  // last, because a site may stop redirecting after such failures
+  ['the token endpoint responds 500', 'token', { kind: 'status', code: 500 }],
+  ['the REST API responds 500', 'me', { kind: 'status', code: 500 }],
 ]
 
 /** Pages that may need a new session: all that the examiner knows. */

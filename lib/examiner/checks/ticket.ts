@@ -83,7 +83,7 @@ const back: Check = {
   name: 'ticket/login-afterwards',
   isRough: true,
   run: async (stage) => {
-    const { browser, account, address } = await arrive(stage)
+    const { browser, account, address, claims } = await arrive(stage)
     const end = stage.platform.fault(['token'], { kind: 'status', code: 503 })
     await stage.openHere(browser, address.href)
     need(!(await stage.isKnown(browser, account)), 'the user was logged in without a ticket exchange')
@@ -91,7 +91,11 @@ const back: Check = {
     const since = Date.now()
     const isIn = await waitUntil(() => stage.isShown(browser, account), { withinMs: 60_000, everyMs: 3000 })
     const calls = stage.platform.calls(since).length
-    const asked = calls === 0 ? 'has not asked the platform' : `has called the platform ${calls} times`
+    const isWrong = stage.platform
+      .calls(since, { operation: 'sessionstatus', sid: String(claims['sid']) })
+      .some(({ call }) => call.claims['lks'] === 'loggedin')
+    const lks = isWrong ? ' with lks loggedin, though nobody is logged in here: a ticket comes for lks anon only' : ''
+    const asked = calls === 0 ? 'has not asked the platform' : `has called the platform ${calls} times${lks}`
     return failedIf(
       !isIn,
       `the site ${asked} since the token endpoint works again: 60 s later, with a page every 3 s, the user is still not logged in`,

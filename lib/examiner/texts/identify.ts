@@ -23,7 +23,7 @@ export const identifyTexts: CheckTexts = {
     'Each redirect to Identify has a request token that was made for it.',
     'On a slow connection the token has expired when the browser arrives at the platform: some users get an error instead of the page, by chance. Many browsers share one token.',
     'Interface, "Request JWT claims, common to all operations"; "Limits": tokens live 10 seconds',
-    'Sign a new token where the redirect is written. Keep no token in a variable, a field of the client or a cache. If each redirect has a new token, set the clock of the site right (NTP).',
+    'Sign a new token where the redirect is written, with Math.floor(Date.now() / 1000) as its time. Keep no token in a variable, a field of the client, a page or a cache. If each redirect has a new token, set the clock of the site right (NTP).',
     SENSIBLE,
   ),
   'identify/return-address': row(
@@ -37,7 +37,7 @@ export const identifyTexts: CheckTexts = {
     'Only page loads by people go through Identify: no scripts, images, fetch calls, POSTs, HEADs, prefetches and bots.',
     'Scripts and images break, forms lose what was typed, and search engines see redirects instead of pages.',
     `${IDENTIFY}: the site redirects the user's browser`,
-    'Redirect GET requests with Sec-Fetch-Dest: document only. Leave out prefetches (Sec-Purpose contains prefetch, such as "prefetch;prerender") and known bots, not only those of one company.',
+    'Redirect GET requests with Sec-Fetch-Dest: document only. Leave out prefetches (Sec-Purpose contains prefetch, such as "prefetch;prerender") and known bots, not only those of one company and not each name with bot inside (CUBOT is a phone). Accept must name text/html: */* is what scripts and images send. Send Cache-Control: no-store with the answer to a prefetch.',
     'Leave shouldIdentify at its default.',
   ),
   'identify/without-cookies': row(
@@ -45,6 +45,13 @@ export const identifyTexts: CheckTexts = {
     'Users who block cookies see "too many redirects" instead of the page.',
     'Interface, "Preconditions for SSO2": the browser must allow cookies',
     'Count the redirects in the address, or mark it. After the second one, serve the page without a session.',
+    SENSIBLE,
+  ),
+  'identify/shared-address': row(
+    'An address at which a browser without cookies has ended leads other readers through Identify, like any other.',
+    'Readers share and bookmark the address with its mark, and whoever opens it is a visitor for ever: subscribers see the paywall.',
+    `${IDENTIFY}: use when the site has no Session Token`,
+    'Put the time into the mark that stops redirects without end (for example ?sso-tried=1732800000), and take no notice of a mark that is older than some seconds. Or redirect once more, to the address without the mark.',
     SENSIBLE,
   ),
   'identify/once': row(

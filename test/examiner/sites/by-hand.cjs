@@ -12,7 +12,8 @@ const LEEWAY_SECONDS = 5
 const RETRY_LOGIN_MS = 2000
 const MAX_FAILURES = 3
 const PROBE_MS = 1000
-const BOT = /bot|crawl|spider|slurp/i
+const BOT = /(?<!cu)bot|crawl|spider|slurp/i // CUBOT makes phones
+const MARK_MS = 30_000
 
 const random = () => crypto.randomBytes(24).toString('base64url')
 const escapeHtml = (text) => String(text).replace(/[&<>"']/g, (mark) => `&#${mark.charCodeAt(0)};`)
@@ -222,7 +223,7 @@ function createSite(env) {
     const query = new URL(req.originalUrl, site).searchParams
     const [tokens, returns] = [query.getAll('t'), query.getAll('r')]
     const { path, binding } = splitReturn(returns.length === 1 ? returns[0] : '/')
-    const unserved = `${path}${path.includes('?') ? '&' : '?'}sso-tried=1`
+    const unserved = `${path}${path.includes('?') ? '&' : '?'}sso-tried=${Date.now()}`
     const claims = tokens.length === 1 ? verify(tokens[0]) : undefined
     const browser = cookieOf(req, 'browser')
     const isBound = browser !== undefined && binding === bindingOf(browser, path)
@@ -289,7 +290,7 @@ function createSite(env) {
     !isPrefetch(req) &&
     !BOT.test(req.get('user-agent') ?? '') &&
     ['document', undefined].includes(req.get('sec-fetch-dest')) &&
-    req.accepts(['html', 'json']) === 'html'
+    /text\/html/i.test(req.get('accept') ?? '')
 
   /** Finds the user of a request, or redirects its browser to Identify. */
   async function whoIsIt(req, res, next) {
@@ -297,7 +298,8 @@ function createSite(env) {
     const session = found && (await fresh(req, found))
     req.session = session
     req.user = session && !isPastGrace(session) ? session.user : undefined
-    const hasTried = new URL(req.originalUrl, site).searchParams.has('sso-tried')
+    const triedAt = Number(new URL(req.originalUrl, site).searchParams.getAll('sso-tried').pop() ?? 0)
+    const hasTried = Math.abs(Date.now() - triedAt) < MARK_MS // the address may be shared
     const mayIdentify = isNavigation(req) && !hasTried && !isDown
     const shouldRetry = session?.isPending && Date.now() - session.checkedAt > RETRY_LOGIN_MS
     if (mayIdentify && (!session || shouldRetry)) return identify(req, res)

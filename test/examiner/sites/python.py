@@ -37,7 +37,8 @@ LEEWAY = 5  # difference between the clocks of the site and of the platform
 MAX_FAILURES = 3  # in a row, then the platform counts as down
 MAX_BODY = 64_000  # bytes
 MAX_TOKEN = 8000
-BOT = re.compile("bot|crawl|spider|slurp", re.I)
+BOT = re.compile("(?<!cu)bot|crawl|spider|slurp", re.I)  # CUBOT makes phones
+MARK_SECONDS = 30
 COOKIE_FLAGS = "HttpOnly; SameSite=Lax; Path=/" + ("; Secure" if SITE.startswith("https:") else "")
 BINDING_KEY = secrets.token_bytes(32)
 
@@ -394,10 +395,12 @@ class Site(BaseHTTPRequestHandler):
     def may_identify(self):
         """A user opens a page: a redirect to the platform makes sense, and was not tried just now."""
         is_navigation = self.headers.get("sec-fetch-dest") in (None, "document") and not self.is_prefetch()
-        wants_page = re.search(r"text/html|\*/\*", self.headers.get("accept", "*/*"))
+        wants_page = "text/html" in self.headers.get("accept", "")
         is_user = not BOT.search(self.headers.get("user-agent", ""))
         is_page_load = self.command == "GET" and is_navigation and wants_page and is_user
-        return is_page_load and "sso-tried" not in self.query and not HEALTH.is_down()
+        tried_at = re.sub("[^0-9]", "", self.query.get("sso-tried", [""])[-1]) or "0"
+        was_tried = abs(time.time() - int(tried_at)) < MARK_SECONDS  # the address may be shared
+        return is_page_load and not was_tried and not HEALTH.is_down()
 
     def identify(self):
         browser, path = self.cookie("browser"), here(self.path)
@@ -416,7 +419,7 @@ class Site(BaseHTTPRequestHandler):
         token, back = (values[0] if len(values := self.query.get(name, [])) == 1 else "" for name in ("t", "r"))
         page, _, binding = back.rpartition("sso=")
         path = here(page[:-1])
-        unserved = with_parameter(path, "sso-tried=1")
+        unserved = with_parameter(path, f"sso-tried={int(time.time())}")
         browser, claims = self.cookie("browser"), verify(token)
         is_bound = browser and hmac.compare_digest(binding.encode(), binding_of(browser, path).encode())
         if not claims or claims.get("err") or not is_bound:
