@@ -66,8 +66,8 @@ export interface BrandingOptions {
   readonly texts?: { readonly [Code in TextCode]?: string | undefined } | undefined
   /**
    * Content-Security-Policy of the pages that custom `views` render: a string, a function of the nonce, or `false` for
-   * no header. The built-in pages always have a policy of their own. Must be a policy in one line, a function that
-   * makes one of a nonce, or false. Default: `false`.
+   * no header. Refused without `views`, because the built-in pages always have a policy of their own. Must be a policy
+   * in one line, a function that makes one of a nonce, or false. Default: `false`.
    */
   readonly contentSecurityPolicy?: ViewPolicy | undefined
 }
@@ -84,7 +84,7 @@ const policy = z
   )
   .default(false)
   .describe(
-    'Content-Security-Policy of the pages that custom `views` render: a string, a function of the nonce, or `false` for no header. The built-in pages always have a policy of their own.',
+    'Content-Security-Policy of the pages that custom `views` render: a string, a function of the nonce, or `false` for no header. Refused without `views`, because the built-in pages always have a policy of their own.',
   )
 
 const texts = z

@@ -65,8 +65,8 @@ export interface ConfigOptions extends BrandingOptions {
   readonly ssoIdentifier?: string | undefined
   /**
    * Path below `apiUrl` that returns the user of an access token. The `item` of the response (or the response itself)
-   * becomes the user. Its `account_id` is also available as `accountId`. Must be a path that begins with /. Default:
-   * `'/external/api/v1/me'`. Environment variable: `SSO2_USER_PATH`.
+   * becomes the user. Its `account_id` is also available as `accountId`. Refused in code with `loadUser`. Must be a
+   * path that begins with /. Default: `'/external/api/v1/me'`. Environment variable: `SSO2_USER_PATH`.
    */
   readonly userPath?: string | undefined
   /** Cookie, prefix and lifetime of `req.session`. */

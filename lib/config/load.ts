@@ -5,7 +5,7 @@ import { agentProblems } from './agents'
 import type { ConfigOptions } from './config-options'
 import { type CheckedOptions, optionSchemas, schema } from './schema'
 import { unchangedOptions } from './unchanged-options'
-import { distance, nearest, unknownOptions } from './unknown-options'
+import { distance, nearest, unknownOptions, unusedOptions } from './unknown-options'
 import { nameProblems, sharedSecretProblems } from './validators'
 
 /** Hooks, views, `logger`, `clock` and `allowWeakSecret`. They are used as the site wrote them, and only their type is checked. With `exchangeTicket`, `tokenUrl` may be absent. */
@@ -106,7 +106,7 @@ export function checkOptions(
   const isProduction = environment['NODE_ENV'] === 'production'
   const merged = fromEnvironment(options, environment)
   const result = schema(isProduction, merged).safeParse(merged)
-  problems.push(...unknownOptions(optionSchemas(), options))
+  problems.push(...unknownOptions(optionSchemas(), options), ...unusedOptions({ ...options }))
   const issues = [...(result.error?.issues ?? []), ...(unchangedOptions.safeParse(merged).error?.issues ?? [])]
   for (const { path, message } of issues) problems.push(problem(path.join('.'), message + purposeOf(path, merged)))
   for (const { option, message } of [...nameProblems(merged), ...sharedSecretProblems(merged)])

@@ -140,7 +140,7 @@ const parties = ({ isProduction, needsTokenUrl, allowsWeakSecret }: SchemaKind) 
 /** Returns the schema of routes, times, limits and trusted origins. */
 const behaviour = (isProduction: boolean) => ({
   userPath: userPath(DEFAULT_USER_PATH).describe(
-    'Path below `apiUrl` that returns the user of an access token. The `item` of the response (or the response itself) becomes the user. Its `account_id` is also available as `accountId`.',
+    'Path below `apiUrl` that returns the user of an access token. The `item` of the response (or the response itself) becomes the user. Its `account_id` is also available as `accountId`. Refused in code with `loadUser`.',
   ),
   session,
   routes: routes(isProduction),

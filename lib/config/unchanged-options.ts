@@ -29,7 +29,9 @@ export const unchangedOptions = z.object({
       { error: 'must be { grantType, ticketParameter, clientAuth }' },
     )
     .optional()
-    .describe('Adapts the default exchange to your authorization server. Has no effect with `exchangeTicket`.'),
+    .describe(
+      'Adapts the calls to your token endpoint. With `exchangeTicket` only `clientAuth` is accepted, for `sso.api`.',
+    ),
   loadUser: hook().meta({
     description:
       'Loads the user of an access token: `({ accessToken, api, sid })` returns JSON with at least `accountId`. The result becomes `req.sso2.user`.',

@@ -1,20 +1,40 @@
-/** Reports unknown options, each with the nearest known name. */
+/** Reports options that would have no effect: unknown options, each with the nearest known name, and options that need or exclude another. */
 import type { z } from 'zod'
 import type { ConfigProblem } from '../errors'
+import { isObject } from '../protocol/json'
 
 type Schemas = Readonly<Record<string, z.ZodType>>
-
-/** Options of earlier versions, and their names today. */
-const RENAMED: ReadonlyMap<string, string> = new Map([['identifyUser', 'loadUser']])
 
 /** Reports every unknown option, nested options too. An `undefined` option counts as absent. */
 export function unknownOptions(schemas: Schemas, options: object): ConfigProblem[] {
   const names = namesIn(schemas, '')
   return unknownIn(schemas, options, '').map((option) => {
-    const renamed = RENAMED.get(option)
-    const message = renamed ? `is called ${renamed}` : `is no option: the nearest name is ${nearest(option, names)}`
-    return { option, message }
+    return { option, message: `is no option: the nearest name is ${nearest(option, names)}` }
   })
+}
+
+type Row = readonly [option: string, value: unknown, isUsed: boolean, message: string]
+
+/** Reports known options that have no effect beside the others. Variables do not count, because one environment may serve several sites. */
+export function unusedOptions(options: Readonly<Record<string, unknown>>): ConfigProblem[] {
+  const { contentSecurityPolicy, views, exchangeTicket, ticketExchange, loadUser, userPath } = options
+  const hasViews = isObject(views) && Object.values(views).some((view) => view !== undefined)
+  const { grantType, ticketParameter } = isObject(ticketExchange) ? ticketExchange : {}
+  const beside = (hook: string) => `has no effect with ${hook}: leave out one of the two`
+  const rows: readonly Row[] = [
+    [
+      'contentSecurityPolicy',
+      contentSecurityPolicy,
+      hasViews,
+      'has no effect without views: built-in pages have a policy',
+    ],
+    ['ticketExchange.grantType', grantType, exchangeTicket === undefined, beside('exchangeTicket')],
+    ['ticketExchange.ticketParameter', ticketParameter, exchangeTicket === undefined, beside('exchangeTicket')],
+    ['userPath', userPath, loadUser === undefined, beside('loadUser')],
+  ]
+  return rows.flatMap(([option, value, isUsed, message]) =>
+    value === undefined || isUsed ? [] : [{ option, message }],
+  )
 }
 
 function unknownIn(schemas: Schemas, given: object, path: string): string[] {

@@ -29,7 +29,7 @@ export interface ExchangeContext {
  */
 export type ExchangeTicket = (ticket: string, context: ExchangeContext) => Promise<AccessToken> | AccessToken
 
-/** Adapts the default exchange to an authorization server. */
+/** Adapts the calls to a token endpoint. */
 export interface TicketExchange {
   /** Value of `grant_type`. Default: `authorization_code`. */
   readonly grantType?: string | undefined

@@ -12,7 +12,7 @@ export interface Sso2Options extends ConfigOptions {
    * endpoint. It shares a limit of 8 seconds with `loadUser`. Default: a form POST to `tokenUrl`.
    */
   readonly exchangeTicket?: ExchangeTicket | undefined
-  /** Adapts the default exchange to your authorization server. Has no effect with `exchangeTicket`. */
+  /** Adapts the calls to your token endpoint. With `exchangeTicket` only `clientAuth` is accepted, for `sso.api`. */
   readonly ticketExchange?: TicketExchange | undefined
   /**
    * Loads the user of an access token: `({ accessToken, api, sid })` returns JSON with at least `accountId`. The result

@@ -45,7 +45,7 @@ test.each<[options: object, places: string[]]>([
   [{ links: { signUp: '/VALUE' } }, ['links.signUp']],
   [{ language: 'no' }, ['language']],
   [{ texts: { login_title: 'Hello', toString: 'VALUE' } }, ['texts.toString']],
-  [{ contentSecurityPolicy: "default-src 'self'\nVALUE: x" }, ['contentSecurityPolicy']],
+  [{ views: { login: () => '' }, contentSecurityPolicy: "default-src 'self'\nVALUE: x" }, ['contentSecurityPolicy']],
 ])('%p is refused at its place', (options, names) => {
   expect(refused(options)).toEqual(names)
 })

@@ -68,11 +68,26 @@ test.each<[given: object, option: string, nearest: string]>([
   expect(problemsOf(given)).toEqual([{ option, message: `is no option: the nearest name is ${nearest}` }])
 })
 
+const [exchangeTicket, loadUser] = [() => 'token', () => ({ accountId: '1' })]
+
 test.each<[given: object, option: string, message: RegExp]>([
   [{ routes: { login: '/x', logout: '/x' } }, 'routes.logout', /^is the path of routes\.login too$/],
   [{ siteUrl: 'https://www.example/news/sso2/landing' }, 'siteUrl', /^is the address of the landing page: leave out/],
+  [{ contentSecurityPolicy: false, views: {} }, 'contentSecurityPolicy', /^has no effect without views/],
+  [{ exchangeTicket, ticketExchange: { grantType: 'x' } }, 'ticketExchange.grantType', /with exchangeTicket/],
+  [
+    { exchangeTicket, ticketExchange: { ticketParameter: 'x' } },
+    'ticketExchange.ticketParameter',
+    /with exchangeTicket/,
+  ],
+  [{ loadUser, userPath: '/x' }, 'userPath', /^has no effect with loadUser/],
 ])('%p is refused', (given, option, message) => {
   expect(problemsOf(given)).toEqual([expect.objectContaining({ option, message: expect.stringMatching(message) })])
+})
+
+test('a hook beside a variable or an option that it leaves in use is accepted', () => {
+  const given = { exchangeTicket, ticketExchange: { clientAuth: 'basic' }, loadUser }
+  expect(() => make({ ...required, ...given }, { SSO2_USER_PATH: '/x' })).not.toThrow()
 })
 
 /** `Options` with every option present and undefined, nested ones too. Fails to compile where one refuses that. */
