@@ -11,7 +11,7 @@ function lineOf(step: Step, error: unknown): string | undefined {
 }
 const answered = (status: number | undefined, why = 'the answer is odd') => new Sso2ResponseError('x', status, why)
 const rest = (status: number) => new PlatformApiError('get', status, { secret: 'of the body' }, undefined)
-const unreached = (detail: string) => new Sso2UnavailableError('x', true, `no answer (${detail})`, false, detail)
+const unreached = (reason: string) => new Sso2UnavailableError('x', true, `no answer (${reason})`, false, reason)
 
 const looks: [step: Step, error: unknown, said: RegExp, check: RegExp][] = [
   ['exchangeTicket', answered(400), /HTTP 400/, /SSO2_CLIENT_ID.*SSO2_CLIENT_SECRET.*ticketExchange/],
