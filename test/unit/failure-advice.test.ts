@@ -43,8 +43,8 @@ const notRedis = Object.assign(new Error('Protocol error, got "H" as reply type 
 test.each<[error: unknown, reason: string]>([
   [withCode('ECONNREFUSED', { address: '127.0.0.1', port: 1 }), 'ECONNREFUSED'],
   [Object.assign(new Error('x'), { lastNodeError: { code: 'ETIMEDOUT' } }), 'ETIMEDOUT'],
-  [undefined, 'no answer'],
-  [{ code: 'ECONNRESET: SECRET' }, 'no answer'],
+  [undefined, 'no_answer'],
+  [{ code: 'ECONNRESET: SECRET' }, 'no_answer'],
   [notRedis, 'PROTOCOL'],
   [reply("NOPERM User x may not access the 'SECRET' key"), 'NOPERM'],
   [reply("ERR unknown command 'evalsha', 'SECRET'"), 'ERR'],
