@@ -178,7 +178,7 @@ export class Platform {
    */
   replaceUser(
     { username }: Account,
-    changes: { accountId?: null | undefined; username?: string; name?: string },
+    changes: { accountId?: null | undefined; username?: string; name?: string; email?: null },
   ): () => void {
     const state = this.runtime.world.accountsByName.get(username)
     if (!state) throw new Error('the examiner has lost an account')

@@ -20,6 +20,7 @@ import { isServerError, outcomeOf, responseOf } from '../outcome'
 import type { UserPage } from '../seen'
 import { pause, type Stage } from '../stage'
 import { equalNames } from './equal-names'
+import { formerForm } from './former-form'
 import { sessionOf } from './logged-in'
 import { randomId } from './random-id'
 import { sharedConnection } from './shared-connection'
@@ -250,6 +251,7 @@ export const sessionChecks: readonly Check[] = [
   content,
   randomId,
   equalNames,
+  formerForm,
   fixed,
   foreignCookies,
   sharedConnection,
