@@ -37,7 +37,7 @@ const isTraceOfCall = (trace: Trace): trace is SiteCall => trace.call !== undefi
 /** A fault without its operation. */
 export type Fault = FaultOptions extends infer F ? (F extends unknown ? Omit<F, 'operation'> : never) : never
 
-const MAX_ACCOUNTS = 600
+const MAX_ACCOUNTS = 800
 /** Ends the name of each account but the first, so that a page that does not escape names is seen. */
 export const NAME_END = " <b>O'Neil</b>"
 const organisationId = 'examined-organisation'
@@ -178,12 +178,13 @@ export class Platform {
    */
   replaceUser(
     { username }: Account,
-    changes: { accountId?: null | undefined; username?: string; name?: string; email?: null },
+    changes: { accountId?: string | null | undefined; username?: string; name?: string; email?: string },
   ): () => void {
     const state = this.runtime.world.accountsByName.get(username)
     if (!state) throw new Error('the examiner has lost an account')
     const { account } = state
     Object.assign(state, { account: { ...account, ...changes } })
+    if (typeof changes.accountId === 'string') this.runtime.world.accountsById.set(changes.accountId, state)
     return () => void Object.assign(state, { account })
   }
 

@@ -37,8 +37,9 @@ async function overcome(): Promise<void> {
   setup.serveFrom(await setup.addReadyProcess())
 }
 
-describe.each(['Redis', 'a session of its own'] as const)('after Redis lost its data (%s)', (keeping) => {
-  test('[S17] a landing after the logout ends its SSO session, and the logout cookie stays until that is confirmed', async () => {
+test.each(['Redis', 'a session of its own'] as const)(
+  '[S17] (%s) Redis lost its data: a landing after the logout ends its SSO session, and the logout cookie stays until that is confirmed',
+  async (keeping) => {
     await start(keeping)
     const browser = await setup.loggedInBrowser()
     await redis.commands().flushall()
@@ -53,8 +54,8 @@ describe.each(['Redis', 'a session of its own'] as const)('after Redis lost its 
     await overcome()
     await expectLoginWorks(setup, browser)
     expect(setup.emulator.sessions().find((session) => session.sid === sid)?.status).not.toBe('loggedin')
-  })
-})
+  },
+)
 
 test.each(['Redis', 'a session of its own'] as const)(
   '[S17, S22] (%s) neither a logout while Redis hangs nor another one after it logs the user in',

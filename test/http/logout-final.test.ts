@@ -108,47 +108,44 @@ describe.each(['Redis', 'memory'] as const)('with %s, a logout with the cookie o
   })
 })
 
-describe('a cookie or record that this process cannot read', () => {
-  const newSecret = 'the-secret-of-after-the-rotation-of-secrets-0123456789'
+const newSecret = 'the-secret-of-after-the-rotation-of-secrets-0123456789'
 
-  /** Each unreadable record is in test/unit/record.test.ts. */
-  const edits: [string, (text: string) => string][] = [
-    ['of an unknown version', (text) => JSON.stringify({ ...JSON.parse(text), v: 99 })],
-    ['whose seal is broken', (text) => JSON.stringify({ ...JSON.parse(text), sealed: 'c2VhbGVk' })],
-  ]
-  const useNewSecret = async () => setup.serveFrom(await setup.addReadyProcess({ sessionSecret: newSecret }))
-  const unreadable: [what: string, keeping: Keeping, spoil: () => Promise<unknown>][] = [
-    ['sealed with a secret that is gone', 'a session of its own', useNewSecret],
-    ...edits.map(([what, change]): [string, Keeping, () => Promise<unknown>] => [
-      what,
-      'Redis',
-      () => setup.editRecords(change),
-    ]),
-  ]
-  test.each(unreadable)('[O21, S15] a record %s (%s): the logout is pending, no user is shown', async (...row) => {
-    const [, keeping, spoil] = row
-    setup = await startPausableSetup({ keeping })
-    const browser = await setup.loggedInBrowser()
-    await spoil()
-    expect((await post(browser)).json).toEqual({ status: 'none', logout: 'pending' })
-    expect(browser.cookie('sso2.o')).toBeDefined()
-    await expectOver(setup, browser)
-  })
+/** Each unreadable record is in test/unit/record.test.ts. */
+const edits: [string, (text: string) => string][] = [
+  ['of an unknown version', (text) => JSON.stringify({ ...JSON.parse(text), v: 99 })],
+  ['whose seal is broken', (text) => JSON.stringify({ ...JSON.parse(text), sealed: 'c2VhbGVk' })],
+]
+const useNewSecret = async () => setup.serveFrom(await setup.addReadyProcess({ sessionSecret: newSecret }))
+const unreadable: [what: string, keeping: Keeping, spoil: () => Promise<unknown>][] = [
+  ['sealed with a secret that is gone', 'a session of its own', useNewSecret],
+  ...edits.map(([what, change]): [string, Keeping, () => Promise<unknown>] => [
+    what,
+    'Redis',
+    () => setup.editRecords(change),
+  ]),
+]
+test.each(unreadable)('[O21, S15] a record %s (%s): the logout is pending, no user is shown', async (...row) => {
+  const [, keeping, spoil] = row
+  setup = await startPausableSetup({ keeping })
+  const browser = await setup.loggedInBrowser()
+  await spoil()
+  expect((await post(browser)).json).toEqual({ status: 'none', logout: 'pending' })
+  expect(browser.cookie('sso2.o')).toBeDefined()
+  await expectOver(setup, browser)
 })
 
 /* Two sessions of this site may belong to one session of the SSO system: a logout of one ends the other at once. */
-describe.each(keepings)('with %s, a logout', (keeping) => {
-  test.each(['/logout', '/logout-all'])('[S16] (%s) leaves no other session of the same SSO session', async (path) => {
-    setup = await startPausableSetup({ keeping })
-    const browser = await setup.loggedInBrowser()
-    const old = browser.cookies.filter(isOurs).map(({ name, value }) => `${name}=${value}`)
-    const withOld = { headers: { cookie: old.join('; ') } }
-    const statusWithOld = async () => basket(await setup.browser().fetchJson(setup.at('/basket'), withOld)).status
-    browser.dropCookies(isOurs)
-    expect([view(await browser.visit(setup.at('/'))).status, await statusWithOld()]).toEqual(['loggedin', 'loggedin'])
-    const before = setup.countCalls('sessionstatus')
-    expect((await browser.fetchJson(setup.at(path), { json: {} })).json).toMatchObject({ logout: 'confirmed' })
-    expect(await statusWithOld()).toBe('none')
-    expect(setup.countCalls('sessionstatus')).toBe(before) // known here, and not asked of the SSO system
-  })
+const ways = keepings.flatMap((keeping) => ['/logout', '/logout-all'].map((path) => [path, keeping] as const))
+test.each(ways)('[S16] %s, with %s, leaves no other session of the same SSO session', async (path, keeping) => {
+  setup = await startPausableSetup({ keeping })
+  const browser = await setup.loggedInBrowser()
+  const old = browser.cookies.filter(isOurs).map(({ name, value }) => `${name}=${value}`)
+  const withOld = { headers: { cookie: old.join('; ') } }
+  const statusWithOld = async () => basket(await setup.browser().fetchJson(setup.at('/basket'), withOld)).status
+  browser.dropCookies(isOurs)
+  expect([view(await browser.visit(setup.at('/'))).status, await statusWithOld()]).toEqual(['loggedin', 'loggedin'])
+  const before = setup.countCalls('sessionstatus')
+  expect((await browser.fetchJson(setup.at(path), { json: {} })).json).toMatchObject({ logout: 'confirmed' })
+  expect(await statusWithOld()).toBe('none')
+  expect(setup.countCalls('sessionstatus')).toBe(before) // known here, and not asked of the SSO system
 })

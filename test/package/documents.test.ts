@@ -133,29 +133,27 @@ declare module 'express-session' {
 }
 `
 
-describe('code', () => {
-  const folder = makeWorkshop()
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = makeWorkshop()
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  beforeAll(() => {
-    const absent = ELSEWHERE.filter((name) => !existsSync(path.join(root, 'node_modules', name)))
-    writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }')
-    writeFileSync(path.join(folder, 'around.ts'), around)
-    writeFileSync(path.join(folder, 'elsewhere.d.ts'), absent.map((name) => `declare module '${name}'\n`).join(''))
-    writeFileSync(path.join(folder, 'callers.ts'), callers)
-    for (const { path: where, code } of snippets) {
-      mkdirSync(path.join(folder, path.dirname(where)), { recursive: true })
-      writeFileSync(path.join(folder, where), where.endsWith('.cjs') ? code : `${code}\nexport {}\n`)
-    }
-  })
+beforeAll(() => {
+  const absent = ELSEWHERE.filter((name) => !existsSync(path.join(root, 'node_modules', name)))
+  writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }')
+  writeFileSync(path.join(folder, 'around.ts'), around)
+  writeFileSync(path.join(folder, 'elsewhere.d.ts'), absent.map((name) => `declare module '${name}'\n`).join(''))
+  writeFileSync(path.join(folder, 'callers.ts'), callers)
+  for (const { path: where, code } of snippets) {
+    mkdirSync(path.join(folder, path.dirname(where)), { recursive: true })
+    writeFileSync(path.join(folder, where), where.endsWith('.cjs') ? code : `${code}\nexport {}\n`)
+  }
+})
 
-  test.each(programs)('every block of %s compiles against the package', (language, options, include) => {
-    const config = { compilerOptions: { ...compilerOptions, ...options }, include }
-    const file = path.join(folder, `${language}.json`)
-    writeFileSync(file, JSON.stringify(config))
-    writeFileSync(path.join(folder, 'user.d.ts'), language === 'JavaScript' ? anyUser : '')
-    expect(compilerMessages(file)).toBe('')
-  })
+test.each(programs)('every block of %s compiles against the package', (language, options, include) => {
+  const config = { compilerOptions: { ...compilerOptions, ...options }, include }
+  const file = path.join(folder, `${language}.json`)
+  writeFileSync(file, JSON.stringify(config))
+  writeFileSync(path.join(folder, 'user.d.ts'), language === 'JavaScript' ? anyUser : '')
+  expect(compilerMessages(file)).toBe('')
 })
 
 test('what the documentation asks the emulator over HTTP is answered', async () => {

@@ -290,40 +290,38 @@ test('docs/migration.md: a site with passport-local after the move keeps its .en
   expect((await other.visit(`${siteUrl}/editors`)).status).toBe(403)
 })
 
-describe('docs/login-pages.md: a login page of your own', () => {
-  /** The example, on a port and with a template that shows what it is given. */
-  function ownPage(): string {
-    const [block = ''] = blocks('login-pages.md', 'A login page of your own', 'ts')
-    const template = `const app = express()
+/** The example, on a port and with a template that shows what it is given. */
+function ownPage(): string {
+  const [block = ''] = blocks('login-pages.md', 'A login page of your own', 'ts')
+  const template = `const app = express()
 app.engine('txt', (_file, { returnTo, error }, done) => done(null, JSON.stringify({ returnTo, error })))
 app.set('view engine', 'txt')
 app.set('views', '.')
 app.use(sso)`
-    const code = compiled(block)
-      .replace("const siteUrl = 'https://news.example'", 'const siteUrl = process.env.SSO2_SITE_URL')
-      .replace('app.use(sso)', template)
-    const account = "app.get('/account', sso.requireLogin(), (req, res) => res.json(req.sso2.user))"
-    return `import { sso2 } from 'express-sso2'\n${code}\n${account}\napp.listen(process.env.PORT)`
-  }
+  const code = compiled(block)
+    .replace("const siteUrl = 'https://news.example'", 'const siteUrl = process.env.SSO2_SITE_URL')
+    .replace('app.use(sso)', template)
+  const account = "app.get('/account', sso.requireLogin(), (req, res) => res.json(req.sso2.user))"
+  return `import { sso2 } from 'express-sso2'\n${code}\n${account}\napp.listen(process.env.PORT)`
+}
 
-  test('shows why a login failed, and sends on a user who is logged in', async () => {
-    const { siteUrl } = await startSite({ 'main.js': ownPage(), 'sign-in.txt': '' })
-    const browser = new Browser()
-    const returnTo = `${siteUrl}/account`
-    const form = await browser.visit(returnTo)
-    expect([new URL(form.url).pathname, JSON.parse(form.body)]).toEqual(['/sign-in', { returnTo }])
-    const refused = await browser.submit(`${siteUrl}/sign-in`, { ...ada, password: 'wrong', return_to: '/account' })
-    expect(JSON.parse(refused.body)).toEqual({
-      returnTo,
-      error: 'The username or password is wrong. You have 2 attempts left.',
-    })
-    for (const { sid } of emulator?.sessions() ?? []) emulator?.prune(sid)
-    const ended = await browser.submit(`${siteUrl}/sign-in`, { ...ada, return_to: '/account' })
-    expect(JSON.parse(ended.body)).toEqual({ returnTo, error: 'Your session has ended. Please log in again.' })
-    const account = await browser.submit(`${siteUrl}/sign-in`, { ...ada, return_to: '/account' })
-    expect(account.url).toBe(`${siteUrl}/account`)
-    expect((await browser.visit(`${siteUrl}/sign-in?return_to=/account`)).url).toBe(`${siteUrl}/account`)
+test('docs/login-pages.md: a login page of your own shows why a login failed, and sends on a user who is logged in', async () => {
+  const { siteUrl } = await startSite({ 'main.js': ownPage(), 'sign-in.txt': '' })
+  const browser = new Browser()
+  const returnTo = `${siteUrl}/account`
+  const form = await browser.visit(returnTo)
+  expect([new URL(form.url).pathname, JSON.parse(form.body)]).toEqual(['/sign-in', { returnTo }])
+  const refused = await browser.submit(`${siteUrl}/sign-in`, { ...ada, password: 'wrong', return_to: '/account' })
+  expect(JSON.parse(refused.body)).toEqual({
+    returnTo,
+    error: 'The username or password is wrong. You have 2 attempts left.',
   })
+  for (const { sid } of emulator?.sessions() ?? []) emulator?.prune(sid)
+  const ended = await browser.submit(`${siteUrl}/sign-in`, { ...ada, return_to: '/account' })
+  expect(JSON.parse(ended.body)).toEqual({ returnTo, error: 'Your session has ended. Please log in again.' })
+  const account = await browser.submit(`${siteUrl}/sign-in`, { ...ada, return_to: '/account' })
+  expect(account.url).toBe(`${siteUrl}/account`)
+  expect((await browser.visit(`${siteUrl}/sign-in?return_to=/account`)).url).toBe(`${siteUrl}/account`)
 })
 
 test('docs/testing.md: node:test is content with its files', async () => {

@@ -159,7 +159,6 @@ export function badTokens(target: Target): BadToken[] {
 /* The fault is in the bytes: algorithm, key, signature, header, encoding, JSON, size. */
 
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
-const pem = rsa.publicKey.export({ type: 'spki', format: 'pem' })
 
 function algorithms(target: Target): BadToken[] {
   const [, body] = partsOf(target)
@@ -187,7 +186,6 @@ function keys(target: Target): BadToken[] {
     ['nothing', ''],
     ['the secret without its last character', secret.slice(0, -1)],
     ['the secret of another client', SISTER_SECRET],
-    ['a public RSA key as text', pem],
   ]
   return group('key', 'signature', [...wrong.map(([name, key]): Row => [name, signSegments(head, body, key)])])
 }
@@ -234,7 +232,6 @@ function encodings(target: Target): BadToken[] {
   return group('encoding', 'malformed', [
     ['a space after', `${good} `],
     ['a line break in the payload, signed', resigned(head, within(body, '\n'))],
-    ['a NUL in the signature', `${head}.${body}.${within(signature, '\u0000')}`],
     ['nothing', ''],
     ['four segments', `${good}.${signature}`],
     ['padding on the signature', `${good}=`],
@@ -251,7 +248,6 @@ function payloads(target: Target): BadToken[] {
   const escaped = (name: string) => `\\u00${name.charCodeAt(0).toString(16)}${name.slice(1)}`
   const rows: [string, string | Uint8Array][] = [
     ['Latin-1', within(0xe5)],
-    ['an over-long slash', within(0xc0, 0xaf)],
     ['an array', `[${text}]`],
     ['claims twice', text + text],
     ['__proto__ twice', text.replace('{', '{"__proto__":1,"__proto__":2,')],
@@ -267,12 +263,7 @@ function payloads(target: Target): BadToken[] {
 
 function sizes(target: Target): BadToken[] {
   const claims = goodClaims(target)
-  const deep = `${'{"a":'.repeat(1500)}1${'}'.repeat(1500)}`
-  const deepText = JSON.stringify(claims).replace('{', `{"x":${deep},`)
-  return group('size', 'malformed', [
-    ['8 KiB of padding', signClaims(target, { ...claims, pad: 'x'.repeat(6144) })],
-    ['objects nested 1500 deep', signTexts(HEADER, deepText, target.secrets[0])],
-  ])
+  return group('size', 'malformed', [['8 KiB of padding', signClaims(target, { ...claims, pad: 'x'.repeat(6144) })]])
 }
 
 /* The fault is in what they say, or they answer another question. */
@@ -345,33 +336,20 @@ function prototypes(target: Target): BadToken[] {
   return group('prototype', 'claims', [...lent, ...named])
 }
 
-/** Our own requests come back: each user sees the one of Identify, and all are signed with the same secret. */
+/** Our own request of Identify comes back: each user sees it, and it is signed with the same secret. */
 function reflections(target: Target): BadToken[] {
-  const { clientId, organisationId, issuer, now, sid, aid } = target
-  const common = { cid: clientId, nbf: now, exp: now + 10, iat: now, iss: organisationId, aud: issuer }
-  const device = { ipa: '192.0.2.1', uas: 'Mozilla/5.0' }
-  const requests: Record<Operation, Claims> = {
-    identify: common,
-    authenticate: { ...common, ...device, sid, usr: 'ada', pwd: 'x' },
-    sessionstatus: { ...common, ...device, sid, lks: 'anon' },
-    logout: { ...common, ...device, sid },
-    logoutall: { ...common, ...device, aid },
-  }
+  const { clientId, organisationId, issuer, now } = target
+  const request = { cid: clientId, nbf: now, exp: now + 10, iat: now, iss: organisationId, aud: issuer }
   const answer = answerOf(target.operation, target)
-  const rows = Object.entries(requests).flatMap(([name, request]): Row[] => [
-    [`the request of ${name}`, signClaims(target, request)],
-    [`the request of ${name} from the right issuer`, signClaims(target, { ...request, ...answer, iss: issuer })],
-    [`the request of ${name} for us`, signClaims(target, { ...request, ...answer, aud: clientId }), 'issuer'],
+  return group('reflection', 'audience', [
+    ['our request', signClaims(target, request)],
+    ['our request for us', signClaims(target, { ...request, ...answer, aud: clientId }), 'issuer'],
   ])
-  return group('reflection', 'audience', rows)
 }
 
 /** No answer at all. Which answers fit which request is a table in test/unit/tokens.test.ts. */
 function otherAnswers(target: Target): BadToken[] {
-  const security = { 'http://schemas.openid.net/event/backchannel-logout': {} }
-  const { sts: _sts, ...bare } = goodClaims(target)
   return group('other-answer', 'claims', [
-    ['a logout token of OpenID Connect', signClaims(target, { ...bare, events: security, jti: '1', sub: 'ada' })],
     ['nothing but issuer, audience and times', signClaims(target, envelopeOf(target))],
     ['an error with a ticket', changed(target, { err: 'a_code_of_tomorrow', at: target.ticket })],
   ])

@@ -171,8 +171,9 @@ test.each<[where: string, way: (value: string) => ReturnType<typeof ask>]>([
   expect(Object.keys(Object.assign({}, ...answers.map(({ headers }) => headers)))).not.toContain('refresh')
 })
 
-describe.each(made)('on %s', (app) => {
-  test('[R6] a landing with odd parameters is refused without an error, and uses up nothing', async () => {
+test.each(made)(
+  '[R6] on %s a landing with odd parameters is refused without an error, and uses up nothing',
+  async (app) => {
     const { cookie, r } = await beginFlow(setup)
     const token = landingToken(setup, { sid: `s-${app}` })
     const headers = { ...documentHeaders, cookie }
@@ -187,5 +188,5 @@ describe.each(made)('on %s', (app) => {
     }
     expect((await setup.keys()).filter((key) => !keys.has(key))).toEqual([])
     expect((await land(`t=TOKEN&r=${encodeURIComponent(r)}&other=1`)).setCookie.join()).toContain('sso2.sid')
-  })
-})
+  },
+)

@@ -139,8 +139,6 @@ const b64 = (text: string) => Buffer.from(text).toString('base64')
 
 test.each<[name: string, printed: string]>([
   ['as it is', `got ${token}, and more`],
-  ['in JSON', JSON.stringify({ at: token })],
-  ['in an address', `https://api.example/x?at=${encodeURIComponent(token)}&y=1`],
   ['in hex', Buffer.from(token).toString('hex')],
   ['in base64 behind two letters', b64(`ab${token}`)],
   ['cut off', `${token.slice(0, 20)}...`],
@@ -180,11 +178,9 @@ test.each([
   expect(maskSecrets(printed, [token, '123456'])).toBe(printed)
 })
 
-const DEMO = 'localhost-3000-demo-secret-not-for-production'
-
-test.each<[secret: string, printed: string]>([
-  [DEMO, 'ssoUrl http://localhost:4000/sso, siteUrl http://localhost:3000, client ID localhost-3000'],
-])('the words and host names at the beginning of the secret %j stay', (secret, printed) => {
-  expect(maskSecrets(printed, [secret])).toBe(printed)
-  expect(maskSecrets(`${printed} ${secret} ${encodeURIComponent(secret)} end`, [secret])).toBe(`${printed} *** *** end`)
+test('the words and host names at the beginning of a secret stay', () => {
+  const demo = 'localhost-3000-demo-secret-not-for-production'
+  const printed = 'ssoUrl http://localhost:4000/sso, siteUrl http://localhost:3000, client ID localhost-3000'
+  expect(maskSecrets(printed, [demo])).toBe(printed)
+  expect(maskSecrets(`${printed} ${demo} ${encodeURIComponent(demo)} end`, [demo])).toBe(`${printed} *** *** end`)
 })

@@ -305,6 +305,12 @@ const SESSION_OVER = ['login/session-terminated', 'login/session-not-found']
 weakenTo('failed: the user gets 500', SESSION_OVER, 'an SSO session that is over is an error', [
   before(IS_OVER, "if (isOver) throw new Error('over')"),
 ])
+weakenTo('failed: the user gets 500', 'login/other-account', 'another account is an error', [
+  change(
+    IS_OVER,
+    "if (isOver) return { isOver: true }\n    if (claims.err?.startsWith('session_already')) throw new Error(claims.err)",
+  ),
+])
 
 const TYPED = "const { username: usr = '', password: pwd = '' } = req.body ?? {}"
 weakenTo("failed: the username O'Neil+News", 'login/any-password', 'a plus in the username becomes a space', [
@@ -349,7 +355,6 @@ const CACHE = "'Cache-Control': 'private, no-store',"
 for (const [what, replace] of [
   ['scripts can read the session cookie', 'SameSite=Lax; Path=/'],
   ['no SameSite=Lax or Strict', 'HttpOnly; Path=/'],
-  ['no Path', 'HttpOnly; SameSite=Lax'],
   ['is sent to other hosts', 'HttpOnly; SameSite=Lax; Domain=127.0.0.1; Path=/'],
 ])
   weaken('session/cookie-flags', what, [change('HttpOnly; SameSite=Lax; Path=/', replace)])
@@ -490,9 +495,6 @@ weaken('ticket/once', 'used landing tokens are noted by their SSO session', [
   change('usedTokens.has(signature)', 'usedTokens.has(claims.sid)'),
   change('usedTokens.set(signature,', 'usedTokens.set(claims.sid,'),
 ])
-weaken(['ticket/refused', 'identify/no-loop'], 'a login that failed is tried again at once', [
-  change('const RETRY_LOGIN_MS = 2000', 'const RETRY_LOGIN_MS = -1'),
-])
 weaken(['identify/navigations-only', 'landing/prefetch'], 'Sec-Purpose is compared as a whole', [
   change(
     "/prefetch|prerender/i.test(req.get('sec-purpose') ?? req.get('purpose') ?? '')",
@@ -564,6 +566,36 @@ weakenTo('failed: the page after the login shows Quolazor', 'login/right-passwor
   before(MODULE, 'let kept'),
   change('await userOf(claims.at)\n    return user', '(kept ??= await userOf(claims.at))\n    return user'),
 ])
+weakenTo('warning: a second tab', 'landing/other-account', 'the landing page keeps who is logged in', [
+  before(USED, 'if (current?.user) return res.redirect(303, path)'),
+])
+weakenTo('failed: the page of a visitor', 'ticket/refused', 'the session counts as logged in without a user', [
+  change(LOAD_USER, 'const user = isWanted ? ((await userOf(claims.at)) ?? {}) : undefined'),
+])
+weakenTo('failed: the next call', 'status/wrong-session', 'the session takes over sid of each response', [
+  before(REFUSED, 'if (claims?.sid && session.user) session.sid = claims.sid'),
+])
+weakenTo('failed: after a script', 'login/way-back', 'each GET request is the page to return to', [
+  before('const hasTried =', "if (session && req.path === '/') session.last = req.originalUrl"),
+  change('pathHere(req.body?.next)', 'pathHere(req.session?.last ?? req.body?.next)'),
+])
+weakenTo('failed: the platform responds session_not_found', 'logout/here', 'err of a logout is an error', [
+  before(
+    END_ALL_OF_SID,
+    "if ((await callSso('logout', { sid: session.sid, ...deviceOf(req) })).err) throw new Error('over')",
+  ),
+])
+weaken('session/revalidation', 'the ETag is that of the article', [
+  change(CACHE, "'Cache-Control': 'private, no-cache',\n      ETag: '\"article\"',"),
+])
+weaken('session/spellings', 'the path is compared with a text', [
+  change('app.use((_req, res, next) => {', 'app.use((req, res, next) => {'),
+  change(CACHE, "...(/^\\/\\w*$/.test(req.path) && { 'Cache-Control': 'private, no-store' }),"),
+])
+weakenTo('failed: the page /notes shows the reader with', 'session/equal-names', 'IDs are numbers', [
+  change('notes.get(req.user?.id)', 'notes.get(Number(req.user?.id) || req.user?.id)'),
+  change('notes.set(req.user.id', 'notes.set(Number(req.user.id) || req.user.id'),
+])
 weaken('landing/unknown-claim', 'a token with one more claim is refused', [
   before('if (claims.iss !== env.SSO2_IDENTIFIER)', 'if (claims.added_later) return undefined'),
 ])
@@ -610,6 +642,12 @@ weaken('session/foreign-cookies', 'the first cookie is found whose name ends lik
   change(
     "sessions.get(cookieOf(req, 'session'))",
     "sessions.get(/session=([^;]*)/.exec(req.headers.cookie ?? '')?.[1])",
+  ),
+])
+weaken('session/tokens-stay-on-server', 'the login form has the SSO session ID', [
+  change(
+    "res.send(loginForm(pathHere(req.query.next) ?? '/'))",
+    'res.send(`${loginForm(\'/\')}<i data-sid="${req.session?.sid}"></i>`)',
   ),
 ])
 weakenTo('failed: while sessionstatus of one', 'outage/one-slow-user', 'one call of the SSO system at a time', [
@@ -684,59 +722,6 @@ weakenTo('failed: the page / has a link', 'identify/fresh-token', 'a link to Ide
 ])
 weakenTo('failed: with a t of an hour', 'landing/parameters', 'an expired token ends the session', [
   before(REFUSED_LANDING, 'if (!claims && tokens[0]?.length > 9 && sessionOf(req)) endSession(sessionOf(req))'),
-])
-weakenTo('failed: after a wrong password', 'login/way-back', 'the return address is that of Referer', [
-  change("loginForm(pathHere(req.query.next) ?? '/')", "loginForm(pathHere(req.get('referer')) ?? '/')"),
-  change('.send(loginForm(next, result.message', ".send(loginForm(pathHere(req.get('referer')), result.message"),
-])
-weakenTo('failed: the second try', 'login/other-account', 'another account is an error like any other', [
-  change(IS_OVER, 'if (isOver) return { isOver: true }'),
-])
-weakenTo('failed: while the platform takes', 'login/double-submit', 'the session is locked during a login', [
-  before(
-    'const found = sessionOf(req)',
-    'while (sessionOf(req)?.isBusy) await new Promise((done) => setTimeout(done, 20))',
-  ),
-  before('const result = await logins.get(key)', 'session.isBusy = true'),
-  after('const result = await logins.get(key)', 'session.isBusy = false'),
-])
-weakenTo('failed: a browser that sends no', 'login/right-password', 'uas may be missing', [
-  change("uas: req.get('user-agent') ?? ''", "uas: req.get('user-agent')"),
-])
-for (const [found, check, key] of [
-  ['failed: the user has another name', 'login/new-name', 'account_id'],
-  ['failed: of two users', 'login/without-email', 'contact_email'],
-])
-  weakenTo(found, check, `the name of the first login is kept by ${key}`, [
-    before(MODULE, 'const names = {}'),
-    change('name: String(item.name)', `name: (names[item.${key}] ??= String(item.name))`),
-  ])
-weakenTo('failed: a user whose name has 150', 'login/new-name', 'a header has the name', [
-  before('sessions.set(id, {', "if (content.user) res.set('X-Reader', content.user.name)"),
-])
-const OF_OWNER = 'req.user && req.body?.owner === ownerOf(req)'
-weaken('session/former-form', 'a form is stored for whoever is logged in', [change(OF_OWNER, 'req.user')])
-weakenTo('failed: a form', 'status/other-account', 'a form is kept over Identify', [
-  before(`if (${OF_OWNER})`, 'if (!req.user) env.kept = req.body'),
-  before('const owner = `', 'if (req.user && env.kept) notes.set(req.user.id, env.kept.note)'),
-])
-weakenTo('failed: the page after', 'logout/here', 'the way back from Identify leads to the logout', [
-  ...BY_GET,
-  after(CALL_LOGOUT, "return identify(req, res, '/logout')"),
-])
-const WITH_API = change(
-  '<p>Hello ${escapeHtml(req.user.name)}',
-  '<p data-api="/api/me">Hello ${escapeHtml(req.user.name)}',
-)
-weakenTo('failed: a fetch call', 'status/logout-elsewhere', 'a route for scripts stands before the status check', [
-  WITH_API,
-  before('app.use(whoIsIt)', "app.get('/api/me', (req, res) => res.json(sessionOf(req)?.user ?? {}))"),
-])
-weakenTo('failed: with what a script had', 'logout/here', 'scripts have a credential of their own', [
-  WITH_API,
-  before(MODULE, 'const keys = {}'),
-  before('sessions.set(id, {', 'keys[id] = content.user\n    res.append("Set-Cookie", `api=${id}`)'),
-  before('app.use(whoIsIt)', "app.get('/api/me', (req, res) => res.json(keys[cookieOf(req, 'api')] ?? {}))"),
 ])
 const READ_WHOLE = [change('if (size > MAX_RESPONSE_BYTES) return undefined')]
 const HUGE = ['page', 'login', 'logout', 'ticket', 'user'].map((operation) => `outage/${operation}-huge`)

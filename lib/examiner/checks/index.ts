@@ -13,6 +13,7 @@ import { clockChecks, headerChecks } from './others'
 import { outageCells } from './outage'
 import { outageSiteChecks } from './outage-site'
 import { escapedName, tokensStayOnServer } from './output'
+import { revalidation, spellings } from './pages'
 import { noLoop } from './refusals'
 import { restChecks } from './rest'
 import { sessionChecks } from './session'
@@ -31,6 +32,8 @@ export const allChecks: readonly Check[] = [
   ...loginErrorChecks,
   ...logoutChecks,
   ...sessionChecks,
+  spellings,
+  revalidation,
   escapedName,
   tokensStayOnServer,
   ...outageCells,

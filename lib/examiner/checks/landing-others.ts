@@ -1,6 +1,6 @@
 /** Group `landing`, other requests: a newer token, a request token, anonymous visitors, and odd parameters. */
 import type { Browser } from '../browser'
-import { type Check, type Finding, failed, failedIf, need, noneOf, passed } from '../check'
+import { type Check, type Finding, failed, failedIf, need, noneOf, passed, warning } from '../check'
 import { isServerError, outcomeOf, responseOf } from '../outcome'
 import type { Stage } from '../stage'
 import { forge } from '../tokens'
@@ -54,6 +54,30 @@ async function keepsUserFinding(stage: Stage): Promise<Finding> {
     !(await stage.isKnown(browser, account)),
     'the request token logs a logged-in user out: a token without sts and sid counts as that of a visitor',
   )
+}
+
+/** Lands in a second tab after the user has changed the account on another site. The first tab is logged in here. */
+const otherAccount: Check = {
+  name: 'landing/other-account',
+  run: async (stage) => {
+    const browser = stage.browser()
+    const { account: first, sid } = await stage.loginElsewhere(browser)
+    const landing = await stage.landing(browser)
+    const { next } = await stage.openHere(browser, stage.identifiedPage)
+    need(next, 'the second tab was not redirected to Identify')
+    await stage.openHere(browser, landing.href)
+    need(await stage.isKnown(browser, first), 'the first tab was not logged in')
+    await stage.second.logout(sid)
+    const { account: second } = await stage.loginElsewhere(browser)
+    const page = await stage.openHere(browser, next)
+    if (isServerError(page)) return failed(`the second tab gets ${outcomeOf(page)}`)
+    const shown = await stage.look(browser)
+    if (stage.showsOther(shown, first))
+      return warning(
+        `a second tab lands with a token of ${second.name}, and the page still shows ${first.name}, who has logged out on another site: the landing page ignores the token if somebody is logged in, or has dropped the binding of the second tab`,
+      )
+    return failedIf(!(await stage.isShown(browser, second)), 'the second account is not logged in here')
+  },
 }
 
 const anonymous: Check = {
@@ -120,4 +144,4 @@ const parameters: Check = {
   },
 }
 
-export const landingOtherChecks: readonly Check[] = [unknownClaim, reflected, anonymous, parameters]
+export const landingOtherChecks: readonly Check[] = [unknownClaim, reflected, otherAccount, anonymous, parameters]

@@ -87,12 +87,31 @@ const referrer: Check = {
   },
 }
 
+const image = { accept: 'image/avif,image/webp,*/*', 'sec-fetch-dest': 'image', 'sec-fetch-mode': 'no-cors' }
+const MAX_ASSETS = 8
+
+/** Returns the addresses of scripts, styles and images of a page, and of those that each browser asks for. */
+function assetsOf(text: string, page: string): string[] {
+  const found = [...text.matchAll(/(?:src|href)="?([^"\s>]+\.(?:js|css|png|jpe?g|gif|svg|webp|ico))/g)].map(
+    ([, path]) => path,
+  )
+  const urls = ['/favicon.ico', '/robots.txt', ...found].flatMap((path) =>
+    path !== undefined && URL.canParse(path, page) ? [new URL(path, page)] : [],
+  )
+  return urls
+    .filter(({ origin }) => origin === new URL(page).origin)
+    .map(({ href }) => href)
+    .slice(0, MAX_ASSETS)
+}
+
 const cacheControl: Check = {
   name: 'headers/cache-control',
   run: async (stage) => {
     const browser = stage.browser()
     await stage.login(browser)
-    await stage.visit(browser, stage.site.publicPage)
+    const { text } = await stage.visit(browser, stage.site.publicPage)
+    for (const address of assetsOf(text, stage.site.publicPage))
+      await stage.openHere(browser, address, { headers: image })
     const site = new URL(stage.site.url).origin
     const setting = stage.hops.filter(({ setCookie, url }) => setCookie.length > 0 && url.origin === site)
     need(setting.length > 0, 'no response of the site sets a cookie')

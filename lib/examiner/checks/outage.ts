@@ -7,7 +7,7 @@ import type { Account, Fault } from '../platform'
 import { called, type Stage, waitUntil } from '../stage'
 import { arrive } from './landing'
 import { loggedIn } from './logged-in'
-import { anonymousVisitProblems, landAndLook } from './ticket'
+import { anonymousVisitProblems, halfLoginProblems, landAndLook } from './ticket'
 
 const SLOW_MS = 6000
 const MAX_PAGE_MS = 5500
@@ -260,10 +260,12 @@ const tryLanding: Act = async (stage, { fail, failed }) => {
   const since = Date.now()
   const pages = await landAndLook(stage, browser, address)
   const isKnown = await stage.isKnown(browser, account)
+  const half = await halfLoginProblems(stage, browser)
   need(await failed(), 'the site did not make the call')
   const sent = stage.platform.calls(since, { operation: 'token' }).length
   return [
     ...anonymousVisitProblems(pages, isKnown),
+    ...half,
     ...problemsIn([[sent > 1, `one landing sends its ticket ${sent} times, though a ticket is exchanged once`]]),
   ]
 }

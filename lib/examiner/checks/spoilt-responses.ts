@@ -1,6 +1,6 @@
 /** Checks `status/…` with wrong responses of Session Status: they may neither log a visitor in nor a user out. */
 import type { Browser } from '../browser'
-import { type Check, failed, failedIf, need, passed, problemsIn } from '../check'
+import { type Check, failed, failedIf, need, noneOf, passed, problemsIn } from '../check'
 import { isServerError, responseOf } from '../outcome'
 import type { Account, Fault } from '../platform'
 import { isAwake, MAX_WAIT_IN_TURN_SECONDS, pause, type Stage } from '../stage'
@@ -70,6 +70,21 @@ async function spoil(stage: Stage, { browser, account, sid }: Someone, fault: Fa
   return { page, isKnown }
 }
 
+/** Logs the user out. Returns the problem if the call is about the session of an earlier response. */
+async function takenOver(stage: Stage, { browser, sid }: Someone): Promise<string[]> {
+  const since = Date.now()
+  await stage.logout(browser, { stopAt: (url) => stage.platform.isIdentify(url) })
+  await pause(200) // a site may call after its response
+  const calls = stage.platform.calls(since, { operation: 'logout' })
+  const isOwn = calls.some(({ call }) => call.claims['sid'] === sid)
+  return problemsIn([
+    [
+      calls.length > 0 && !isOwn,
+      'the next call of the session has another SSO session ID: the site has taken over sid of the response',
+    ],
+  ])
+}
+
 /** Creates a check with a wrong response. A site may pause its calls after a failure, and is then tried again after the pause. */
 function spoiltResponseCheck(name: string, response: string, fault: Fault): Check {
   return {
@@ -87,6 +102,10 @@ function spoiltResponseCheck(name: string, response: string, fault: Fault): Chec
       if (page.next !== undefined && problems.length === 0)
         return failed(`${response} was believed: a visitor is redirected to Identify because of it`)
       if (isServerError(page)) problems.push(`the page of a visitor ${responseOf(page)}`)
+      if (fault.kind === 'wrong_session' && problems.length === 0) {
+        const taken = await takenOver(stage, pair.user)
+        if (taken.length > 0) return noneOf(taken)
+      }
       if (problems.length === 0) return passed()
       return { ...failed(`${response}: ${problems.join('; ')}`), ...keepsNobody }
     },

@@ -1,6 +1,7 @@
 /** Group `ticket`: a site exchanges a ticket only once, and a failed exchange must not break the page. */
 import type { Browser, Page } from '../browser'
 import { type Check, failed, failedIf, need, noneOf, type Problem, passed, problemsIn } from '../check'
+import { isSentTo } from '../facts'
 import { isAnyError, isServerError, outcomeOf } from '../outcome'
 import type { Fault } from '../platform'
 import { pause, type Stage, waitUntil } from '../stage'
@@ -31,6 +32,27 @@ const LATER =
   'again a second later: the site does not note the token as used, or drops the note too early, as if seconds were milliseconds'
 const RESPELT =
   'in another spelling of its token (a sign = or a space at its end, other unused bits): the site notes the text of the token, and its decoder ignores the difference'
+
+/** A value of the program on a page. */
+const RAW_VALUE = /\bundefined\b|\bNaN\b|\[object \w+\]|\bnull\b/
+
+/** Compares the page of a user who could not be loaded with that of a visitor. Returns what only a logged-in user may see. */
+export async function halfLoginProblems(stage: Stage, browser: Browser): Promise<string[]> {
+  const { userPage, logout } = stage.site
+  const [usual, page] = [await stage.visit(stage.browser(), userPage), await stage.look(browser, userPage)]
+  if (usual.status === 0 || page.status !== 200 || page.next !== undefined) return []
+  const hasLogout = ({ forms, links }: Page) =>
+    forms.some((form) => isSentTo(form, logout.action)) ||
+    links.some(({ href }) => isSentTo({ action: href }, logout.action))
+  const [value] = RAW_VALUE.exec(page.words) ?? []
+  const who = 'a visitor whose user could not be loaded'
+  return problemsIn([
+    [value !== undefined && !RAW_VALUE.test(usual.words), `the page of ${who} shows ${value} as the name`],
+    [hasLogout(page) && !hasLogout(usual), `the page of ${who} has the form to log out: ${HALF}`],
+  ])
+}
+
+const HALF = 'the session counts as logged in before its user is known'
 
 const once: Check = {
   name: 'ticket/once',
@@ -71,11 +93,12 @@ const refused: Check = {
     const end = stage.platform.fault(['token'], { kind: 'status', code: 400 })
     const pages = await landAndLook(stage, browser, address)
     const isKnown = await stage.isKnown(browser, account)
+    const half = await halfLoginProblems(stage, browser)
     const problem = redirectProblem(stage, await stage.visit(browser, stage.site.publicPage), 3)
     end()
     need(stage.platform.calls(since, { operation: 'token' }).length > 0, 'the site did not exchange the ticket')
     if (problem !== undefined) return failed(`the page of the visitor ${problem}, because each ticket is refused`)
-    return noneOf(anonymousVisitProblems(pages, isKnown))
+    return noneOf([...anonymousVisitProblems(pages, isKnown), ...half])
   },
 }
 

@@ -86,7 +86,7 @@ export const landingTexts: CheckTexts = {
   'landing/partial-signature': token(
     'A signature that is right in part, cut, empty or made for other claims is refused.',
     'RFC 8725, 3.3; RFC 7515, 5.2',
-    'Compare all 32 bytes of the signature with your own HMAC of header and claims, by a function for this task: crypto.timingSafeEqual, hmac.compare_digest, hash_equals, MessageDigest.isEqual. Compare the lengths first.',
+    'Compare all 32 bytes of the signature with your own HMAC of header and claims, by a function for this task: crypto.timingSafeEqual, hmac.compare_digest, hash_equals, MessageDigest.isEqual. Compare the lengths first: timingSafeEqual throws if they differ.',
   ),
   'landing/other-key': token(
     'A token that names its own key, or is signed with an empty or guessed key, is refused.',
@@ -101,7 +101,7 @@ export const landingTexts: CheckTexts = {
   'landing/alg-hs512': token(
     'A token with another algorithm than HS256 is refused.',
     RFC,
-    "Name the algorithm where you verify, and accept no other. In jsonwebtoken: { algorithms: ['HS256'] }.",
+    "Compare alg with HS256, and not only its family (HMAC). Name the algorithm where you verify, and accept no other. In jsonwebtoken: { algorithms: ['HS256'] }.",
   ),
   'landing/no-typ': row(
     'A token whose header has no typ JWT is refused.',
@@ -113,7 +113,7 @@ export const landingTexts: CheckTexts = {
   'landing/wrong-audience': token(
     'A token for another API client is refused.',
     'RFC 8725, 3.9; interface, "Session Token": aud',
-    'Compare the whole aud with your client ID. A missing aud is wrong.',
+    'Compare the whole aud with your client ID by ===: includes, indexOf and strpos find parts of it. A missing aud is wrong.',
   ),
   'landing/wrong-issuer': token(
     'A token from another issuer than the SSO system is refused.',
@@ -123,7 +123,7 @@ export const landingTexts: CheckTexts = {
   'landing/expired': token(
     'A token that has expired two minutes ago, or has no exp, is refused.',
     'Interface, "Session Token": exp; OWASP ASVS 5, 9.2.1',
-    'exp is the second at which the token ends. Refuse the token 5 seconds after exp. In jsonwebtoken: clockTolerance: 5, and no ignoreExpiration.',
+    'exp is the second at which the token ends. Refuse the token 5 seconds after exp, and if there is no exp. In jsonwebtoken: clockTolerance: 5 (seconds, not milliseconds), and no ignoreExpiration. In PyJWT: options={"require": ["exp", "nbf", "iss", "aud"]}. The age by iat does not replace exp.',
     OLD,
   ),
   'landing/not-yet-valid': token(
@@ -170,7 +170,14 @@ export const landingTexts: CheckTexts = {
   'landing/request-token': token(
     'A request token of the site itself is not accepted at the landing page.',
     'RFC 8725, 3.12',
-    'Check iss and aud: they tell the two directions apart. Require sid and sts.',
+    'Check iss and aud: they tell the two directions apart. Require sid and sts, and name each value of sts: what is not loggedin is not yet anon.',
+  ),
+  'landing/other-account': row(
+    'A landing with a token of another account replaces the user who is logged in.',
+    'A user who has changed the account on another site is still shown, and works, as the first one. With a session that has ended, the page may redirect to Identify for ever.',
+    'Interface, "Landing page"; threat model, L10',
+    'Let the landing page compare sid and user of the token with those of the session, and begin a new session if they differ. "Somebody is logged in" is no reason to skip the token.',
+    SENSIBLE,
   ),
   'landing/anonymous': row(
     'An anonymous visitor lands, and sees the page without a user. A landing whose token has err begins no session.',
@@ -232,7 +239,7 @@ export const landingTexts: CheckTexts = {
     'Two tabs that are redirected to Identify at the same time both land, each at its own page.',
     'Users who open several pages at once, or whose browser opens its tabs again, are not logged in.',
     'Threat model, decision 1: any number of tabs can be in flight',
-    'Let no redirect to Identify overwrite what an earlier one needs. Give the browser its random cookie once, and keep the cookie if it is there. Keep the page to return to in r, not in the session.',
+    'Let no redirect to Identify overwrite what an earlier one needs. Give the browser its random cookie once, and keep the cookie if it is there. Keep the page to return to in r, not in the session. If you keep a state for each tab, keep more than five.',
     SENSIBLE,
   ),
   'landing/leaves-nothing': row(

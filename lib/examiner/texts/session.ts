@@ -17,7 +17,7 @@ export const ticketTexts: CheckTexts = {
     'A ticket that the platform refuses leaves the visitor anonymous, with the page.',
     'Users see an error page.',
     TICKET,
-    'Treat a refused ticket as an anonymous visit, and wait some seconds before the next Identify redirect.',
+    'Treat a refused ticket as an anonymous visit, and wait some seconds before the next Identify redirect. Set the user of the session and the sign that it is logged in together, and only after the REST API has named the user.',
     OPTION_TOKEN,
   ),
   'ticket/others-after-refusals': row(
@@ -100,7 +100,7 @@ export const statusTexts: CheckTexts = {
     'A user who logs out on another site is anonymous here within six minutes.',
     'The next user of a shared computer is shown the account.',
     `${STATUS}: change to terminated`,
-    'Check an old session before every response that depends on the user, also for POST and fetch, and in front of the routes for scripts (/api), which answer 401 instead of a redirect. Make one check at a time for each session, not for the whole site. Each page waits for the check of its own session: note the time of the check after its response. If sts is terminated, delete the session of your site and redirect to Identify.',
+    'Check an old session before every response that depends on the user, also for POST and fetch. Make one check at a time for each session, not for the whole site. Each page waits for the check of its own session: note the time of the check after its response. If sts is terminated, delete the session of your site and redirect to Identify.',
     FRESH,
   ),
   'status/logout-while-reading': row(
@@ -149,7 +149,7 @@ export const statusTexts: CheckTexts = {
     'A response about another session changes nothing.',
     'A mixed-up response logs the browser in as the user of another session.',
     'Threat model, L8; RFC 8725, 3.8',
-    'Compare sid in the response with the one that was sent.',
+    'Compare sid in the response with the one that was sent. Never write sid of a response into the session: only the landing page gives a session its sid.',
     SENSIBLE,
   ),
   'status/wrong-audience': row(
