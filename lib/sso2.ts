@@ -98,7 +98,7 @@ export function sso2(options: Sso2Options = {}): Sso2 {
   if (typeof options !== 'object' || options === null || Array.isArray(options))
     throw new Sso2SetupError('The options of sso2() must be an object')
   const config = makeConfig(options, process.env, { now: () => Date.now() })
-  const client = new Sso2Client({ ...config, clientSecret: config.clientSecrets() }, config.log)
+  const client = new Sso2Client({ ...config, clientSecret: config.clientSecrets() })
   const { apiUrl, tokenUrl = '', clientId, agent } = config
   const clientSecret = () => config.clientSecrets()[client.secretInUse] ?? ''
   const endpoint = { tokenUrl, clientId, clientSecret, ticketExchange: options.ticketExchange ?? {}, agent }

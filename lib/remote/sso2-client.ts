@@ -45,6 +45,8 @@ export interface Sso2ClientOptions {
   readonly clock?: { now(): number } | undefined
   /** Agent of the calls, for an outgoing proxy, an own CA or a client certificate: one, or `{ http, https }`. Default: Node's own. */
   readonly agent?: Agents | undefined
+  /** @internal Log of the site, for failed calls in the background too, and for recoveries. */
+  readonly log?: Log | undefined
 }
 
 const fields = z
@@ -82,7 +84,6 @@ const LIMITS = { authenticate: 8000, logout: 3000, logoutall: 3000 }
  */
 export class Sso2Client {
   readonly #options: ClientOptions
-  readonly #log: Log | undefined
   readonly #keys: Keys
   /** Index of the key that signs. All keys verify. */
   #keyInUse = 0
@@ -90,12 +91,8 @@ export class Sso2Client {
   /** The site's clock minus the SSO system's in seconds, from the last signed back-channel response. */
   #clockOffset: number | undefined
 
-  /**
-   * @param log log of the site, for failed calls in the background too, and for recoveries
-   * @throws {TypeError} that names the wrong options
-   */
-  constructor(options: Sso2ClientOptions, log?: Log) {
-    this.#log = log
+  /** @throws {TypeError} that names the wrong options */
+  constructor(options: Sso2ClientOptions) {
     this.#options = { ...options, ...checkArgument('Sso2Client', fields, options) }
     this.#keys = makeKeys(options.clientSecret)
   }
@@ -134,13 +131,13 @@ export class Sso2Client {
     return this.#read(token, { operation: 'identify' }).answer
   }
 
-  /** Asks Session Status about a session that does not exist: whether the SSO system works, and which secret it uses. @throws unless the SSO system responds with a signed token */
+  /** @internal Asks Session Status about a session that does not exist: whether the SSO system works, and which secret it uses. @throws unless the SSO system responds with a signed token */
   async probe(): Promise<void> {
     const claims = { sid: randomUUID(), ipa: '127.0.0.1', uas: 'express-sso2', lks: 'anon' } as const
     await this.#call('sessionstatus', claims)
   }
 
-  /** False while the circuit breaker is open: from several failures in a row until a probe succeeds. */
+  /** @internal False while the circuit breaker is open: from several failures in a row until a probe succeeds. */
   get isAvailable(): boolean {
     return this.#breaker.isAvailable
   }
@@ -148,7 +145,7 @@ export class Sso2Client {
   get clockOffsetSeconds(): number | undefined {
     return this.#clockOffset
   }
-  /** Index of the secret that signs: 0, until a response shows that the SSO system uses another secret. */
+  /** @internal Index of the secret that signs: 0, until a response shows that the SSO system uses another secret. */
   get secretInUse(): number {
     return this.#keyInUse
   }
@@ -194,12 +191,12 @@ export class Sso2Client {
   #note(operation: CalledOperation, error: Sso2Error | undefined): void {
     const isStatus = operation === 'sessionstatus'
     if (error) {
-      this.#log?.failed(operation, error, { topic: 'sso' })
+      this.#options.log?.failed(operation, error, { topic: 'sso' })
       if (isStatus) this.#breaker.noteFailure()
       else this.#breaker.startProbing()
     } else if (isStatus) {
       this.#breaker.noteSuccess()
-      this.#log?.recovered('sso', 'The SSO system responds again.')
+      this.#options.log?.recovered('sso', 'The SSO system responds again.')
     }
   }
 

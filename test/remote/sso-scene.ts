@@ -30,7 +30,7 @@ export const onlyOf =
     (claimsOf(seen.body)['sid'] === sid ? behave : isWell)(res, seen, count)
 
 const clientOf = (ssoUrl: string, options: Partial<Sso2ClientOptions> = {}, log?: Log) =>
-  new Sso2Client({ ssoUrl, ...names, clientSecret: secret, timeoutMs: 500, ...options }, log)
+  new Sso2Client({ ssoUrl, ...names, clientSecret: secret, timeoutMs: 500, ...options, log })
 
 async function scene(behave: Behaviour, options: Partial<Sso2ClientOptions>, log?: Log) {
   const server = await faultyServer()
