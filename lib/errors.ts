@@ -7,7 +7,7 @@ export type Sso2ErrorCode =
   | 'ERR_SSO2_UNAVAILABLE'
   | 'ERR_SSO2_RESPONSE'
   | 'ERR_SSO2_PLATFORM_API'
-  | 'ERR_SSO2_ACCESS_TOKEN'
+  | 'ERR_SSO2_ACCESS_TOKEN_EXPIRED'
   | 'ERR_SSO2_NOT_LOGGED_IN'
   | 'ERR_SSO2_SETUP'
 
@@ -15,6 +15,7 @@ export type Sso2ErrorCode =
 export abstract class Sso2Error extends Error {
   /** Code of the class. No release changes an existing code. */
   abstract readonly code: Sso2ErrorCode
+  /** @internal */
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
     this.name = new.target.name
@@ -37,6 +38,7 @@ export class Sso2ConfigError extends Sso2Error {
   /** At least one problem. A listing of the error's properties leaves the problems out, because the message has them too. */
   declare readonly problems: readonly ConfigProblem[]
   /**
+   * @internal
    * @param problems at least one
    * @param hint likely common cause of the problems
    */
@@ -53,7 +55,7 @@ export class Sso2ConfigError extends Sso2Error {
 /** A part of the package is mounted in the wrong place, or without a required part. */
 export class Sso2SetupError extends Sso2Error {
   override readonly code = 'ERR_SSO2_SETUP'
-  /** @param fix names the fault and what to mount where, without a full stop */
+  /** @internal @param fix names the fault and what to mount where, without a full stop */
   constructor(fix: string) {
     super(`express-sso2: ${fix}. See "Sso2SetupError" in node_modules/express-sso2/docs/troubleshooting.md.`)
   }
@@ -75,36 +77,33 @@ export type TokenFault =
 /** A token was refused. Interface: "SSO JSON Web Token (JWT)" and "Session Token (ST), the response JWT". */
 export class TokenError extends Sso2Error {
   override readonly code = 'ERR_SSO2_TOKEN'
-  /**
-   * @param reason the check that failed
-   * @param detail name of the claim, never its value
-   * @param offsetSeconds for `expired` and `not_yet_valid`: the site's clock minus the token's time of issue (`iat`), in seconds
-   */
+  /** @internal */
   constructor(
+    /** The check that failed. */
     readonly reason: TokenFault,
-    readonly detail?: string,
+    /** What failed the check: the name of a claim, or `header`, `payload`, `segments`, `encoding` or `size`. Never a value. */
+    readonly part?: string,
+    /** For `expired` and `not_yet_valid`: the site's clock minus the token's time of issue (`iat`), in seconds. */
     readonly offsetSeconds?: number,
   ) {
-    super(`token refused: ${reason}${detail ? ` (${detail})` : ''}`)
+    super(`token refused: ${reason}${part ? ` (${part})` : ''}`)
   }
 }
 
 /** There is no usable response in time: connection refused, deadline passed, 5xx, or the circuit breaker is open. */
 export class Sso2UnavailableError extends Sso2Error {
   override readonly code = 'ERR_SSO2_UNAVAILABLE'
-  /**
-   * @param operation name of the operation, for example `sessionstatus`, or `store` for Redis
-   * @param retryable false if the other system may have acted on the request, so that a retry could repeat the effect
-   * @param why goes into the message
-   * @param timedOut true if the time limit passed, false if the connection failed
-   * @param detail cause of the failure, if known: `ECONNREFUSED`, `CERT_HAS_EXPIRED`, `HTTP 503`
-   */
+  /** @internal */
   constructor(
+    /** Name of the operation, for example `sessionstatus`, or `store` for Redis. */
     readonly operation: string,
+    /** False if the other system may have acted on the request, so that a retry could repeat the effect. */
     readonly retryable: boolean,
     why: string,
+    /** True if the time limit passed, false if the connection failed. */
     readonly timedOut = false,
-    readonly detail?: string,
+    /** Cause of the failure, if known: `ECONNREFUSED`, `CERT_HAS_EXPIRED`, `HTTP 503`. */
+    readonly reason?: string,
   ) {
     super(`${operation}: ${why}`)
   }
@@ -113,13 +112,11 @@ export class Sso2UnavailableError extends Sso2Error {
 /** The interface does not document the response. */
 export class Sso2ResponseError extends Sso2Error {
   override readonly code = 'ERR_SSO2_RESPONSE'
-  /**
-   * @param operation name of the operation, for example `sessionstatus` or `loadUser`
-   * @param httpStatus HTTP status, if there is any
-   * @param why goes into the message
-   */
+  /** @internal */
   constructor(
+    /** Name of the operation, for example `sessionstatus` or `loadUser`. */
     readonly operation: string,
+    /** HTTP status, if there is any. */
     readonly httpStatus: number | undefined,
     why: string,
   ) {
@@ -129,19 +126,18 @@ export class Sso2ResponseError extends Sso2Error {
 
 /** The REST API refused a call: any status but 200 to 299. */
 export class PlatformApiError extends Sso2Error {
-  override readonly code: 'ERR_SSO2_PLATFORM_API' | 'ERR_SSO2_ACCESS_TOKEN' = 'ERR_SSO2_PLATFORM_API'
+  override readonly code: 'ERR_SSO2_PLATFORM_API' | 'ERR_SSO2_ACCESS_TOKEN_EXPIRED' = 'ERR_SSO2_PLATFORM_API'
   /** Code in the platform's body, for example `unknown_campaign`. `undefined` if the body has none. */
   readonly reason: string | undefined
-  /**
-   * @param operation the method that was called
-   * @param httpStatus HTTP status of the response. Not `status`, because Express would answer the page with it
-   * @param body body of the response: the parsed value of JSON, else the text
-   * @param scope scope that the call needs, if the interface names a scope. The message names it at 403 only
-   */
+  /** @internal */
   constructor(
+    /** The method that was called. */
     readonly operation: string,
+    /** HTTP status of the response. Not `status`, because Express would answer the page with it. */
     readonly httpStatus: number,
+    /** Body of the response: the parsed value of JSON, else the text. */
     readonly body: unknown,
+    /** Scope that the call needs, if the interface names a scope. The message names it at 403 only. */
     readonly scope: string | undefined,
   ) {
     const reason = reasonIn(body)
@@ -163,8 +159,9 @@ function reasonIn(body: unknown): string | undefined {
  * token.
  */
 export class AccessTokenExpiredError extends PlatformApiError {
-  override readonly code = 'ERR_SSO2_ACCESS_TOKEN'
+  override readonly code = 'ERR_SSO2_ACCESS_TOKEN_EXPIRED'
   /**
+   * @internal
    * @param operation the method that was called
    * @param body body of the 401 response of the REST API
    * @param scope scope that the call needs, if the interface names a scope
@@ -177,7 +174,7 @@ export class AccessTokenExpiredError extends PlatformApiError {
 /** Thrown by `req.sso2.api` on a request without a user, and by the calls of `sso.api` that need a user. */
 export class NotLoggedInError extends Sso2Error {
   override readonly code = 'ERR_SSO2_NOT_LOGGED_IN'
-  /** @param why what happened, without a full stop */
+  /** @internal @param why what happened, without a full stop */
   constructor(why = 'No user is logged in on this request, so there is no access token') {
     super(`${why}. See "NotLoggedInError" in node_modules/express-sso2/docs/troubleshooting.md.`)
   }

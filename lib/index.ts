@@ -40,7 +40,7 @@ export { Sso2Client } from './remote/sso2-client'
 export type { AccessToken, ExchangeContext, ExchangeTicket, TicketExchange } from './remote/token-endpoint'
 export { type ConnectHandler, type Sso2, sso2 } from './sso2'
 export type { Credentials } from './web/flows/login-form'
-export type { Guard, RequireLoginOptions } from './web/guards'
+export type { DenialReason, Guard, RequireLoginOptions } from './web/guards'
 export type { Health } from './web/health'
 export type { Sso2Event } from './web/hooks'
 export type {

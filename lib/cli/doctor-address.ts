@@ -47,7 +47,7 @@ async function throughAgent(name: string, { href, origin }: URL, agent: Agents):
     await sendCall({ operation: name, url: href, method: 'GET', timeoutMs: CONNECT_MS, agent })
   } catch (error) {
     if (!(error instanceof Sso2UnavailableError)) return ok(`${origin} answers through the option agent`)
-    const code = error.detail ?? 'no answer in time'
+    const code = error.reason ?? 'no answer in time'
     return unavailableAt(
       origin,
       wrong(`${origin} cannot be reached through the option agent: ${code}`, connectionAdvice(code)),

@@ -73,6 +73,9 @@ export class Cookies {
 const isPathBelow = (pathname: string, path: string) =>
   path === '/' || pathname === path || pathname.startsWith(path.endsWith('/') ? path : `${path}/`)
 
+/** Browsers drop a cookie whose name and value are longer. */
+const MAX_COOKIE_BYTES = 4096
+
 /**
  * Parses a `Set-Cookie` line.
  * @returns undefined for an invalid line
@@ -82,7 +85,7 @@ function readSetCookie({ hostname }: URL, line: string): Cookie | undefined {
   const pair = first.trim()
   const rest = others.map((part) => part.trim())
   const end = pair.indexOf('=')
-  if (end < 1) return undefined
+  if (end < 1 || Buffer.byteLength(pair) > MAX_COOKIE_BYTES) return undefined
   const attributes = rest.map((part) => part.toLowerCase())
   const path = rest.find((part) => /^path=/i.test(part))?.slice(5)
   return {

@@ -178,7 +178,7 @@ export class Platform {
    */
   replaceUser(
     { username }: Account,
-    changes: { accountId?: string | null | undefined; username?: string; name?: string; email?: string },
+    changes: { accountId?: string | null | undefined; username?: string; name?: string; email?: string | null },
   ): () => void {
     const state = this.runtime.world.accountsByName.get(username)
     if (!state) throw new Error('the examiner has lost an account')

@@ -73,8 +73,8 @@ export function ownValue(claims: Readonly<Record<string, unknown>>, name: string
   return Object.hasOwn(claims, name) ? claims[name] : undefined
 }
 
-function refuseToken(reason: TokenFault, detail?: string, offsetSeconds?: number): never {
-  throw new TokenError(reason, detail, offsetSeconds)
+function refuseToken(reason: TokenFault, part?: string, offsetSeconds?: number): never {
+  throw new TokenError(reason, part, offsetSeconds)
 }
 
 function splitToken(token: unknown): [Buffer, Buffer] {

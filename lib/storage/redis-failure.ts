@@ -4,7 +4,7 @@
  */
 
 /** Name of a failure without a known cause. */
-export const NO_ANSWER = 'no answer'
+export const NO_ANSWER = 'no_answer'
 
 /** Refusals of a Redis that still answers reads. */
 const REFUSED_WRITES: ReadonlySet<string> = new Set(['OOM', 'MISCONF', 'NOREPLICAS', 'READONLY'])
@@ -21,7 +21,7 @@ interface Fields extends Partial<Error> {
   readonly lastNodeError?: unknown
 }
 
-/** Returns the code of a refusal or of Node.js (`'OOM'`, `'NOAUTH'`, `'ECONNREFUSED'`), or `'no answer'`. */
+/** Returns the code of a refusal or of Node.js (`'OOM'`, `'NOAUTH'`, `'ECONNREFUSED'`), or `'no_answer'`. */
 export function redisFailureReason(error: unknown): string {
   const { name, message = '', code, lastNodeError }: Fields = Object(error)
   if (lastNodeError !== undefined) return redisFailureReason(lastNodeError)

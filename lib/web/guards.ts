@@ -29,7 +29,7 @@ export interface RequireLoginOptions {
  * Why a guard lets a request not pass. `login_required`: no user. `not_allowed`: `allow` refused the user. `unverified`: the status could not
  * be checked.
  */
-type DenialReason = 'login_required' | 'not_allowed' | 'unverified'
+export type DenialReason = 'login_required' | 'not_allowed' | 'unverified'
 
 /** Answers a denied request: `onDenied` of the site, or the answer of the package. */
 type Deny = (reason: DenialReason, answer: () => Promise<void> | void) => Promise<void> | void

@@ -19,7 +19,7 @@ export interface Health {
   readonly store: 'ok' | 'unavailable'
   /**
    * Why the store is unavailable, in a form that stays the same: the code of a refusal or of Node.js (`'OOM'`, `'NOAUTH'`, `'ECONNREFUSED'`), or
-   * `'no answer'`.
+   * `'no_answer'`.
    */
   readonly storeReason?: string
   /**

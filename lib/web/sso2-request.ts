@@ -129,7 +129,7 @@ export class Sso2Request {
   }
 
   /** Returns only status and user. */
-  toJSON(): { status: string; user: User | undefined } {
+  toJSON(): { status: Sso2Request['status']; user: User | undefined } {
     return { status: this.status, user: this.user }
   }
   /** @internal */

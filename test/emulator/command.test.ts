@@ -267,12 +267,6 @@ test.each([['--port', '70000'], ['--site', 'localhost:3000'], ['--site', 'http:/
   },
 )
 
-test('no such command: usage and 2', async () => {
-  const { code, stderr } = await runCommand(['constructor'])
-  expect(code).toBe(2)
-  expect(stderr).toContain('Usage: express-sso2 <command>')
-})
-
 test('NODE_ENV=production: refused with 1', async () => {
   const { code, stderr } = await runCommand(['emulator', '--port', '0'], { NODE_ENV: 'production' })
   expect(code).toBe(1)

@@ -160,13 +160,6 @@ const faults: [
     /^SSO2_URL=http:\/\/127\.0\.0\.1:\d+\/sso {3}for the emulator$/,
   ],
   [
-    'a Redis that is not there',
-    () => ({ REDIS_URL: 'redis://:canary-password@127.0.0.1:1' }),
-    'Redis',
-    /cannot be reached: ECONNREFUSED/,
-    /^redis-cli -u "\$REDIS_URL" ping {3}must answer PONG; nothing listens there/,
-  ],
-  [
     'a name that does not exist',
     () => ({ SSO2_API_URL: 'https://nowhere.invalid' }),
     'apiUrl',

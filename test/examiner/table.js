@@ -22,9 +22,10 @@ const WITHOUT_REST = [
   ...of('rest', 'marketplace', 'gift', 'administrators', 'user'),
   ...of('rest', 'kept-failure', 'expired-token', 'own-token'),
 ]
-const [SENSITIVE, DATA, GRACE] = ['status/sensitive-page', 'session/equal-names', 'outage/grace-period']
+const [SENSITIVE, GRACE] = ['status/sensitive-page', 'outage/grace-period']
+const DATA = of('session', 'equal-names', 'former-form')
 /** Not applicable to sites that have only a front page and a login. */
-const SMALL = [...WITHOUT_REST, SENSITIVE, DATA, GRACE]
+const SMALL = [...WITHOUT_REST, SENSITIVE, ...DATA, GRACE]
 
 /** Not applicable to sites whose first page load does not go through Identify. */
 const ON_FIRST_LOAD = [
@@ -47,19 +48,19 @@ const naive = {
   ],
   failed: [
     ...of('identify', 'navigations-only', 'without-cookies'),
-    ...of(
-      'landing',
-      'alg-hs512',
-      'request-token',
-      'wrong-audience',
-      'wrong-issuer',
-      'expired',
-      'anonymous-with-ticket',
-    ),
+    ...of('landing', 'alg-hs512', 'wrong-audience', 'wrong-issuer', 'expired', 'request-token'),
+    'landing/anonymous-with-ticket',
     ...of('landing', 'parameters', 'login-csrf', 'replay-after-logout', 'open-redirect', 'prefetch', 'new-session-id'),
     ...of('ticket', 'once', 'user-without-id', 'login-form'),
     ...of('login', 'new-session-id', 'return-address', 'foreign-form', 'double-submit', 'lost-response'),
-    ...of('login', 'escaped-input', 'password-stays-nowhere', 'session-terminated', 'session-not-found'),
+    ...of(
+      'login',
+      'escaped-input',
+      'password-stays-nowhere',
+      'session-terminated',
+      'session-not-found',
+      'other-account',
+    ),
     ...of('logout', 'by-post-only', 'foreign-form'),
     ...of('session', 'cookie-flags', 'shared-cache', 'browser-cache', 'escaped-name'),
     'calls/secrets-in-output',
@@ -72,7 +73,7 @@ const naive = {
     ...of('headers', 'login-framing', 'referrer-policy', 'cache-control', 'stack-trace', 'server-errors'),
     // these wait
     ...of('status', 'wrong-signature', 'wrong-session', 'wrong-audience', 'expired', 'new-session-id', 'retry-pause'),
-    'status/login-elsewhere',
+    ...of('status', 'login-elsewhere', 'logout-elsewhere'),
     'logout/platform-informed-later',
     ...cells('page', ...HTTP, 'wrong-signature'),
     'outage/few-calls',
@@ -104,12 +105,12 @@ const table = [
     command: ['python3', 'python.py'],
     config: { graceSeconds: 20 },
     env: { GRACE_SECONDS: '20' },
-    expected: { 'not applicable': [...WITHOUT_REST, SENSITIVE, DATA] },
+    expected: { 'not applicable': [...WITHOUT_REST, SENSITIVE, ...DATA] },
   }),
   example('minimal'),
   own('example-app', 'example-app.cjs', {
     config: { rest: { marketplace: '/marketplace', gift: '/gift', administrators: '/administrators' } },
-    expected: { 'not applicable': [SENSITIVE, DATA, GRACE, 'rest/user'] },
+    expected: { 'not applicable': [SENSITIVE, ...DATA, GRACE, 'rest/user'] },
   }),
   example('existing-session', { env: { SESSION_SECRET: 'a-session-secret-for-examinations-only' } }),
   example('custom-form', { config: { pages: { account: '/api/reader' }, login: { page: '/login' } } }),

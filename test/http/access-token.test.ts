@@ -69,7 +69,7 @@ test('no new token can be had → the call says so in a typed way, the user stay
   setup.emulator.clock.advance(31)
   setup.emulator.faults.add({ operation: 'me', kind: 'status', code: 401, times: 1 })
   setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'down', times: 1 })
-  const isExpired = { code: 'ERR_SSO2_ACCESS_TOKEN', name: 'AccessTokenExpiredError', isExpired: true }
+  const isExpired = { code: 'ERR_SSO2_ACCESS_TOKEN_EXPIRED', name: 'AccessTokenExpiredError', isExpired: true }
   expect((await ask()).json).toEqual(isExpired)
   setup.emulator.faults.add({ operation: 'token', kind: 'status', code: 400, times: 1 })
   expect((await ask()).json).toEqual(isExpired)

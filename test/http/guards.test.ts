@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
-import { type Sso2, Sso2SetupError, Sso2UnavailableError, sso2 } from '../../lib'
+import { type DenialReason, type Sso2, Sso2SetupError, Sso2UnavailableError, sso2 } from '../../lib'
 import { TEXTS } from '../../lib/config/texts'
 import { ask, documentHeaders } from '../support/addresses'
 import type { Browser } from '../support/agent'
@@ -10,7 +10,6 @@ import { loggedInBrowserAt, type RunningSite, startSite } from '../support/site'
 
 /* Which users a guard lets in, how it answers the others, and which options it takes. */
 
-type OnDenied = NonNullable<NonNullable<Parameters<Sso2['requireLogin']>[0]>['onDenied']>
 type Allow = NonNullable<Parameters<Sso2['requireLogin']>[0]>['allow']
 
 let setup: RunningSite
@@ -37,7 +36,7 @@ function guardedPages(sso: Sso2, gates: Gates): Express {
   app.get('/fresh', sso.requireLogin({ fresh: true, allow: allowed['no'] }), page)
   app.all('/any/no', sso.requireLogin({ allow: () => false }))
   app.all('/any/fresh', sso.requireLogin({ fresh: true }))
-  const onDenied: OnDenied = (_req, res, reason) => void res.status(418).send(reason)
+  const onDenied = (_req: Request, res: Response, reason: DenialReason) => void res.status(418).send(reason)
   app.get('/denied/no', sso.requireLogin({ allow: () => false, onDenied }))
   app.get('/denied/fresh', sso.requireLogin({ fresh: true, onDenied }))
   const fails = (): never => {

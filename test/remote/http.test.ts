@@ -48,6 +48,6 @@ test.each([
     message: `asking: no answer (${said})`,
     retryable,
     timedOut: false,
-    detail: said,
+    reason: said,
   })
 })

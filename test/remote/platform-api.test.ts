@@ -202,7 +202,7 @@ describe('a source of tokens', () => {
   }
 
   test.each<[when: string, tokens: (string | undefined)[], error: object, told: unknown[][]]>([
-    ['at first', [undefined], { code: 'ERR_SSO2_ACCESS_TOKEN', operation: 'marketplaceGroups' }, [[]]],
+    ['at first', [undefined], { code: 'ERR_SSO2_ACCESS_TOKEN_EXPIRED', operation: 'marketplaceGroups' }, [[]]],
     ['after a 401', ['first-token', undefined], { body: { said: 'Bearer ***' } }, [[], ['first-token']]],
   ])('that gives none %s is an expired token', async (_when, tokens, fields, expected) => {
     server.become(onlyFor('another-token'))

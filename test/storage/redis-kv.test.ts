@@ -37,7 +37,7 @@ afterEach(() => {
 })
 
 const PROBE = 'probe site:probe:{any}'
-const NO_ANSWER = 'store:no answer: Redis does not respond'
+const NO_ANSWER = 'store:no_answer: Redis does not respond'
 const RECOVERED = 'store: Redis works again.'
 const fails = () => Promise.reject(new Error('broken'))
 const refuses = () => Promise.reject(Object.assign(new Error('OOM full'), { name: 'ReplyError' }))

@@ -11,7 +11,7 @@ function lineOf(step: Step, error: unknown): string | undefined {
 }
 const answered = (status: number | undefined, why = 'the answer is odd') => new Sso2ResponseError('x', status, why)
 const rest = (status: number) => new PlatformApiError('get', status, { secret: 'of the body' }, undefined)
-const unreached = (detail: string) => new Sso2UnavailableError('x', true, `no answer (${detail})`, false, detail)
+const unreached = (reason: string) => new Sso2UnavailableError('x', true, `no answer (${reason})`, false, reason)
 
 const looks: [step: Step, error: unknown, said: RegExp, check: RegExp][] = [
   ['exchangeTicket', answered(400), /HTTP 400/, /SSO2_CLIENT_ID.*SSO2_CLIENT_SECRET.*ticketExchange/],
@@ -43,8 +43,8 @@ const notRedis = Object.assign(new Error('Protocol error, got "H" as reply type 
 test.each<[error: unknown, reason: string]>([
   [withCode('ECONNREFUSED', { address: '127.0.0.1', port: 1 }), 'ECONNREFUSED'],
   [Object.assign(new Error('x'), { lastNodeError: { code: 'ETIMEDOUT' } }), 'ETIMEDOUT'],
-  [undefined, 'no answer'],
-  [{ code: 'ECONNRESET: SECRET' }, 'no answer'],
+  [undefined, 'no_answer'],
+  [{ code: 'ECONNRESET: SECRET' }, 'no_answer'],
   [notRedis, 'PROTOCOL'],
   [reply("NOPERM User x may not access the 'SECRET' key"), 'NOPERM'],
   [reply("ERR unknown command 'evalsha', 'SECRET'"), 'ERR'],

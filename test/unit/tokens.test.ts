@@ -14,12 +14,12 @@ const keys = makeKeys(SECRET)
 const expected: Expected = { issuer: 'sso-service', audience: 'the-site', now: NOW, toleranceSeconds: 5 }
 
 /** Runs what must refuse a token, and tells why it did; anything but a `TokenError` is the test's failure. */
-function refusalOf(run: () => unknown): { reason: string; detail: string | undefined } | 'taken' {
+function refusalOf(run: () => unknown): { reason: string; part: string | undefined } | 'taken' {
   try {
     run()
   } catch (error) {
     if (!(error instanceof TokenError)) throw error
-    return { reason: error.reason, detail: error.detail }
+    return { reason: error.reason, part: error.part }
   }
   return 'taken'
 }
@@ -68,7 +68,7 @@ const claims = { ...envelope, sid: 's1', sts: 'anon' }
 const good = signJwt(claims, SECRET)
 const refusal = (token: unknown, wanted: Partial<Expected> = {}) =>
   refusalOf(() => verifyToken(token, keys, { ...expected, ...wanted }))
-const refusedFor = (reason: string, detail?: string) => ({ reason, detail })
+const refusedFor = (reason: string, part?: string) => ({ reason, part })
 
 describe('tokens of the package and of the independent signer', () => {
   test('a token that the independent signer made is read with every claim', () => {
@@ -109,7 +109,7 @@ function read(claims: object, request: SentRequest): SessionToken {
 const fieldsOf = (token: SessionToken) => ({ ...token, sid: token.sid, at: token.at })
 const nothing = { iat: NOW }
 const refusalIn = (claims: object, request: SentRequest) => refusalOf(() => read(claims, request))
-const wrongClaim = (detail: string) => ({ reason: 'claims', detail })
+const wrongClaim = (part: string) => ({ reason: 'claims', part })
 
 /** What a response to each request may say. Everything else is refused. */
 const documented: [request: SentRequest, taken: string[]][] = [

@@ -305,12 +305,6 @@ const SESSION_OVER = ['login/session-terminated', 'login/session-not-found']
 weakenTo('failed: the user gets 500', SESSION_OVER, 'an SSO session that is over is an error', [
   before(IS_OVER, "if (isOver) throw new Error('over')"),
 ])
-weakenTo('failed: the user gets 500', 'login/other-account', 'another account is an error', [
-  change(
-    IS_OVER,
-    "if (isOver) return { isOver: true }\n    if (claims.err?.startsWith('session_already')) throw new Error(claims.err)",
-  ),
-])
 
 const TYPED = "const { username: usr = '', password: pwd = '' } = req.body ?? {}"
 weakenTo("failed: the username O'Neil+News", 'login/any-password', 'a plus in the username becomes a space', [
@@ -644,12 +638,6 @@ weaken('session/foreign-cookies', 'the first cookie is found whose name ends lik
     "sessions.get(/session=([^;]*)/.exec(req.headers.cookie ?? '')?.[1])",
   ),
 ])
-weaken('session/tokens-stay-on-server', 'the login form has the SSO session ID', [
-  change(
-    "res.send(loginForm(pathHere(req.query.next) ?? '/'))",
-    'res.send(`${loginForm(\'/\')}<i data-sid="${req.session?.sid}"></i>`)',
-  ),
-])
 weakenTo('failed: while sessionstatus of one', 'outage/one-slow-user', 'one call of the SSO system at a time', [
   change(
     'async function callSso(',
@@ -722,6 +710,59 @@ weakenTo('failed: the page / has a link', 'identify/fresh-token', 'a link to Ide
 ])
 weakenTo('failed: with a t of an hour', 'landing/parameters', 'an expired token ends the session', [
   before(REFUSED_LANDING, 'if (!claims && tokens[0]?.length > 9 && sessionOf(req)) endSession(sessionOf(req))'),
+])
+weakenTo('failed: after a wrong password', 'login/way-back', 'the return address is that of Referer', [
+  change("loginForm(pathHere(req.query.next) ?? '/')", "loginForm(pathHere(req.get('referer')) ?? '/')"),
+  change('.send(loginForm(next, result.message', ".send(loginForm(pathHere(req.get('referer')), result.message"),
+])
+weakenTo('failed: the second try', 'login/other-account', 'another account is an error like any other', [
+  change(IS_OVER, 'if (isOver) return { isOver: true }'),
+])
+weakenTo('failed: while the platform takes', 'login/double-submit', 'the session is locked during a login', [
+  before(
+    'const found = sessionOf(req)',
+    'while (sessionOf(req)?.isBusy) await new Promise((done) => setTimeout(done, 20))',
+  ),
+  before('const result = await logins.get(key)', 'session.isBusy = true'),
+  after('const result = await logins.get(key)', 'session.isBusy = false'),
+])
+weakenTo('failed: a browser that sends no', 'login/right-password', 'uas may be missing', [
+  change("uas: req.get('user-agent') ?? ''", "uas: req.get('user-agent')"),
+])
+for (const [found, check, key] of [
+  ['failed: the user has another name', 'login/new-name', 'account_id'],
+  ['failed: of two users', 'login/without-email', 'contact_email'],
+])
+  weakenTo(found, check, `the name of the first login is kept by ${key}`, [
+    before(MODULE, 'const names = {}'),
+    change('name: String(item.name)', `name: (names[item.${key}] ??= String(item.name))`),
+  ])
+weakenTo('failed: a user whose name has 150', 'login/new-name', 'a header has the name', [
+  before('sessions.set(id, {', "if (content.user) res.set('X-Reader', content.user.name)"),
+])
+const OF_OWNER = 'req.user && req.body?.owner === ownerOf(req)'
+weaken('session/former-form', 'a form is stored for whoever is logged in', [change(OF_OWNER, 'req.user')])
+weakenTo('failed: a form', 'status/other-account', 'a form is kept over Identify', [
+  before(`if (${OF_OWNER})`, 'if (!req.user) env.kept = req.body'),
+  before('const owner = `', 'if (req.user && env.kept) notes.set(req.user.id, env.kept.note)'),
+])
+weakenTo('failed: the page after', 'logout/here', 'the way back from Identify leads to the logout', [
+  ...BY_GET,
+  after(CALL_LOGOUT, "return identify(req, res, '/logout')"),
+])
+const WITH_API = change(
+  '<p>Hello ${escapeHtml(req.user.name)}',
+  '<p data-api="/api/me">Hello ${escapeHtml(req.user.name)}',
+)
+weakenTo('failed: a fetch call', 'status/logout-elsewhere', 'a route for scripts stands before the status check', [
+  WITH_API,
+  before('app.use(whoIsIt)', "app.get('/api/me', (req, res) => res.json(sessionOf(req)?.user ?? {}))"),
+])
+weakenTo('failed: with what a script had', 'logout/here', 'scripts have a credential of their own', [
+  WITH_API,
+  before(MODULE, 'const keys = {}'),
+  before('sessions.set(id, {', 'keys[id] = content.user\n    res.append("Set-Cookie", `api=${id}`)'),
+  before('app.use(whoIsIt)', "app.get('/api/me', (req, res) => res.json(keys[cookieOf(req, 'api')] ?? {}))"),
 ])
 const READ_WHOLE = [change('if (size > MAX_RESPONSE_BYTES) return undefined')]
 const HUGE = ['page', 'login', 'logout', 'ticket', 'user'].map((operation) => `outage/${operation}-huge`)

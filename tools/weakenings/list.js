@@ -45,69 +45,12 @@ const files = {
     ['the answer may be about another session', 'checkSubject', { returns: '' }, 'security/token-answers', 'L8'],
     ['any combination of status and ticket', 'checkCombination', { returns: '' }, 'unit/tokens', 'L7'],
   ],
-  'decide/signatures.ts': [
-    ['a landing needs no binding', 'redirectStart', { returns: 'now' }, 'security/landing', 'L1'],
-  ],
-  'decide/return-to.ts': [
-    [
-      'every return address is taken',
-      'validateReturnTo',
-      { returns: 'String(value)' },
-      'security/return-addresses',
-      'R1',
-    ],
-  ],
-  'decide/navigation.ts': [
-    ['forms of other sites are taken', 'isSameOriginPost', { returns: 'true' }, 'security/login-form', 'F1'],
-  ],
-  'decide/loop-guard.ts': [
-    ['nothing stops a loop', 'blockReason', { returns: 'undefined' }, 'http/landing-loops', 'R8'],
-  ],
-  'decide/login.ts': [
-    ['the form tells which accounts exist', 'neutralised', { returns: 'failure' }, 'security/login-form', 'F7'],
-  ],
-  'decide/logout-mark.ts': [
-    ['a landing undoes a logout', 'isTokenVoidedBy', { returns: 'false' }, 'http/logout-again'],
-  ],
-  'decide/record.ts': [
-    ['the grace has no end', 'isWithinGrace', { returns: 'true' }, 'http/status-check', 'S11'],
-    ['an end of the SSO session is not believed', 'decideStatus', { drop: 'terminated' }, 'unit/decisions'],
-  ],
   'log/masking.ts': [['secrets are not masked in log lines', 'maskSecrets', { returns: 'text' }, 'unit/log', 'O6']],
   'config/index.ts': [
     ['cookies have no __Host-', 'cookieNames.name', { value: '(text: string) => text' }, 'security/cookies', 'S1'],
   ],
   'config/validators.ts': [
     ['addresses may be unencrypted', 'placeProblem', { returns: 'undefined' }, 'unit/config', 'O1'],
-  ],
-  'storage/locks.ts': [
-    ['a used token is taken again', 'Locks.useToken', { returns: 'Promise.resolve(true)' }, 'security/landing', 'L3'],
-    [
-      'each submit is an Authenticate',
-      'Locks.once',
-      { returns: "run().then((result) => ({ outcome: 'ran' as const, result }))" },
-      'storage/locks',
-      'F5',
-    ],
-  ],
-  'storage/account-index.ts': [
-    [
-      'a login that was slow survives a logout',
-      'AccountIndex.isVoided',
-      { returns: 'Promise.resolve(false)' },
-      'http/logout-final',
-    ],
-  ],
-  'storage/site-store.ts': [
-    ['keys in the store hold the session ID', 'sessionKey', { returns: 'sessionId' }, 'security/leaks', 'S4'],
-  ],
-  'storage/records.ts': [
-    [
-      'a secret of the store is not encrypted',
-      'Records.seal',
-      { returns: 'JSON.stringify(secrets)' },
-      'security/leaks',
-    ],
   ],
   'remote/sso2-client.ts': [
     ['a lost Authenticate is sent again', 'authenticate', { returns: TWICE }, 'security/limits', 'F6'],

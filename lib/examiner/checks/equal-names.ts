@@ -1,9 +1,8 @@
 /** Readers with the same name or username: what the site keeps for one of them must not reach the other. */
-import type { Browser, Page } from '../browser'
 import { type Check, failed, need, noneOf, notTold } from '../check'
-import { isLogin, isLogout, isLogoutAll } from '../facts'
 import { type Account, NAME_END } from '../platform'
 import type { Stage } from '../stage'
+import { DATA_PAGE, dataAddress, dataForm, isStored } from './former-form'
 
 /** A reader, and another account whose user response has the same value. */
 interface Twin {
@@ -28,33 +27,21 @@ export function twinsOf(stage: Stage, reader: Account): readonly Twin[] {
   ]
 }
 
-/** Stores a word with the form of the page. Returns the page afterwards, as a new page load shows it. */
-async function storeWord(stage: Stage, browser: Browser, address: string, word: string): Promise<Page> {
-  const { forms } = await stage.visit(browser, address)
-  const isOther = (action: string, text: string) => [isLogin, isLogout, isLogoutAll].some((is) => is(action, text))
-  const form = forms.find(({ method, action, text }) => method === 'POST' && !isOther(action, text))
-  const typed = form?.fields.filter(({ type }) => /^(?:text|search|textarea)$/.test(type)) ?? []
-  need(form && typed.length > 0, `the page ${new URL(address).pathname} has no POST form with a text field`)
-  await browser.submit(form, Object.fromEntries(typed.map(({ name }) => [name, word])))
-  return stage.visit(browser, address)
-}
-
 /** Stores a word as one reader, and looks for the word as readers with the same name and with the same username. */
 export const equalNames: Check = {
   name: 'session/equal-names',
   run: async (stage) => {
-    const { data } = stage.run.settings.pages
-    if (data === undefined)
-      return notTold(
-        ['pages.data'],
-        'a page with a form, whose text the site keeps for its user and shows to nobody else',
-      )
-    const address = new URL(data, stage.site.url).href
+    const address = dataAddress(stage)
+    if (address === undefined) return notTold(['pages.data'], DATA_PAGE)
+    const data = new URL(address).pathname
     const browser = stage.browser()
     const reader = await stage.login(browser)
     const word = `examined-${reader.accountId}`
-    const page = await storeWord(stage, browser, address, word)
-    need(page.text.includes(word), `the page ${data} does not show the text that its form has sent`)
+    const form = await dataForm(stage, browser, address, word)
+    need(
+      await isStored(stage, browser, address, form),
+      `the page ${data} does not show the text that its form has sent`,
+    )
     const isSeenBy = async (account: Account) => {
       const other = stage.browser()
       await stage.login(other, account)
@@ -85,7 +72,7 @@ export const equalNames: Check = {
       stage.platform.replaceUser(two, { accountId: other })
       const first = stage.browser()
       await stage.login(first, one)
-      await storeWord(stage, first, address, `${word}-${own}`)
+      await isStored(stage, first, address, await dataForm(stage, first, address, `${word}-${own}`))
       const second = stage.browser()
       await stage.login(second, two)
       const isSeen = (await stage.visit(second, address)).text.includes(`${word}-${own}`)

@@ -1,9 +1,11 @@
 /** Group `login`: the form, its security, and traces of the password. */
 import { type Check, failed, failedIf, failedIfAny, need, noneOf, type Problem, passed, problemsIn } from '../check'
 import type { Cookie } from '../cookies'
+import { loginFormOf } from '../facts'
 import { isAnyError, isServerError, outcomeOf } from '../outcome'
 import { holds, linesWith, tokensIn } from '../secrets'
 import { ignoreUndecided, pause, type Stage } from '../stage'
+import { newName, withoutEmail } from './accounts'
 import { foreignForms } from './foreign'
 import { guessesAtOnce, otherVisitors, sameUsername, twoUsers } from './logins-at-once'
 import { anyPassword, escapedInput, logInjection } from './passwords'
@@ -32,6 +34,8 @@ const right: Check = {
       )
     if (!stage.shows(shown, account)) return failed('the user is not shown after the login')
     const uas = calls[0]?.call.claims['uas']
+    const bare = await withoutUserAgent(stage)
+    if (bare !== undefined) return failed(bare)
     return failedIfAny([
       [calls.length !== 1, `one login causes ${calls.length} Authenticate calls`],
       [!String(uas).includes('Chrome/150'), "uas is not the browser's User-Agent"],
@@ -41,6 +45,23 @@ const right: Check = {
       }),
     ])
   },
+}
+
+/** Logs in with a browser that sends no User-Agent. Returns the problem if the platform refuses the call of the site. */
+async function withoutUserAgent(stage: Stage): Promise<string | undefined> {
+  const [browser, account] = [stage.browser(), stage.account()]
+  const options = { headers: { 'user-agent': '' } }
+  const { forms } = await browser.open(stage.site.loginPage, options)
+  const form = loginFormOf(forms, stage.site.passwordField)
+  if (form === undefined) return undefined // a site may refuse such browsers
+  const since = Date.now()
+  const page = await stage.submit(browser, form, account, options)
+  const isRefused = stage.platform
+    .calls(since, { operation: 'authenticate' })
+    .some(({ call }) => call.outcome === 'invalid_token')
+  return isRefused || isServerError(page)
+    ? `a browser that sends no User-Agent cannot log in (${outcomeOf(page)}): the claim uas must be a string, also then`
+    : undefined
 }
 
 const CALLED = { token: 'the token endpoint', me: 'the REST API' }
@@ -98,6 +119,9 @@ const foreignForm: Check = {
   },
 }
 
+/** Time of Authenticate while the button is clicked again, and the longest time of another page meanwhile. */
+const [PASSWORD_MS, MAX_TAB_MS] = [1600, 1000]
+
 const doubleSubmit: Check = {
   name: 'login/double-submit',
   run: async (stage) => {
@@ -105,17 +129,27 @@ const doubleSubmit: Check = {
     const { form } = await stage.loginForm(browser)
     const account = stage.account()
     const since = Date.now()
-    const end = stage.platform.fault(['authenticate'], { kind: 'slow', ms: 400 })
+    const end = stage.platform.fault(['authenticate'], { kind: 'slow', ms: PASSWORD_MS })
+    const [tab, stranger] = [browser.copy('Browser A, another tab'), stage.browser()]
     const twin = browser.copy('Browser A, second click')
     const first = stage.submit(browser, form, account)
     await pause(60)
+    const others = Promise.all([tab, stranger].map((one) => stage.openHere(one, stage.site.publicPage)))
     const second = await stage.submit(twin, form, account)
     const page = await first
+    const [ofTab, ofStranger] = await others
     end()
     const calls = stage.platform.calls(since, { operation: 'authenticate' }).length
     need(calls > 0, 'the site did not call Authenticate')
     if ([page, second].some(isServerError)) return failed('one of the two clicks gets a server error')
-    return failedIf(calls > 1, `two clicks on the button send the password ${calls} times`)
+    return failedIfAny([
+      [calls > 1, `two clicks on the button send the password ${calls} times`],
+      // if strangers wait too, outage/one-slow-user tells it
+      [
+        (ofTab?.ms ?? 0) > MAX_TAB_MS && (ofStranger?.ms ?? 0) < MAX_TAB_MS,
+        `while the platform takes ${PASSWORD_MS / 1000} s to check a password, a page in another tab of the same browser takes ${((ofTab?.ms ?? 0) / 1000).toFixed(1)} s: the session is locked during the call`,
+      ],
+    ])
   },
 }
 
@@ -208,6 +242,8 @@ export const loginChecks: readonly Check[] = [
   returnAddress,
   escapedInput,
   anyPassword,
+  newName,
+  withoutEmail,
   logInjection,
   foreignForm,
   staleChecks.staleLogin,

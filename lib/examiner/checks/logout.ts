@@ -4,9 +4,11 @@ import { type Check, failed, failedIf, failedIfAny, need, noneOf, notTold, type 
 import { isAnyError, isServerError, outcomeOf, responseOf } from '../outcome'
 import type { Account } from '../platform'
 import { pause, type Stage, waitUntil } from '../stage'
+import { endpointsOf, fetchAsScript } from './endpoints'
 import { twinsOf } from './equal-names'
 import { foreignForms } from './foreign'
 import { loggedIn } from './logged-in'
+import { redirectProblem } from './redirects'
 import { staleChecks } from './stale'
 
 const here: Check = {
@@ -14,6 +16,7 @@ const here: Check = {
   run: async (stage) => {
     const { browser, account, sid } = await loggedIn(stage)
     const tab = browser.copy('Browser A, another tab')
+    const endpoints = await endpointsOf(stage, tab, account)
     const elsewhere = stage.browser()
     await stage.login(elsewhere, account)
     const neighbour = await loggedIn(stage)
@@ -21,12 +24,30 @@ const here: Check = {
     const form = await stage.logoutForm(tab)
     const page = await stage.logout(browser)
     const calls = stage.platform.calls(since, { operation: 'logout', sid })
+    const sids = [sid, ...(stage.identifies(page) > 0 ? [await stage.sid(browser)] : [])]
+    const sent = stage.platform.calls(since, { operation: 'logout' }).filter((call) => sids.includes(String(call.sid)))
+    const loop = redirectProblem(stage, page, 2)
+    const kept: Problem[] = []
+    for (const endpoint of endpoints) {
+      const { pathname } = new URL(endpoint.address)
+      const isServed = stage.shows(await fetchAsScript(stage, tab, endpoint), account)
+      kept.push([
+        isServed,
+        `with what a script had before the logout, ${pathname} still responds for the user: it takes a credential of its own, which the logout does not end`,
+      ])
+    }
     const again = await tab.submit(form, {})
     const unknown = await loggedIn(stage)
     stage.platform.prune(unknown.sid)
     const pruned = await stage.logout(unknown.browser, { stopAt: (url) => stage.platform.isIdentify(url) })
     const [{ status }] = [page.hops[0] ?? page]
     return failedIfAny([
+      ...kept,
+      [loop !== undefined, `the page after the logout ${loop}: does the way back from Identify lead to the logout?`],
+      [
+        sent.length > 1,
+        `one click on the logout calls Logout ${sent.length} times: the way back from Identify leads to the address that logs out`,
+      ],
       [isAnyError(page), `the logout ends with ${outcomeOf(page)}`],
       [
         status === 307 || status === 308,

@@ -21,6 +21,7 @@ import { tokensIn } from '../secrets'
 import type { UserPage } from '../seen'
 import { pause, type Stage } from '../stage'
 import { equalNames } from './equal-names'
+import { formerForm } from './former-form'
 import { sessionOf } from './logged-in'
 import { randomId } from './random-id'
 import { sharedConnection } from './shared-connection'
@@ -260,6 +261,7 @@ export const sessionChecks: readonly Check[] = [
   content,
   randomId,
   equalNames,
+  formerForm,
   fixed,
   foreignCookies,
   sharedConnection,

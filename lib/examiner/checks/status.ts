@@ -15,6 +15,8 @@ import {
 import { isServerError, outcomeOf, responseOf } from '../outcome'
 import type { Account, Fault } from '../platform'
 import { pause, type Stage } from '../stage'
+import { type Endpoint, endpointsOf, fetchAsScript } from './endpoints'
+import { dataAddress, dataForm, isStored } from './former-form'
 import { loggedIn } from './logged-in'
 import { spellingsOf } from './pages'
 import { redirectProblem } from './redirects'
@@ -135,6 +137,8 @@ async function loggedOutFinding(stage: Stage, browser: Browser, account: Account
   return failedIf(page.status !== 200, `the next page ${responseOf(page)}`)
 }
 
+type User = Awaited<ReturnType<typeof loggedIn>>
+
 /** Opens the page of a logged-out user while the status check of another user is in progress. */
 const logoutElsewhere: Check = {
   name: 'status/logout-elsewhere',
@@ -142,8 +146,11 @@ const logoutElsewhere: Check = {
   run: async (stage) => {
     const other = await loggedIn(stage)
     const { browser, account, sid } = await loggedIn(stage)
-    const reader = await loggedIn(stage)
-    for (const ended of [sid, reader.sid]) await stage.second.logout(ended)
+    const readers: [Endpoint, User][] = []
+    const own = { address: stage.site.userPage, headers: {} }
+    for (const endpoint of [own, ...(await endpointsOf(stage, browser, account))])
+      readers.push([endpoint, await loggedIn(stage)])
+    for (const ended of [sid, ...readers.map(([, reader]) => reader.sid)]) await stage.second.logout(ended)
     await stage.grownOld()
     const end = stage.platform.fault(['sessionstatus'], { kind: 'slow', ms: 400 }, { sid: other.sid })
     const otherPage = stage.look(other.browser)
@@ -154,12 +161,14 @@ const logoutElsewhere: Check = {
     const reason = 'a user who logged out on another site is still logged in here'
     const finding = await loggedOutFinding(stage, browser, account, reason)
     if (finding.verdict !== 'passed') return finding
-    const script = { 'sec-fetch-dest': 'empty', 'sec-fetch-mode': 'cors', 'sec-fetch-site': 'same-origin' }
-    const fetched = await stage.openHere(reader.browser, stage.site.userPage, { headers: script })
-    if (stage.shows(fetched, reader.account))
-      return failed(
-        'a fetch call of a script gets the page of a user who logged out on another site: only page loads cause a status check',
-      )
+    for (const [endpoint, reader] of readers) {
+      const fetched = await fetchAsScript(stage, reader.browser, endpoint)
+      const what = `a fetch call of a script for ${new URL(endpoint.address).pathname}, of a user who logged out on another site,`
+      if (stage.shows(fetched, reader.account))
+        return failed(`${what} still gets what is for the user: only page loads cause a status check`)
+      if (fetched.next !== undefined)
+        return failed(`${what} is redirected to Identify, where no script can follow: answer 401`)
+    }
     if (!isShown) return finding
     return failed(
       'while the status check of another user is in progress, a user who logged out on another site is still shown: the site waits for the check of another session instead of its own',
@@ -241,9 +250,15 @@ const otherAccount: Check = {
   isSlow: true,
   run: async (stage) => {
     const { browser, account: first, sid } = await loggedIn(stage)
+    const address = dataAddress(stage)
+    const form = address && (await dataForm(stage, browser, address, `examined-stale-${first.accountId}`))
     await stage.second.logout(sid)
     const { account: second } = await stage.loginElsewhere(browser)
     await stage.grownOld()
+    if (address && form && (await isStored(stage, browser, address, form)))
+      return failed(
+        'a form that one user has filled in, and that is sent after another account has logged in on another site, is stored for the other user',
+      )
     const pages = [
       await stage.look(browser),
       await stage.visit(browser, stage.site.userPage),

@@ -9,14 +9,32 @@ import { loginParameters, withParameter } from './return-address'
 
 const MARK = 'way-back'
 
-/** Returns the addresses from which a login may lead back to a page of the user. */
-async function possibleWays(stage: Stage): Promise<string[]> {
+/** A way to the login form: an address, and the page whose link leads there, if the browser names it in Referer. */
+interface Way {
+  readonly address: string
+  readonly from?: string
+}
+
+/** Returns the ways from which a login may lead back to a page of the user. */
+async function possibleWays(stage: Stage): Promise<Way[]> {
   const { loginPage, userPage } = stage.site
   const wanted = new URL(userPage)
   wanted.searchParams.set('examined', MARK)
   const parameters = await loginParameters(stage)
-  return [wanted.href, ...parameters.map((name) => withParameter(loginPage, name, wanted.pathname + wanted.search))]
+  const addresses = parameters.map((name) => withParameter(loginPage, name, wanted.pathname + wanted.search))
+  return [...[wanted.href, ...addresses].map((address) => ({ address })), { address: loginPage, from: wanted.href }]
 }
+
+/** Opens the page with the form. */
+async function openForm(stage: Stage, browser: Browser, { address, from }: Way): Promise<Form | undefined> {
+  if (from === undefined) return formOf(stage, await stage.visit(browser, address))
+  await stage.visit(browser)
+  return formOf(stage, await browser.open(address, { headers: { referer: from } }))
+}
+
+/** Sends the form. A browser that names pages in Referer now names the page of the form. */
+const send = (stage: Stage, browser: Browser, form: Form, account: Account, { from }: Way) =>
+  stage.submit(browser, form, account, from === undefined ? {} : { headers: { referer: form.page } })
 
 const isBack = ({ url }: Page) => url.searchParams.get('examined') === MARK
 
@@ -24,17 +42,17 @@ const formOf = (stage: Stage, { forms }: Pick<Page, 'forms'>): Form | undefined 
   loginFormOf(forms, stage.site.passwordField)
 
 /** Finds a way on which a login at the first try leads back. */
-async function findWay(stage: Stage): Promise<string | undefined> {
+async function findWay(stage: Stage): Promise<Way | undefined> {
   for (const way of await possibleWays(stage)) {
     const browser = stage.browser()
-    const form = formOf(stage, await stage.visit(browser, way))
-    if (form && isBack(await stage.submit(browser, form, stage.account()))) return way
+    const form = await openForm(stage, browser, way)
+    if (form && isBack(await send(stage, browser, form, stage.account(), way))) return way
   }
   return undefined
 }
 
 /** A first try that does not log in. Returns the page with the form. */
-type FirstTry = (stage: Stage, browser: Browser, form: Form, account: Account) => Promise<Pick<Page, 'forms'>>
+type FirstTry = (stage: Stage, browser: Browser, form: Form, account: Account, way: Way) => Promise<Pick<Page, 'forms'>>
 
 const fetched = {
   accept: 'application/json',
@@ -46,22 +64,23 @@ const fetched = {
 const firstTries: readonly (readonly [what: string, act: FirstTry])[] = [
   [
     'a wrong password',
-    (stage, browser, form, account) => stage.submit(browser, form, { ...account, password: 'not-the-password' }),
+    (stage, browser, form, account, way) =>
+      send(stage, browser, form, { ...account, password: 'not-the-password' }, way),
   ],
   [
     'a login while the platform does not work',
-    async (stage, browser, form, account) => {
+    async (stage, browser, form, account, way) => {
       const end = stage.platform.fault(['authenticate'], { kind: 'status', code: 503 })
-      const page = await stage.submit(browser, form, account)
+      const page = await send(stage, browser, form, account, way)
       end()
       return page
     },
   ],
   [
     'a login whose SSO session has ended while the form was open',
-    async (stage, browser, form, account) => {
+    async (stage, browser, form, account, way) => {
       stage.platform.terminate(await stage.sid(browser))
-      return stage.submit(browser, form, account)
+      return send(stage, browser, form, account, way)
     },
   ],
   [
@@ -86,11 +105,11 @@ export const wayBack: Check = {
     let tries = 0
     for (const [what, act] of firstTries) {
       const [browser, account] = [stage.browser(), stage.account()]
-      const form = formOf(stage, await stage.visit(browser, way))
+      const form = await openForm(stage, browser, way)
       need(form, 'the login form was not there')
-      const again = formOf(stage, await act(stage, browser, form, account))
-      const page = again && (await stage.submit(browser, again, account))
-      const isIn = page !== undefined && stage.shows(page, account) && formOf(stage, page) === undefined
+      const again = formOf(stage, await act(stage, browser, form, account, way))
+      const page = again && (await send(stage, browser, again, account, way))
+      const isIn = page !== undefined && (await stage.isKnown(browser, account))
       stage.tried(`after ${what}: ${page === undefined ? 'no form' : page.url.pathname + page.url.search}`)
       if (!isIn) continue
       tries += 1

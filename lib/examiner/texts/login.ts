@@ -28,7 +28,7 @@ export const loginTexts: CheckTexts = {
     'The right password logs the user in, with one call of Authenticate.',
     'Users cannot log in.',
     AUTHENTICATE,
-    'Call Authenticate once, exchange the ticket, and load the user.',
+    'Call Authenticate once, exchange the ticket, and load the user. ipa and uas must be strings: send an empty one if the browser sends no User-Agent.',
     FORM,
   ),
   'login/new-session-id': row(
@@ -53,10 +53,24 @@ export const loginTexts: CheckTexts = {
     FORM,
   ),
   'login/double-submit': row(
-    'Two clicks on the button send the password once.',
-    'Two wrong attempts are counted, and accounts are frozen sooner.',
+    'Two clicks on the button send the password once, and other pages of the browser do not wait for it.',
+    'Two wrong attempts are counted, and accounts are frozen sooner. Or all tabs of the user hang while the platform is slow.',
     AUTHENTICATE,
-    'Take a lock per session, and share the result.',
+    'Take a lock per session for the login alone, and share the result. Hold no lock of the whole session while the site calls the platform: in PHP, call session_write_close() before the call, and session_start() after it.',
+    FORM,
+  ),
+  'login/new-name': row(
+    'A user whose name has changed is shown with the new one after the next login, also with a long name in other scripts.',
+    'Users who have married or corrected their name see the old one for ever, or users with long or foreign names cannot log in.',
+    'Interface, "SSO2", 3',
+    'Write name and address of the user at each login, not only when the user is created (first_or_create, setOnInsert). Put no name into a cookie or header: they take a few ASCII letters only, and browsers drop cookies beyond 4096 bytes.',
+    FORM,
+  ),
+  'login/without-email': row(
+    'Users without an e-mail address can log in, and each is shown as himself.',
+    'All users without an address are one user, with one history and one set of comments.',
+    'Interface, "SSO2", 3: account_id',
+    'Find users by account_id alone. An address may be missing, may change, and may be shared: let its column be empty, and not unique.',
     FORM,
   ),
   'login/second-tab': row(
@@ -119,7 +133,7 @@ export const loginTexts: CheckTexts = {
     'A login that succeeds at the second try ends at the page where the user began, as one at the first try does.',
     'Users who mistype once end at the front page, and have to look for their page again.',
     `${AUTHENTICATE}; good practice: the user ends where he began`,
-    'Take the return address from the form that was sent, check it as at the first try, and write it into the form that you show again. A form that is shown after a POST has no query of its own. Take it along through Identify too.',
+    'Take the return address from the form that was sent, check it as at the first try, and write it into the form that you show again. Take it from Referer only when the form is first opened: after a mistake, Referer names the form itself. A form that is shown after a POST has no query of its own. Take it along through Identify too.',
     FORM,
   ),
   'login/frozen-account': row(
@@ -143,7 +157,7 @@ export const loginTexts: CheckTexts = {
     'When another account is logged in meanwhile, no wrong user is shown.',
     "A user sees another user's name.",
     `${ERRORS}: session_already_logged_in_on_another_account`,
-    'Ask Session Status, and show the user whom the platform has.',
+    'Ask Session Status, or end the session of your site and redirect to Identify, and show the user whom the platform has. Or offer a logout with the message. No try with this session can ever succeed, so "try again" is no answer.',
     FORM,
   ),
 }

@@ -10,7 +10,7 @@ export const logoutTexts: CheckTexts = {
     'A logout ends the session at once, in all tabs and for copies of the cookie, and informs the platform. Other browsers stay logged in.',
     'The next user of the computer, or a thief of the cookie, is logged in.',
     `${LOGOUT}; OWASP ASVS 5, 7.4.1`,
-    'Delete this session on the server and no other one, call Logout, and set a new cookie. A logout without a session is no error.',
+    'Delete this session on the server and no other one, call Logout, and set a new cookie. A logout without a session is no error. The way back from Identify leads to a page, never to the address that logs out. An endpoint of scripts takes the session of the site: a token of its own, which is checked by its signature alone, outlives every logout.',
     FORM,
   ),
   'logout/older-tab': row(
@@ -94,6 +94,13 @@ export const sessionTexts: CheckTexts = {
     'Interface, "SSO2", 3: account_id. OWASP ASVS 5, 8.2.2',
     'Find the data of a user by account_id alone: it never changes, and nobody else gets it. Names are shared by many, and a username or an e-mail address can be given up and taken by another reader. account_id is a text: 0123 and 123 are two accounts, so do not convert it (parseInt, Number, int), and give its column a collation that tells capitals and accents apart. At a login, begin an empty session. Search the code for each query, cache key and file name that has the name or the username.',
     'Use req.sso2.user.accountId as the key.',
+  ),
+  'session/former-form': row(
+    'A form that was opened as one user is not stored for another one who has logged in meanwhile.',
+    'The address, order or comment of one user becomes that of the other, who may not notice.',
+    'OWASP ASVS 5, 8.2.2',
+    'Write a mark of the account into each form, such as a CSRF token that is made of the account_id, and compare it with the user of the session before anything is stored. Do not keep a form over Identify, or compare the account before it is sent again.',
+    'Write a hash of req.sso2.user.accountId into the form, and compare it.',
   ),
   'session/shared-connection': row(
     'A response has nothing of an earlier request on the same connection: no cookie, no name.',

@@ -100,7 +100,7 @@ export const statusTexts: CheckTexts = {
     'A user who logs out on another site is anonymous here within six minutes.',
     'The next user of a shared computer is shown the account.',
     `${STATUS}: change to terminated`,
-    'Check an old session before every response that depends on the user, also for POST and fetch. Make one check at a time for each session, not for the whole site. Each page waits for the check of its own session: note the time of the check after its response. If sts is terminated, delete the session of your site and redirect to Identify.',
+    'Check an old session before every response that depends on the user, also for POST and fetch, and in front of the routes for scripts (/api), which answer 401 instead of a redirect. Make one check at a time for each session, not for the whole site. Each page waits for the check of its own session: note the time of the check after its response. If sts is terminated, delete the session of your site and redirect to Identify.',
     FRESH,
   ),
   'status/logout-while-reading': row(

@@ -157,8 +157,8 @@ const loggedOut = (isConfirmed: boolean): Landed => ({
   cause: isConfirmed ? '' : 'logout_pending',
 })
 
-function refuseToken({ config: { log } }: Site, { reason, detail, offsetSeconds }: TokenError): Landed {
-  const why = offsetSeconds === undefined ? (detail ?? '') : clockDifference(offsetSeconds)
+function refuseToken({ config: { log } }: Site, { reason, part, offsetSeconds }: TokenError): Landed {
+  const why = offsetSeconds === undefined ? (part ?? '') : clockDifference(offsetSeconds)
   log.warn(`landing:${reason}`, 'Landing tokens are refused', { detail: why ? `${reason} (${why})` : reason })
   return unchanged(reason, 'token_refused')
 }

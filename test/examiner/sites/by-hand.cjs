@@ -434,11 +434,13 @@ function createSite(env) {
     if (!isVerified) return res.status(503).send('<p>This page does not work right now.</p>')
     res.send(`<p>Payments of ${escapeHtml(session.user.name)}</p>`)
   })
+  const ownerOf = (req) => mac(`notes of ${req.user?.id}`, bindingKey).toString('base64url')
   app.get('/notes', (req, res) => {
-    res.send(`<p>${escapeHtml(notes.get(req.user?.id))}</p><form method="post"><input name="note"></form>`)
+    const owner = `<input type="hidden" name="owner" value="${ownerOf(req)}">`
+    res.send(`<p>${escapeHtml(notes.get(req.user?.id))}</p><form method="post">${owner}<input name="note"></form>`)
   })
   app.post('/notes', sameOrigin, (req, res) => {
-    if (req.user) notes.set(req.user.id, String(req.body?.note))
+    if (req.user && req.body?.owner === ownerOf(req)) notes.set(req.user.id, String(req.body?.note))
     res.redirect(303, '/notes')
   })
   app.get('/login', (req, res) => {
