@@ -92,19 +92,17 @@ export class BuiltInSession extends RequestSession {
     return this.#shown
   }
 
-  /**
-   * Makes the store of `req.session`. connect-redis lists the sessions. `touch` does nothing, and so at once that express-session need not
-   * split the response: the lifetime is renewed with the record.
-   */
+  /** Makes the store of `req.session`. connect-redis lists the sessions. There is no `touch`: the lifetime is renewed with the record. */
   #makeStore(): RedisStore {
     const { config, client } = this.#parts
-    const store = new RedisStore({ client, prefix: `${config.prefix}sess:`, disableTouch: true })
+    const store = new RedisStore({ client, prefix: `${config.prefix}sess:` })
     const tell = (outcome: Promise<unknown>, done: Callback = () => {}) => callbackify(() => outcome)(done)
     return Object.assign(store, {
       get: (id: string, done: Callback) =>
         this.#store ? tell(this.#load(id), done) : done(null, this.#sessionOfCookie(id)),
       set: (id: string, sess: session.SessionData, done?: Callback) => tell(this.#save(id, sess), done),
       destroy: (id: string, done?: Callback) => tell(this.#destroy(id), done),
+      touch: undefined,
     })
   }
 
