@@ -3,7 +3,7 @@
  * This folder decides nothing about a request (lib/decide) and sends nothing.
  * Options: schema.ts, branding.ts, unchanged-options.ts. Environment variables: load.ts. Texts of the pages: texts/index.ts. Log lines: lib/log.
  */
-import { hkdfSync } from 'node:crypto'
+import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto'
 import type { ReturnPolicy } from '../decide/return-to'
 import type { MacKeys } from '../decide/signatures'
 import { type ConfigProblem, Sso2ConfigError } from '../errors'
@@ -41,7 +41,8 @@ export interface Config extends Readonly<Plain> {
   readonly loginPage: string | undefined
   readonly texts: AllTexts
   readonly clientSecrets: () => string[]
-  readonly sessionSecrets: () => string[]
+  /** Sign the session cookie. Made once, because a key costs more than a signature. */
+  readonly cookieKeys: () => KeyObject[]
   readonly macKeys: () => MacKeys
   readonly encryptionKeys: () => MacKeys
   readonly mountPath: string
@@ -112,11 +113,12 @@ function loginPlaces(routes: Plain['routes'], siteUrl: string): Pick<Config, 'ro
 }
 
 function secretFields(clientSecret: readonly string[], sessionSecret: readonly string[]) {
+  const cookieKeys = sessionSecret.map((secret) => createSecretKey(secret, 'utf8'))
   const macKeys = deriveKeys(sessionSecret, 'express-sso2 binding')
   const encryptionKeys = deriveKeys(sessionSecret, 'express-sso2 box')
   return {
     clientSecrets: () => [...clientSecret],
-    sessionSecrets: () => [...sessionSecret],
+    cookieKeys: () => cookieKeys,
     macKeys: () => macKeys,
     encryptionKeys: () => encryptionKeys,
   }

@@ -181,7 +181,8 @@ test('every variable of the environment is read', () => {
     graceSeconds: 0,
     timeoutMs: 500,
   })
-  expect([config.clientSecrets()[0], config.sessionSecrets()]).toEqual([
+  const cookieSecrets = config.cookieKeys().map((key) => key.export().toString())
+  expect([config.clientSecrets()[0], cookieSecrets]).toEqual([
     environment.SSO2_CLIENT_SECRET,
     [environment.SSO2_SESSION_SECRET],
   ])

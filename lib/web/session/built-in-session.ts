@@ -80,7 +80,7 @@ export class BuiltInSession extends RequestSession {
     const store = this.#makeStore()
     const handler = session({
       name: config.cookies.session,
-      secret: config.sessionSecrets(),
+      secret: config.cookieKeys(),
       store,
       genid: () => this.#draw(),
       resave: false,

@@ -1,5 +1,5 @@
 /** `sso.session`: reads both values of the browser's session in one round trip, and attaches the session to the request. Threats S1 to S3. */
-import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
 import type { Request, RequestHandler } from 'express'
 import type { Config } from '../../config'
 import { ageOf, isAlive, lifetimeOf, type SsoRecord } from '../../decide/record'
@@ -68,16 +68,15 @@ export class SiteSessions {
 /** An ID as express-session signs it. */
 const SIGNED = /^s(?::|%3A)([\w-]{43})\.((?:[A-Za-z0-9+/]|%2B|%2F){43})$/i
 
-/** Returns a reader of the session ID in cookies of one name. The keys are made once, because that costs more than a signature. */
-function sessionCookieReader({ sessionSecrets }: Config): (cookies: readonly string[]) => string | undefined {
-  const keys = sessionSecrets().map((secret) => createSecretKey(secret, 'utf8'))
+/** Returns a reader of the session ID in cookies of one name. */
+function sessionCookieReader({ cookieKeys }: Config): (cookies: readonly string[]) => string | undefined {
   return (cookies) => {
     if (cookies.length > 1) return undefined // the package did not set both
     const [, id, signature = ''] = SIGNED.exec(cookies[0] ?? '') ?? []
     if (id === undefined) return undefined
     const given = Buffer.from(decodeURIComponent(signature))
     const signed = (key: KeyObject) => createHmac('sha256', key).update(id).digest('base64').slice(0, 43)
-    const isGood = keys.some((key) => timingSafeEqual(Buffer.from(signed(key)), given))
+    const isGood = cookieKeys().some((key) => timingSafeEqual(Buffer.from(signed(key)), given))
     return isGood ? id : undefined
   }
 }
