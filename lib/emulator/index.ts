@@ -33,8 +33,8 @@ export type {
   ClientOptions,
   EmulatorOptions,
   Limits,
-  Market,
-  MarketplaceGroup,
+  MarketOptions,
+  MarketplaceGroupOptions,
   SavedSessionOptions,
   SubscriptionOptions,
 } from './config/options'

@@ -46,7 +46,7 @@ function shortenFlow(steps: readonly FlowStep[]): readonly FlowStep[] {
   const name = `${steps.length - MAX_STEPS} more steps`
   const gap = steps
     .slice(half, half + 1)
-    .map(({ at }): FlowStep => ({ at, from: 'site', to: 'site', name, claims: {}, verdict: 'ok' }))
+    .map(({ atMs }): FlowStep => ({ atMs, from: 'site', to: 'site', name, claims: {}, verdict: 'ok' }))
   return [...steps.slice(0, half), ...gap, ...steps.slice(-half)]
 }
 
@@ -86,9 +86,9 @@ function hopSteps(hop: Hop, { platform, labels, view }: Describe): TimedStep[] {
   return pair(
     tick,
     ms,
-    { at, from: browser, to, name: `${method} ${pageOf(url)}`, claims, verdict: 'ok' },
+    { atMs: at, from: browser, to, name: `${method} ${pageOf(url)}`, claims, verdict: 'ok' },
     {
-      at: at + ms,
+      atMs: at + ms,
       from: to,
       to: browser,
       name:
@@ -161,9 +161,9 @@ function callSteps(trace: Trace, platform: Platform): TimedStep[] {
   return pair(
     tick,
     durationMs,
-    { at, from: site, to: 'platform', name: call.operation, claims: call.claims, verdict: 'ok' },
+    { atMs: at, from: site, to: 'platform', name: call.operation, claims: call.claims, verdict: 'ok' },
     {
-      at: at + durationMs,
+      atMs: at + durationMs,
       from: 'platform',
       to: site,
       name: call.outcome,

@@ -94,9 +94,9 @@ test('JSON has the steps of the evidence, and HTML names failures with the same 
 
 test('the report of a site that fails everywhere stays below 500 kB, and its diagrams have four lanes', () => {
   const names = [...Array(12).keys()].map((number) => ({ id: `Browser ${number}`, name: `Browser ${number}` }))
-  const steps = [...Array(60).keys()].map((at): FlowStep => {
+  const steps = [...Array(60).keys()].map((atMs): FlowStep => {
     const claims = { cid: 'site', uas: 'x'.repeat(100), sid: 'y'.repeat(40) }
-    return { at, from: `Browser ${at % 12}`, to: 'site', name: `GET /${at}`, claims, verdict: 'ok' }
+    return { atMs, from: `Browser ${atMs % 12}`, to: 'site', name: `GET /${atMs}`, claims, verdict: 'ok' }
   })
   const flow = flowOf('a flow', [...names, { id: 'site', name: 'Site' }, { id: 'platform', name: 'Platform' }], steps)
   const failures = [...Array(120).keys()].map((number) => {

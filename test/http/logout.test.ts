@@ -17,7 +17,7 @@ describe('logout', () => {
   test('POST logs out here and there, and a new anonymous session follows', async () => {
     const browser = await loggedInBrowser()
     const old = present(browser.cookie('sso2.sid'))
-    const sessions = setup.emulator.account('ada').view().sessions
+    const sessions = setup.emulator.account('ada').view().sessionCount
     const page = await browser.submit(at('/logout'), { return_to: '/news?a=1' })
     expect(page.url).toBe(at('/news?a=1'))
     expect(view(page)).toEqual({ status: 'anon', url: '/news?a=1' })
@@ -25,7 +25,7 @@ describe('logout', () => {
     expect(browser.cookie('sso2.sid')).not.toBe(old)
     const withOldCookie = await setup.browser().fetchJson(at('/'), { headers: { cookie: `sso2.sid=${old}` } })
     expect(withOldCookie.json).toEqual({ status: 'none', url: '/' })
-    expect(setup.emulator.account('ada').view().sessions).toBe(sessions - 1)
+    expect(setup.emulator.account('ada').view().sessionCount).toBe(sessions - 1)
   })
 
   test('drops what the site has kept since a logout that is not confirmed, too', async () => {
@@ -71,17 +71,17 @@ test('logout-all ends the other sessions of the account on this site at once, an
   expect(view(await two.visit(at('/'))).status).toBe('anon')
   expect(view(await other.visit(at('/'))).status).toBe('loggedin')
   expect(setup.countCalls('sessionstatus')).toBe(calls)
-  expect(setup.emulator.account('ada').view().sessions).toBe(0)
+  expect(setup.emulator.account('ada').view().sessionCount).toBe(0)
 })
 
 test('a logout that the SSO system missed is told to it a few seconds later, though the browser has not returned', async () => {
   const browser = await loggedInBrowser()
-  const before = setup.emulator.account('ada').view().sessions
+  const before = setup.emulator.account('ada').view().sessionCount
   setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
   expect((await browser.fetchJson(at('/logout'), { json: {} })).json).toMatchObject({ logout: 'pending' })
   setup.emulator.faults.clear()
   setup.emulator.clock.advance(8)
-  await eventually(async () => setup.emulator.account('ada').view().sessions === before - 1, 20)
+  await eventually(async () => setup.emulator.account('ada').view().sessionCount === before - 1, 20)
 })
 
 describe('[S12] a logout while the SSO system does not take it', () => {

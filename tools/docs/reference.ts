@@ -7,7 +7,7 @@ import { headingsOf } from '../../test/support/markdown'
 import { root } from '../../test/support/sources'
 
 /** What needs no comment of its own: members of a type that has one, codes, and names that the interface gives without a word on them. */
-const SAYS_ITSELF = /\.__type\.|\.code \(|emulator\.(?:Address|Market|MarketplaceGroup|SiteOptions|AccountView)\./
+const SAYS_ITSELF = /\.__type\.|\.code \(|emulator\.(?:Address|Market\w*|SiteOptions|AccountView)\./
 
 /** @returns pages by their names @throws {Error} what TypeDoc has to say of the comments, links that lead nowhere among it */
 export async function apiReference(): Promise<Map<string, string>> {

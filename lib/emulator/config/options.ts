@@ -55,14 +55,14 @@ export interface Account {
   readonly frozenForSeconds: number
 }
 
-/** Interface: "Market". */
-export interface Market {
+/** A market of a marketplace group. Interface: "Market". */
+export interface MarketOptions {
   readonly name: string
   readonly key: string
 }
 
-/** Interface: "Marketplace group". */
-export interface MarketplaceGroup {
+/** A marketplace group of the REST API. Interface: "Marketplace group". */
+export interface MarketplaceGroupOptions {
   readonly name: string
   readonly key: string
   readonly image_url: string
@@ -70,7 +70,7 @@ export interface MarketplaceGroup {
   readonly rgb: string
   readonly header: string
   readonly description: string
-  readonly markets: readonly Market[]
+  readonly markets: readonly MarketOptions[]
 }
 
 /** A campaign for gift subscriptions. */
@@ -124,7 +124,7 @@ export interface Config {
   readonly ssoIdentifier: string
   readonly clients: readonly Client[]
   readonly accounts: readonly Account[]
-  readonly marketplaceGroups: readonly MarketplaceGroup[]
+  readonly marketplaceGroups: readonly MarketplaceGroupOptions[]
   /** Are marketplace groups enabled? */
   readonly marketplaceEnabled: boolean
   readonly campaigns: readonly Campaign[]
@@ -171,7 +171,7 @@ export interface EmulatorOptions {
   /** Accounts that can log in. Default: `ada`, `grace` and `edsger`. */
   readonly accounts?: readonly AccountOptions[] | undefined
   /** Marketplace groups of the REST API. */
-  readonly marketplaceGroups?: readonly MarketplaceGroup[] | undefined
+  readonly marketplaceGroups?: readonly MarketplaceGroupOptions[] | undefined
   /** Are marketplace groups enabled? Default true. */
   readonly marketplaceEnabled?: boolean | undefined
   /** Campaigns of gift subscriptions. */

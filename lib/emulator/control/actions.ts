@@ -28,7 +28,7 @@ export interface AccountControl {
    * @returns the number of ended sessions
    */
   logoutAll(): number
-  /** Issues a one-time password of six digits. `expiresAt` is in seconds. */
+  /** @internal Issues a one-time password of six digits. `expiresAt` is in seconds. */
   issueOtp(): { otp: string; expiresAt: EpochSeconds }
   /** Returns the current state. */
   view(): AccountView
@@ -94,7 +94,7 @@ function viewAccount(runtime: Runtime, { account, attempts }: AccountState): Acc
     active,
     failedAttempts: attempts.failed,
     frozenUntil: isFrozen ? attempts.frozenUntil : null,
-    sessions: sessionsOfAccount(runtime.world, accountId, now).length,
+    sessionCount: sessionsOfAccount(runtime.world, accountId, now).length,
   }
 }
 

@@ -28,5 +28,5 @@ export interface AccountView {
   /** End of the lock, in seconds. Null if the account is not locked. */
   readonly frozenUntil: EpochSeconds | null
   /** Number of sessions in which the user is logged in. */
-  readonly sessions: number
+  readonly sessionCount: number
 }

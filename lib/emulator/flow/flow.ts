@@ -48,7 +48,7 @@ export function flowOf(title: string, participants: readonly FlowParticipant[], 
 function stepsOf(trace: Trace): FlowStep[] {
   const { at, call, event = '' } = trace
   if (call) return call.operation === 'identify' ? identifySteps(trace, call) : serverSteps(trace, call)
-  return [{ at, from: PLATFORM.id, to: PLATFORM.id, name: event, claims: {}, verdict: 'ok' }]
+  return [{ atMs: at, from: PLATFORM.id, to: PLATFORM.id, name: event, claims: {}, verdict: 'ok' }]
 }
 
 const request = { claims: {}, verdict: 'ok' } as const
@@ -58,8 +58,8 @@ function identifySteps(trace: Trace, call: Call): FlowStep[] {
   const { at } = trace
   const { id } = flowParticipant(call)
   return [
-    { ...request, at, from: id, to: BROWSER.id, name: 'redirect to Identify' },
-    { ...request, at, from: BROWSER.id, to: PLATFORM.id, name: names.identify, claims: call.claims },
+    { ...request, atMs: at, from: id, to: BROWSER.id, name: 'redirect to Identify' },
+    { ...request, atMs: at, from: BROWSER.id, to: PLATFORM.id, name: names.identify, claims: call.claims },
     { ...response(trace, call), to: BROWSER.id },
   ]
 }
@@ -70,8 +70,8 @@ function serverSteps(trace: Trace, call: Call): FlowStep[] {
   const { at } = trace
   const isLogin = call.operation === 'authenticate'
   return [
-    ...(isLogin ? [{ ...request, at, from: BROWSER.id, to: id, name: 'login form (POST)' }] : []),
-    { ...request, at, from: id, to: PLATFORM.id, name: names[call.operation], claims: call.claims },
+    ...(isLogin ? [{ ...request, atMs: at, from: BROWSER.id, to: id, name: 'login form (POST)' }] : []),
+    { ...request, atMs: at, from: id, to: PLATFORM.id, name: names[call.operation], claims: call.claims },
     { ...response(trace, call), to: id },
   ]
 }
@@ -83,5 +83,5 @@ function response({ at, durationMs = 0, answer = {} }: Trace, call: Call): Omit<
   const { outcome } = call
   const name =
     outcome === 'no_answer' ? 'no response' : isLanding ? `redirect to the landing page: ${outcome}` : outcome
-  return { at: at + Math.round(durationMs), from: PLATFORM.id, name, claims: answer, durationMs, ...judgeCall(call) }
+  return { atMs: at + Math.round(durationMs), from: PLATFORM.id, name, claims: answer, durationMs, ...judgeCall(call) }
 }

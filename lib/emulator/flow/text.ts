@@ -7,7 +7,7 @@ export function flowText({ title, participants, steps }: Omit<Flow, 'toString'>)
   const ways = steps.map(({ from, to }) => (from === to ? nameOf(from) : `${nameOf(from)} → ${nameOf(to)}`))
   const width = Math.max(0, ...ways.map((way) => way.length))
   const lines = steps.flatMap((step, index) => {
-    const line = `${clockText(step.at)}  ${(ways[index] ?? '').padEnd(width)}  ${markOf(step)} ${step.name}${tookText(step)}`
+    const line = `${clockText(step.atMs)}  ${(ways[index] ?? '').padEnd(width)}  ${markOf(step)} ${step.name}${tookText(step)}`
     const claims = claimsText(step)
     return [line, ...(claims === '' ? [] : [`${' '.repeat(16)}${claims}`]), ...requirementLines(step)]
   })
@@ -15,7 +15,7 @@ export function flowText({ title, participants, steps }: Omit<Flow, 'toString'>)
 }
 
 /** Returns the time of day in UTC, to the millisecond. */
-export const clockText = (at: number): string => new Date(at).toISOString().slice(11, 23)
+export const clockText = (atMs: number): string => new Date(atMs).toISOString().slice(11, 23)
 
 /** Returns the sign of a step's verdict. */
 const markOf = ({ verdict }: FlowStep): string => ({ ok: '·', refused: '✗', fault: '!' })[verdict]

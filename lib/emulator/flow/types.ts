@@ -11,7 +11,7 @@ export interface FlowParticipant {
 /** A step of a flow. */
 export interface FlowStep {
   /** Time by the emulator's clock, in milliseconds. */
-  readonly at: number
+  readonly atMs: number
   /** ID of the participant that sends. */
   readonly from: string
   /** ID of the participant that receives. */

@@ -31,11 +31,11 @@ interface Place {
 }
 
 function stepItem(flow: Flow, step: FlowStep, { index, id }: Place): Html {
-  const { at, verdict, durationMs } = step
-  const gap = at - (flow.steps[index - 1]?.at ?? at)
+  const { atMs, verdict, durationMs } = step
+  const gap = atMs - (flow.steps[index - 1]?.atMs ?? atMs)
   const took = durationMs === undefined ? '' : durationText(durationMs)
   return portalHtml`<li class="step ${verdict}">${gap >= GAP_MS && portalHtml`<p class="gap">${spanText(gap / 1000)} later</p>`}
-<details data-key="${id}"><summary><span class="number">${index + 1}</span><time>${clockText(at)}</time>
+<details data-key="${id}"><summary><span class="number">${index + 1}</span><time>${clockText(atMs)}</time>
 ${arrow(flow, step)}<span class="took">${took}</span></summary>
 <div class="claims" id="${id}">${claimsOf(step)}</div></details></li>`
 }

@@ -16,12 +16,12 @@ export function accountsSection({ accounts, now }: PortalView): Html {
   return section('accounts', 'Accounts', accounts.length, list)
 }
 
-function stateOf({ active, frozenUntil, failedAttempts, sessions }: AccountRow, now: number): Html {
+function stateOf({ active, frozenUntil, failedAttempts, sessionCount }: AccountRow, now: number): Html {
   const wrong = frozenUntil === null && failedAttempts > 0
   return portalHtml`<div class="chips">${!active && chip('not active', 'bad')}
     ${frozenUntil !== null && chip(`frozen ${spanText(frozenUntil - now)}`, 'bad', `until ${dateText(frozenUntil)} UTC`)}
     ${wrong && chip(`${failedAttempts} wrong so far`, 'warn')}
-    ${sessions > 0 && chip(`${sessions} ${sessions === 1 ? 'session' : 'sessions'}`)}</div>`
+    ${sessionCount > 0 && chip(`${sessionCount} ${sessionCount === 1 ? 'session' : 'sessions'}`)}</div>`
 }
 
 function accountButtons({ username, name, active, frozenUntil }: AccountRow): Html[] {
