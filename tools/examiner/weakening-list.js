@@ -574,9 +574,9 @@ weakenTo('failed: after a script', 'login/way-back', 'each GET request is the pa
   change('pathHere(req.body?.next)', 'pathHere(req.session?.last ?? req.body?.next)'),
 ])
 weakenTo('failed: the platform responds session_not_found', 'logout/here', 'err of a logout is an error', [
-  before(
-    END_ALL_OF_SID,
-    "if ((await callSso('logout', { sid: session.sid, ...deviceOf(req) })).err) throw new Error('over')",
+  change(
+    CALL_LOGOUT,
+    "if ((await callSso('logout', { sid: session.sid, ...deviceOf(req) }))?.err) throw new Error('over')",
   ),
 ])
 weaken('session/revalidation', 'the ETag is that of the article', [

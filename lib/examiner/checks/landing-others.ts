@@ -2,7 +2,7 @@
 import type { Browser } from '../browser'
 import { type Check, type Finding, failed, failedIf, need, noneOf, passed, warning } from '../check'
 import { isServerError, outcomeOf, responseOf } from '../outcome'
-import type { Stage } from '../stage'
+import { pause, type Stage } from '../stage'
 import { forge } from '../tokens'
 import { arrive, needGenuine, withToken } from './landing'
 import { loggedIn } from './logged-in'
@@ -44,6 +44,7 @@ function requestToken(stage: Stage, { name }: Browser): string {
 
 /** Lands with the request token in a second tab, after the first tab has logged the user in. */
 async function keepsUserFinding(stage: Stage): Promise<Finding> {
+  await pause(1000 - (Date.now() % 1000)) // request tokens of the same second are the same token, which a site takes once
   const browser = stage.browser()
   const { account } = await stage.loginElsewhere(browser)
   const [first, second] = [await stage.landing(browser), await stage.landing(browser)]
