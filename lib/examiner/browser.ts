@@ -207,7 +207,7 @@ export class Browser {
 
 const masked = (fields: Readonly<Record<string, string>>) =>
   Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, /pass|pwd|secret|token|csrf/i.test(name) ? '***' : value]),
+    Object.entries(fields).map(([name, value]) => [name, /^t$|pass|pwd|secret|token|csrf/i.test(name) ? '***' : value]),
   )
 
 function pageAfter(last: Hop, hops: readonly Hop[], next: string | undefined): Page {

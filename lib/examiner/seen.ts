@@ -32,6 +32,7 @@ export class Seen {
   readonly #secrets = new Set<string>()
   readonly #stackTraces = new Set<string>()
   readonly #serverErrors = new Map<string, string>()
+  readonly #keptErrors = new Set<string>()
   readonly #cookieValues = new Map<string, string>()
   readonly #printed: Printed[] = []
   #readUntil = 0
@@ -71,6 +72,11 @@ export class Seen {
     return [...this.#serverErrors.values()]
   }
 
+  /** Sentences about error pages that shared caches may keep. */
+  get keptErrors(): readonly string[] {
+    return [...this.#keptErrors]
+  }
+
   /** Names of the long cookies that the site has set, by their values. */
   get cookieValues(): ReadonlyMap<string, string> {
     return this.#cookieValues
@@ -83,6 +89,11 @@ export class Seen {
     const key = `${method} ${url.pathname} ${responseOf(hop)}`
     if (isUnexpected(hop) && !this.#serverErrors.has(key))
       this.#serverErrors.set(key, `${key} during the check ${check}`)
+    const { 'cache-control': cache = '', vary = '' } = hop.headers
+    if (method === 'GET' && hop.status >= 500 && /public|max-age=[1-9]/i.test(cache) && !/no-store/i.test(cache))
+      this.#keptErrors.add(
+        `GET ${url.pathname} ${responseOf(hop)} with Cache-Control: ${cache}: caches keep the error when it is over`,
+      )
     for (const line of setCookie) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]{20,})/.exec(line) ?? []
       if (value !== '') this.#cookieValues.set(value, name)
@@ -97,7 +108,6 @@ export class Seen {
     const path = hop.url.pathname
     if (isHtml(hop) && hop.text.includes(NAME_END.trim())) this.#unescaped.add(path)
     if (!this.#showsAnybody(hop)) return
-    const { 'cache-control': cache = '', vary = '' } = hop.headers
     if (hop.method === 'GET') this.#userPages.set(`${path} ${cache} ${vary}`, { path, cache, vary })
   }
 

@@ -11,6 +11,7 @@ const HTTP = [
   'status-500',
   'status-503',
   'garbage',
+  'null',
   'empty',
   'huge',
   'redirect',
@@ -22,10 +23,10 @@ const WITHOUT_REST = [
   ...of('rest', 'marketplace', 'gift', 'administrators', 'user'),
   ...of('rest', 'kept-failure', 'expired-token', 'own-token'),
 ]
-const [SENSITIVE, GRACE] = ['status/sensitive-page', 'outage/grace-period']
+const [SENSITIVE, GRACE, HEALTH] = ['status/sensitive-page', 'outage/grace-period', 'outage/health-page']
 const DATA = of('session', 'equal-names', 'former-form')
 /** Not applicable to sites that have only a front page and a login. */
-const SMALL = [...WITHOUT_REST, SENSITIVE, ...DATA, GRACE]
+const SMALL = [...WITHOUT_REST, SENSITIVE, ...DATA, GRACE, HEALTH]
 
 /** Not applicable to sites whose first page load does not go through Identify. */
 const ON_FIRST_LOAD = [
@@ -62,11 +63,13 @@ const naive = {
       'other-account',
     ),
     ...of('logout', 'by-post-only', 'foreign-form'),
-    ...of('session', 'cookie-flags', 'shared-cache', 'browser-cache', 'escaped-name'),
+    ...of('session', 'cookie-flags', 'shared-cache', 'browser-cache', 'escaped-name', 'tokens-stay-on-server'),
     'calls/secrets-in-output',
-    ...cells('login', ...HTTP, 'wrong-signature', 'wrong-session').filter((name) => name !== 'outage/login-slow'),
+    ...cells('login', ...HTTP, 'wrong-signature', 'wrong-session', 'status-429').filter(
+      (name) => name !== 'outage/login-slow',
+    ),
     ...cells('logout', ...HTTP, 'wrong-signature'),
-    ...cells('ticket', ...HTTP),
+    ...cells('ticket', ...HTTP, 'status-502'),
     ...cells('user', ...HTTP),
     'outage/new-visitors',
     ...of('clock', 'ahead-3-s', 'ahead-30-s', 'behind-30-s', 'ahead-10-min', 'behind-10-min'),
@@ -75,7 +78,7 @@ const naive = {
     ...of('status', 'wrong-signature', 'wrong-session', 'wrong-audience', 'expired', 'new-session-id', 'retry-pause'),
     ...of('status', 'login-elsewhere', 'logout-elsewhere'),
     'logout/platform-informed-later',
-    ...cells('page', ...HTTP, 'wrong-signature'),
+    ...cells('page', ...HTTP, 'wrong-signature', 'status-429'),
     'outage/few-calls',
   ],
 }
@@ -105,12 +108,12 @@ const table = [
     command: ['python3', 'python.py'],
     config: { graceSeconds: 20 },
     env: { GRACE_SECONDS: '20' },
-    expected: { 'not applicable': [...WITHOUT_REST, SENSITIVE, ...DATA] },
+    expected: { 'not applicable': [...WITHOUT_REST, SENSITIVE, ...DATA, HEALTH] },
   }),
   example('minimal'),
   own('example-app', 'example-app.cjs', {
     config: { rest: { marketplace: '/marketplace', gift: '/gift', administrators: '/administrators' } },
-    expected: { 'not applicable': [SENSITIVE, ...DATA, GRACE, 'rest/user'] },
+    expected: { 'not applicable': [SENSITIVE, ...DATA, GRACE, HEALTH, 'rest/user'] },
   }),
   example('existing-session', { env: { SESSION_SECRET: 'a-session-secret-for-examinations-only' } }),
   example('custom-form', { config: { pages: { account: '/api/reader' }, login: { page: '/login' } } }),

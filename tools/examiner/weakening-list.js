@@ -283,6 +283,7 @@ const REPEATED = change(
 )
 weakenTo('failed: the password was sent 2 times (so is', 'login/lost-response', 'calls are repeated', [REPEATED])
 weakenTo('failed: the site sends the call that fails 4 times', 'outage/page-hang', 'calls are repeated', [REPEATED])
+weakenTo('failed: the site calls Session Status 4', 'outage/page-status-429', 'calls are repeated', [REPEATED])
 weaken('login/password-stays-nowhere', 'the form is logged', [
   before(CALL_AUTHENTICATE, "console.log('login', req.body)"),
 ])
@@ -394,10 +395,10 @@ weaken('headers/stack-trace', 'errors are shown', [
 const TOKENS = [...HTTP, 'wrong-signature']
 const NO_RESPONSE = 'if (!claims || (claims.sid !== session.sid'
 const CHECKED = 'if ((claims.sid !== session.sid'
-weaken(cells('page', ...TOKENS), 'a failed status check ends the session', [
+weaken(cells('page', ...TOKENS, 'status-429'), 'a failed status check ends the session', [
   change(NO_RESPONSE, `if (!claims) return endSession(session)\n    ${CHECKED}`),
 ])
-weaken(cells('login', ...TOKENS), 'a failed call is taken for a wrong password', [
+weaken(cells('login', ...TOKENS, 'status-429'), 'a failed call is taken for a wrong password', [
   change(
     'if (!claims) return { status: 503, message: NOT_NOW }',
     "if (!claims) return { status: 401, message: messageOf({ err: 'invalid_credentials', raa: 4 }) }",
@@ -409,7 +410,7 @@ weaken(cells('logout', ...TOKENS), 'the session ends only when the platform has 
     "const isConfirmed = await callSso('logout', { sid: session.sid, ...deviceOf(req) })\n      if (!isConfirmed) return res.status(500).send('The logout did not work.')\n      endSession(session)",
   ),
 ])
-weaken(cells('ticket', ...HTTP), 'a failed exchange is an error', FAILED_USER_THROWS)
+weaken(cells('ticket', ...HTTP, 'status-502'), 'a failed exchange is an error', FAILED_USER_THROWS)
 weaken(cells('user', ...HTTP), 'a user that cannot be loaded is an error', FAILED_USER_THROWS)
 weaken('outage/new-visitors', 'visitors are redirected to a dead platform', [
   change('!hasTried && !isDown', '!hasTried'),
@@ -763,6 +764,18 @@ weakenTo('failed: with what a script had', 'logout/here', 'scripts have a creden
   before(MODULE, 'const keys = {}'),
   before('sessions.set(id, {', 'keys[id] = content.user\n    res.append("Set-Cookie", `api=${id}`)'),
   before('app.use(whoIsIt)', "app.get('/api/me', (req, res) => res.json(keys[cookieOf(req, 'api')] ?? {}))"),
+])
+weakenTo('failed: the page of a visitor', 'ticket/login-form', 'a user without data is made up', [
+  change('access } : undefined', "access } : { id: null, name: 'Reader', access }"),
+])
+weaken('outage/health-page', 'the health page asks the platform', [
+  change(
+    "(_req, res) => res.send('This process runs.')",
+    'async (_req, res) => res.sendStatus((await probe()) ? 200 : 503)',
+  ),
+])
+weakenTo('failed: GET /login responds 503', 'headers/cache-control', 'caches keep an error page', [
+  after(LOGIN_PAGE, "if (isDown) return res.status(503).set('Cache-Control', 'max-age=300').send('')"),
 ])
 const READ_WHOLE = [change('if (size > MAX_RESPONSE_BYTES) return undefined')]
 const HUGE = ['page', 'login', 'logout', 'ticket', 'user'].map((operation) => `outage/${operation}-huge`)

@@ -7,44 +7,6 @@
  */
 const TWICE = "this.#ask('authenticate', claims).catch(() => this.#ask('authenticate', claims))"
 const files = {
-  'protocol/token.ts': [
-    [
-      'the algorithm in the header is not looked at',
-      'checkHeader',
-      { drop: 'alg' },
-      'security/token-answers',
-      'T1',
-      'T2',
-    ],
-    [
-      'no signature',
-      'verifySignature',
-      { returns: '{ index: 0, fault: undefined }' },
-      'security/token-answers',
-      'T2',
-      'T5',
-    ],
-    ['the audience is not checked', 'verifySignature', { property: 'audience' }, 'security/token-answers', 'L6'],
-    ['a token for several sites is taken', 'verifyToken', { drop: 'aud' }, 'security/token-answers', 'L6'],
-    ['the issuer is not checked', 'verifySignature', { property: 'issuer' }, 'security/token-answers', 'L5'],
-    ['segments are decoded loosely', 'decodeCanonical', { drop: 'encoding' }, 'security/token-answers', 'T5'],
-    ['critical headers are ignored', 'FORBIDDEN_HEADERS', { value: '[]' }, 'security/token-answers', 'T4'],
-    ['expired tokens are taken', 'checkTimes', { drop: 'expired' }, 'security/token-answers', 'T11'],
-    ['tokens of the future are taken', 'checkTimes', { drop: 'not_yet_valid' }, 'security/token-answers', 'T11'],
-    [
-      'times may be anything',
-      'readTime',
-      { returns: 'Number(ownValue(claims, name))' },
-      'security/token-answers',
-      'T9',
-      'T10',
-    ],
-    ['oversized tokens are looked into', 'MAX_TOKEN_LENGTH', { value: '1e9' }, 'security/token-answers', 'T14'],
-  ],
-  'protocol/session-token.ts': [
-    ['the answer may be about another session', 'checkSubject', { returns: '' }, 'security/token-answers', 'L8'],
-    ['any combination of status and ticket', 'checkCombination', { returns: '' }, 'unit/tokens', 'L7'],
-  ],
   'log/masking.ts': [['secrets are not masked in log lines', 'maskSecrets', { returns: 'text' }, 'unit/log', 'O6']],
   'config/index.ts': [
     ['cookies have no __Host-', 'cookieNames.name', { value: '(text: string) => text' }, 'security/cookies', 'S1'],

@@ -1,6 +1,7 @@
 /** Groups `clock` and `headers`. */
 import { type Check, failed, failedIf, need, noneOf, passed, warning } from '../check'
 import { isServerError, outcomeOf } from '../outcome'
+import type { Stage } from '../stage'
 import { redirectProblem } from './redirects'
 
 /** Creates a check with another clock at the platform. The site must work, or refuse the token and show a page. */
@@ -104,8 +105,22 @@ function assetsOf(text: string, page: string): string[] {
     .slice(0, MAX_ASSETS)
 }
 
+/** Loads pages while logins fail, because a site may then answer with an error page. */
+async function lookInOutage(stage: Stage): Promise<void> {
+  const { publicPage, loginPage, userPage, usernameField, passwordField } = stage.site
+  const browser = stage.browser()
+  const { form } = await stage.loginForm(browser)
+  const end = stage.platform.fault(['authenticate', 'sessionstatus', 'token', 'me'], { kind: 'status', code: 503 })
+  for (let count = 0; count < 3; count += 1)
+    await browser.submit(form, { [usernameField]: `examined-${count}`, [passwordField]: 'x' })
+  for (const page of new Set([publicPage, loginPage, userPage])) await stage.look(browser, page)
+  end()
+}
+
 const cacheControl: Check = {
   name: 'headers/cache-control',
+  isLast: true,
+  isRough: true,
   run: async (stage) => {
     const browser = stage.browser()
     await stage.login(browser)
@@ -122,7 +137,9 @@ const cacheControl: Check = {
       const isStored = /public|s-maxage|max-age=[1-9]/i.test(headers['cache-control'] ?? '')
       return location !== undefined && url.origin === site && (status === 301 || status === 308 || isStored)
     })
+    await lookInOutage(stage)
     return noneOf([
+      ...stage.run.seen.keptErrors,
       ...[...places].map((place) => `${place} sets a cookie and may be kept by a shared cache`),
       ...kept.map(
         ({ method, url, status }) =>

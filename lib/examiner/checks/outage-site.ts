@@ -7,6 +7,7 @@ import type { Form } from '../html'
 import { outcomeOf } from '../outcome'
 import type { Fault } from '../platform'
 import { called, pause, type Stage, waitUntil } from '../stage'
+import { healthPage } from './health-page'
 import { onFirstLoad } from './identify'
 import { arrive } from './landing'
 import { loggedIn } from './logged-in'
@@ -264,4 +265,11 @@ const oneSlowUser: Check = {
   },
 }
 
-export const outageSiteChecks: readonly Check[] = [oneSlowUser, newVisitors, fewCalls, gracePeriod, recovery]
+export const outageSiteChecks: readonly Check[] = [
+  oneSlowUser,
+  newVisitors,
+  fewCalls,
+  gracePeriod,
+  recovery,
+  healthPage,
+]

@@ -4,7 +4,7 @@ import type { Browser, Page } from '../browser'
 import { type Check, type Finding, need, noneOf, problemsIn } from '../check'
 import { isAnyError, isServerError, outcomeOf } from '../outcome'
 import type { Account, Fault } from '../platform'
-import { called, type Stage, waitUntil } from '../stage'
+import { called, pause, type Stage, waitUntil } from '../stage'
 import { arrive } from './landing'
 import { loggedIn } from './logged-in'
 import { anonymousVisitProblems, halfLoginProblems, landAndLook } from './ticket'
@@ -30,6 +30,7 @@ const httpFailures: readonly (readonly [name: string, failure: Failure])[] = [
   ['status-500', { kind: 'status', code: 500 }],
   ['status-503', { kind: 'status', code: 503, retryAfter: 1 }],
   ['garbage', { kind: 'garbage' }],
+  ['null', { kind: 'null' }],
   ['empty', { kind: 'empty' }],
   ['huge', { kind: 'huge' }],
   ['redirect', { kind: 'status', code: 302 }],
@@ -42,6 +43,13 @@ const tokenFailures: typeof httpFailures = [...httpFailures, ['wrong-signature',
 /** Failures of Authenticate. Its response can also be about another session. */
 const loginFailures: typeof httpFailures = [...tokenFailures, ['wrong-session', { kind: 'wrong_session' }]]
 
+/** A refusal for a while. Its `Retry-After` is a date, as the standard allows. */
+const TOO_MANY: (typeof httpFailures)[number] = ['status-429', { kind: 'status', code: 429, retryAfter: 'date' }]
+const BAD_GATEWAY: typeof TOO_MANY = ['status-502', { kind: 'status', code: 502 }]
+
+/** Calls for one page that a site may make if it is told to wait. */
+const MAX_CALLS = 3
+
 /** The failure of a check. */
 interface Outage {
   /** Begins the failure, which lasts until the end of the check. */
@@ -50,6 +58,8 @@ interface Outage {
   readonly maxPageMs: number
   /** Is the failure a late response, which may be used? */
   readonly isLate: boolean
+  /** Does the failure tell the site to wait? */
+  readonly hasRetryAfter: boolean
   /** Ends the failure early. */
   end(): Promise<void>
   /** Has the site called the failing operation? */
@@ -97,6 +107,7 @@ function cells(name: string, operation: EmulatedOperation, failures: typeof http
         },
         maxPageMs: failureName === 'huge' ? MAX_PAGE_MS + HUGE_MS : MAX_PAGE_MS,
         isLate: failureName === 'slow',
+        hasRetryAfter: typeof failure === 'object' && 'retryAfter' in failure,
         end: () => end(),
         failed: () => wasCalled(stage, since, operation, failure),
         calls: () => {
@@ -161,7 +172,7 @@ function pageProblems(page: Page, limitMs: number, calls = 0): string[] {
  * Opens a page of a known user with an old session while Session Status fails. The site must serve the page.
  * In a real outage Identify fails too, so a redirect to Identify shows the user an error page of the browser.
  */
-const showPage: Act = async (stage, { fail, failed, end, calls, maxPageMs }) => {
+const showPage: Act = async (stage, { fail, failed, end, calls, maxPageMs, hasRetryAfter }) => {
   const browser = stage.browser()
   const spare = stage.browser()
   await stage.login(browser)
@@ -171,9 +182,15 @@ const showPage: Act = async (stage, { fail, failed, end, calls, maxPageMs }) => 
     await fail()
     const page = await stage.look(user, stage.identifiedPage)
     const hasFailed = await failed()
+    if (hasRetryAfter) await pause(400) // a site may repeat the call in the background
+    const sent = calls()
     const problems = [
-      ...pageProblems(page, maxPageMs, calls()),
+      ...pageProblems(page, maxPageMs, sent),
       ...problemsIn([
+        [
+          hasRetryAfter && sent > MAX_CALLS,
+          `the site calls Session Status ${sent} times for one page, and is told to wait by Retry-After: it takes no notice, or reads a date there as a number`,
+        ],
         [isAnyError(page), `the user gets ${outcomeOf(page)}`],
         [page.next !== undefined, 'the user is redirected to the platform that fails'],
       ]),
@@ -272,9 +289,12 @@ const tryLanding: Act = async (stage, { fail, failed }) => {
 
 /** Lists all cells. Checks with old sessions wait. */
 export const outageCells: readonly Check[] = [
-  ...cells('page', 'sessionstatus', tokenFailures, showPage).map((check) => ({ ...check, isSlow: true })),
-  ...cells('login', 'authenticate', loginFailures, tryLogin),
+  ...cells('page', 'sessionstatus', [...tokenFailures, TOO_MANY], showPage).map((check) => ({
+    ...check,
+    isSlow: true,
+  })),
+  ...cells('login', 'authenticate', [...loginFailures, TOO_MANY], tryLogin),
   ...cells('logout', 'logout', tokenFailures, tryLogout),
-  ...cells('ticket', 'token', httpFailures, tryLanding),
+  ...cells('ticket', 'token', [...httpFailures, BAD_GATEWAY], tryLanding),
   ...cells('user', 'me', httpFailures, tryLanding),
 ]

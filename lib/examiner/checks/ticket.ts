@@ -225,6 +225,7 @@ const formLogin: Check = {
       if (isServerError(page) && page.status !== 503)
         problems.push(`while ${name}, a login ends with ${outcomeOf(page)}`)
       if (await stage.isKnown(browser, account)) problems.push(`while ${name}, a user is shown whom nobody has named`)
+      problems.push(...(await halfLoginProblems(stage, browser)))
       end()
       const canLogIn = async () => {
         if (await stage.isShown(browser, account)) return true

@@ -171,7 +171,10 @@ const failures: Readonly<Record<string, string>> = {
   'status-500': 'responds 500',
   'status-503': 'responds 503 with Retry-After',
   garbage: 'responds with text that is no JSON',
+  null: 'responds with JSON null',
   empty: 'responds with an empty body',
+  'status-429': 'responds 429 with a date in Retry-After',
+  'status-502': 'responds 502',
   huge: 'responds with 20 MB',
   redirect: 'responds with a redirect',
   drip: 'sends a body byte by byte, without an end',
@@ -190,7 +193,7 @@ const page = (does: string): CheckText =>
 const pageWithWrongResponse = (does: string): CheckText => ({
   ...page(does),
   effect: 'One response that cannot be verified logs users out, or shows them an error page.',
-  fix: 'Treat a response that cannot be read or verified as no response: keep the session as it is, serve the page, and ask again later. Catch the error of the verification.',
+  fix: 'Treat a response that cannot be read or verified as no response: keep the session as it is, serve the page, and ask again later. Catch each error of reading and verifying: JSON may be null, and null.t is an error of its own (in PHP a TypeError, which catch (Exception) does not catch: catch Throwable).',
 })
 const login = (does: string): CheckText =>
   row(
@@ -216,7 +219,7 @@ const landing =
       `While ${part} ${does}, the visitor gets the page and is anonymous.`,
       'Users who are logged in on another site see an error page on every page of this one.',
       'Interface, "Landing page"',
-      'Catch the failure, store an anonymous session, and redirect to r. Try the login again later.',
+      'Catch the failure, store an anonymous session, and redirect to r. Log nobody in without an account_id, and repeat no exchange: a ticket is good once, and an HTTP client may repeat POST by its settings. Try the login again later, by a new Identify redirect.',
       HOOKS,
     )
 
@@ -226,11 +229,16 @@ const cellsOf = (operation: string, text: (does: string) => CheckText): CheckTex
 export const outageTexts: CheckTexts = {
   ...cellsOf('page', page),
   ...Object.fromEntries(
-    ['wrong-signature', 'garbage', 'empty'].map((name) => [
+    ['wrong-signature', 'garbage', 'null', 'empty'].map((name) => [
       `outage/page-${name}`,
       pageWithWrongResponse(failures[name] ?? ''),
     ]),
   ),
+  'outage/page-status-429': {
+    ...page(failures['status-429'] ?? ''),
+    effect: 'When many readers come, users lose their logins, and each of them causes four calls more.',
+    fix: 'Status 429 says nothing about the user: keep the session, serve the page, and ask again later. Retry-After is a number of seconds or a date: Number(date) is NaN, int(date) throws. Take what is neither, or far away, as some seconds.',
+  },
   ...cellsOf('login', login),
   ...cellsOf('logout', logout),
   ...cellsOf('ticket', landing('the token endpoint')),
@@ -241,6 +249,13 @@ export const outageTexts: CheckTexts = {
     FAULTS,
     'After some failed calls, stop calling for some seconds, and let one call at a time find out whether it works again.',
     SENSIBLE,
+  ),
+  'outage/health-page': row(
+    'While the platform fails, the health page of the site still responds 200.',
+    'Load balancer and container manager take all nodes out: the site is down for all readers, also for those who need no login.',
+    FAULTS,
+    'Let the health page say whether this process serves requests, and ask no other system. Report the state of the platform at another address, or in the text of the page.',
+    'Use sso.health() for monitoring, and not for the load balancer.',
   ),
   'outage/one-slow-user': row(
     'While a call about one user is slow, others do not wait: not for pages, not for their own status checks and logins.',

@@ -44,10 +44,10 @@ export const headerTexts: CheckTexts = {
     SENSIBLE,
   ),
   'headers/cache-control': row(
-    'A response that sets a cookie may not be stored by shared caches.',
+    'A response that sets a cookie, and an error page, may not be stored by shared caches.',
     "A CDN gives one user's cookie to everybody.",
     'RFC 9111, 7.3; RFC 6265bis, 8',
-    'Send Cache-Control: private, no-store with Set-Cookie. Redirect by 302 or 303, never by 301 or 308: browsers keep those.',
+    'Send Cache-Control: private, no-store with Set-Cookie and with each error page: set the header of the pages at the end, by their status. Redirect by 302 or 303, never by 301 or 308: browsers keep those.',
     SENSIBLE,
   ),
   'headers/server-errors': row(

@@ -420,6 +420,7 @@ function createSite(env) {
     next()
   })
   app.all(new URL(env.SSO2_LANDING ?? '/sso2/landing', site).pathname, landing)
+  app.get('/healthz', (_req, res) => res.send('This process runs.'))
   app.use(express.urlencoded({ extended: false, limit: '32kb' }))
   app.use(whoIsIt)
   app.get('/', (req, res) => {
