@@ -777,6 +777,19 @@ weaken('outage/health-page', 'the health page asks the platform', [
 weakenTo('failed: GET /login responds 503', 'headers/cache-control', 'caches keep an error page', [
   after(LOGIN_PAGE, "if (isDown) return res.status(503).set('Cache-Control', 'max-age=300').send('')"),
 ])
+weakenTo('failed: a visit of http://localhost', 'identify/return-address', 'a landing without its cookie is an error', [
+  before(REFUSED_LANDING, "if (!browser) return res.status(400).send('Invalid state.')"),
+])
+for (const [check, code] of [
+  ['login/inactive-account', 'account_not_active'],
+  ['login/session-limit', 'session_limit_reached'],
+])
+  weakenTo('failed: the page shows a value', check, 'raa is shown for each refusal', [
+    after(
+      'function messageOf({ err, raa, frf }) {',
+      `if (err === '${code}') return \`${code}: \${raa} attempts left\``,
+    ),
+  ])
 const READ_WHOLE = [change('if (size > MAX_RESPONSE_BYTES) return undefined')]
 const HUGE = ['page', 'login', 'logout', 'ticket', 'user'].map((operation) => `outage/${operation}-huge`)
 weakenTo('failed: the site reads a response of 20 MB', HUGE, 'responses are read whole', READ_WHOLE)

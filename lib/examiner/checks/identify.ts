@@ -134,6 +134,21 @@ async function oddPathProblem(stage: Stage): Promise<string | undefined> {
   return undefined
 }
 
+/** Opens the site by another name of the same machine, as a visitor who leaves out www. A site need not respond to it. */
+async function otherNameProblem(stage: Stage): Promise<string | undefined> {
+  const url = new URL(stage.identifiedPage)
+  const other = { localhost: '127.0.0.1', '127.0.0.1': 'localhost' }[url.hostname]
+  if (other === undefined) return undefined
+  url.hostname = other
+  const page = await stage.visit(stage.browser(), url.href)
+  if (stage.identifies(page) === 0) return undefined
+  const loop = redirectProblem(stage, page, 4)
+  const problem = loop ?? (isAnyError(page) ? `ends with ${outcomeOf(page)}` : undefined)
+  return problem === undefined
+    ? undefined
+    : `a visit of ${url.origin}, another name of the site, ${problem}: the browser returns to ${stage.site.url} without the cookies of the name that was asked for. Redirect to the name of the site first`
+}
+
 const returnAddress: Check = {
   name: 'identify/return-address',
   run: async (stage) => {
@@ -147,7 +162,7 @@ const returnAddress: Check = {
       if (URL.canParse(forged) && new URL(forged).hostname === ATTACKER)
         return failed(`with ${name}: ${ATTACKER} in the request, r leads to ${new URL(forged).origin}`)
     }
-    const odd = await oddPathProblem(stage)
+    const odd = (await oddPathProblem(stage)) ?? (await otherNameProblem(stage))
     if (odd !== undefined) return failed(odd)
     const isSame = back.pathname === asked.pathname && back.searchParams.get('examined') === 'return'
     const lost = back.pathname === asked.pathname ? ': the query of the page is lost' : ''
