@@ -187,6 +187,7 @@ const FORMS_UNCHECKED = [
 ]
 weaken('login/stale-session', 'forms cause no status check', FORMS_UNCHECKED)
 weakenTo('warning', 'logout/stale-session', 'forms cause no status check', FORMS_UNCHECKED)
+weakenTo('failed: a form', 'status/logout-elsewhere', 'forms cause no status check', FORMS_UNCHECKED)
 weaken('status/young', 'every page causes a status check', [change(YOUNG, 'const isYoung = false')])
 weakenTo('failed: the page of an old session', 'status/old', 'a session is never checked', [NEVER_CHECKED])
 weakenTo('failed: the session has just been checked', 'status/old', 'the time of a check is not noted', [

@@ -4,6 +4,7 @@ import { type Check, failedIf, need, notTold } from '../check'
 import { isLogin, isLogout, isLogoutAll } from '../facts'
 import type { Form } from '../html'
 import type { Stage } from '../stage'
+import { loggedIn } from './logged-in'
 
 /** A form of the page `pages.data`, ready to be sent. */
 export interface DataForm {
@@ -39,6 +40,28 @@ export async function isStored(
 /** Returns the address of the page `pages.data`, if examine.json names it. */
 export const dataAddress = ({ run, site }: Stage): string | undefined =>
   run.settings.pages.data === undefined ? undefined : new URL(run.settings.pages.data, site.url).href
+
+/** A form that is open while its user logs out on another site. */
+interface LateForm {
+  readonly sid: string
+  /** Sends the form. Does the user find its word at the next login? */
+  isStoredNow(): Promise<boolean>
+}
+
+/** Opens the form as a user. */
+export async function lateForm(stage: Stage): Promise<LateForm | undefined> {
+  const address = dataAddress(stage)
+  if (address === undefined) return undefined
+  const { browser, account, sid } = await loggedIn(stage)
+  const { form, fields, word } = await dataForm(stage, browser, address, `examined-late-${account.accountId}`)
+  const isStoredNow = async () => {
+    await browser.submit(form, fields)
+    const later = stage.browser()
+    await stage.login(later, account)
+    return (await stage.visit(later, address)).text.includes(word)
+  }
+  return { sid, isStoredNow }
+}
 
 /** Opens the form as one user, logs in as another one in the same browser, and sends the form. */
 export const formerForm: Check = {

@@ -5,7 +5,7 @@ import { outcomeOf, responseOf } from '../outcome'
 import type { Account } from '../platform'
 import { pause, type Stage } from '../stage'
 import { type Endpoint, endpointsOf, fetchAsScript } from './endpoints'
-import { dataAddress, dataForm, isStored } from './former-form'
+import { dataAddress, dataForm, isStored, lateForm } from './former-form'
 import { loggedIn } from './logged-in'
 import { redirectProblem } from './redirects'
 import { sensitivePage } from './sensitive-page'
@@ -139,7 +139,9 @@ const logoutElsewhere: Check = {
     const own = { address: stage.site.userPage, headers: {} }
     for (const endpoint of [own, ...(await endpointsOf(stage, browser, account))])
       readers.push([endpoint, await loggedIn(stage)])
-    for (const ended of [sid, ...readers.map(([, reader]) => reader.sid)]) await stage.second.logout(ended)
+    const late = await lateForm(stage)
+    const ended = [sid, ...readers.map(([, reader]) => reader.sid), ...(late === undefined ? [] : [late.sid])]
+    for (const one of ended) await stage.second.logout(one)
     await stage.grownOld()
     const end = stage.platform.fault(['sessionstatus'], { kind: 'slow', ms: 400 }, { sid: other.sid })
     const otherPage = stage.look(other.browser)
@@ -158,6 +160,10 @@ const logoutElsewhere: Check = {
       if (fetched.next !== undefined)
         return failed(`${what} is redirected to Identify, where no script can follow: answer 401`)
     }
+    if (await late?.isStoredNow())
+      return failed(
+        'a form that is sent by a user who has logged out on another site is stored for this user: only pages cause a status check, and no POST',
+      )
     if (!isShown) return finding
     return failed(
       'while the status check of another user is in progress, a user who logged out on another site is still shown: the site waits for the check of another session instead of its own',
