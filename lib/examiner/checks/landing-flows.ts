@@ -159,12 +159,13 @@ const openRedirect: Check = {
   },
 }
 
-/** Sends a landing address by a form that has another r in its body. */
+/** Sends a form to the landing page, with the right r in the address and another one in the body. */
 async function sendReturnAsForm(stage: Stage): Promise<Page> {
   const browser = stage.browser()
-  const { href, searchParams } = await stage.landing(browser)
-  const fields = { t: searchParams.get('t') ?? '', r: 'https://attacker.invalid/' }
-  return browser.open(href, { method: 'POST', fields, stopAt: isHostile })
+  const address = await stage.landing(browser)
+  const fields = { t: address.searchParams.get('t') ?? '', r: 'https://attacker.invalid/' }
+  address.searchParams.delete('t')
+  return browser.open(address.href, { method: 'POST', fields, stopAt: isHostile })
 }
 
 const consumesNothing: Check = {

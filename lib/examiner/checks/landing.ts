@@ -92,7 +92,7 @@ function variantsCheck(name: string, variants: Variants): Check {
         const page = await stage.openHere(browser, withToken(address, await spoil(claims, stage, token)))
         const isIn = await stage.isKnown(browser, account)
         stage.tried(`a token with ${what}: ${isIn ? 'accepted' : 'refused'}`)
-        if (page.status === 0) problems.push(`to a token with ${what}, the landing page ${responseOf(page)}`)
+        if (page.status === 0) return failed(`to a token with ${what}, the landing page ${responseOf(page)}`)
         if (isIn) problems.push(`a token with ${what} was accepted, and its user is logged in`)
         if (isServerError(page)) status = page.status
       }
