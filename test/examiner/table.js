@@ -63,7 +63,7 @@ const naive = {
       'other-account',
     ),
     ...of('logout', 'by-post-only', 'foreign-form'),
-    ...of('session', 'cookie-flags', 'shared-cache', 'browser-cache', 'escaped-name', 'tokens-stay-on-server'),
+    ...of('session', 'cookie-flags', 'shared-cache', 'browser-cache', 'escaped-name'),
     'calls/secrets-in-output',
     ...cells('login', ...HTTP, 'wrong-signature', 'wrong-session', 'status-429').filter(
       (name) => name !== 'outage/login-slow',

@@ -581,6 +581,9 @@ weakenTo('failed: the platform responds session_not_found', 'logout/here', 'err 
     "if ((await callSso('logout', { sid: session.sid, ...deviceOf(req) }))?.err) throw new Error('over')",
   ),
 ])
+weakenTo('failed: a cookie that cannot', 'session/not-fixed-by-attacker', 'a cookie of the page must be JSON', [
+  before('const found = sessionOf(req)', "JSON.parse(cookieOf(req, 'prefs') ?? '{}')"),
+])
 weaken('session/revalidation', 'the ETag is that of the article', [
   change(CACHE, "'Cache-Control': 'private, no-cache',\n      ETag: '\"article\"',"),
 ])

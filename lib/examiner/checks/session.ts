@@ -107,6 +107,8 @@ function inflated(bytes: Buffer): string {
 
 /** Values that decoders of percent signs, JSON and signatures refuse. */
 const ODD_VALUES = ['%E0%A4%A', '%', '%7B', 'j:[1]', 's:x.y', 'a.b.c']
+/** Usual names of cookies that scripts set and sites read. */
+const USUAL_NAMES = ['prefs', 'preferences', 'settings', 'consent', 'theme', 'lang', 'reader', 'user', 'cart', 'basket']
 
 const fixed: Check = {
   name: 'session/not-fixed-by-attacker',
@@ -120,9 +122,14 @@ const fixed: Check = {
     const broken: Problem[] = []
     for (const value of ODD_VALUES) {
       const odd = stage.browser()
-      for (const cookie of values) odd.cookies.put({ ...cookie, value })
+      const [first] = values
+      const usual = first ? USUAL_NAMES.map((name) => ({ ...first, name })) : []
+      for (const cookie of [...usual, ...values]) odd.cookies.put({ ...cookie, value })
       const page = await stage.visit(odd)
-      broken.push([isServerError(page), `a cookie that cannot be read (${value}) ends in ${outcomeOf(page)}`])
+      broken.push([
+        isServerError(page),
+        `a cookie that cannot be read (${value}, as the cookies of the site, prefs and other usual names) ends in ${outcomeOf(page)}`,
+      ])
     }
     return noneOf([
       ...kept.map(({ name }) => `${name} keeps the value that an attacker planted`),
