@@ -111,6 +111,11 @@ const table = [
     expected: { 'not applicable': [...WITHOUT_REST, SENSITIVE, ...DATA, HEALTH] },
   }),
   example('minimal'),
+  own('fresh-page', 'fresh-page.mjs', {
+    config: { graceSeconds: 20, pages: { sensitive: '/payments' } },
+    env: { SSO2_GRACE_SECONDS: '20' },
+    expected: { 'not applicable': [...WITHOUT_REST, ...DATA, HEALTH] },
+  }),
   own('example-app', 'example-app.cjs', {
     config: { rest: { marketplace: '/marketplace', gift: '/gift', administrators: '/administrators' } },
     expected: { 'not applicable': [SENSITIVE, ...DATA, GRACE, HEALTH, 'rest/user'] },
