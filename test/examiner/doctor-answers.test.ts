@@ -3,11 +3,10 @@ import { rmSync } from 'node:fs'
 import https from 'node:https'
 import net from 'node:net'
 import type { RequestHandler } from 'express'
-import { Redis } from 'ioredis'
 import type { Emulator } from '../../lib/emulator'
 import { makeCertificate } from '../support/certificate'
 import { makeProject } from '../support/project'
-import { startRedis } from '../support/redis'
+import { useRedis } from '../support/redis'
 import {
   answering,
   type Change,
@@ -22,6 +21,7 @@ import {
 } from './doctor-scene'
 
 const { scene, doctor } = sharedScene()
+const redis = useRedis()
 
 type Fault = Parameters<Emulator['faults']['add']>[0]
 
@@ -169,11 +169,11 @@ test.each<[string, (path: string, authorization: string) => number, RegExp]>([
 })
 
 test('a Redis that is limited and evicts nothing is well, and one that evicts is wrong, and says how much it has evicted', async () => {
-  const server = await startRedis({ args: ['--maxmemory', '64mb', '--maxmemory-policy', 'noeviction'] })
-  const looked = () => doctor({ REDIS_URL: server.url })
+  const admin = redis.commands()
+  await admin.config('SET', 'maxmemory', '64mb')
+  const looked = () => doctor({ REDIS_URL: redis.url() })
   const well = await looked()
   expect([well.of('Redis').split('\n')[1], well.code]).toEqual(['ok: eviction policy noeviction', 0])
-  const admin = new Redis(server.url)
   await admin.config('SET', 'maxmemory-policy', 'allkeys-lru')
   const evicting = await looked()
   expect(evicting.of('Redis')).toMatch(/^WRONG: eviction policy allkeys-lru: if memory is full, Redis deletes logins/m)
@@ -186,8 +186,6 @@ test('a Redis that is limited and evicts nothing is well, and one that evicts is
   await pipeline.exec()
   await admin.config('SET', 'maxmemory', '1mb')
   expect((await looked()).of('Redis')).toMatch(/eviction policy allkeys-lru \(\d+ keys so far\):/)
-  admin.disconnect()
-  await server.stop()
 })
 
 test('a certificate is told with what is left of it, and one of an unknown authority with what helps', async () => {

@@ -1,11 +1,10 @@
 import cookieParser from 'cookie-parser'
 import type { RequestHandler } from 'express'
-import { Redis } from 'ioredis'
 import { makeConfig } from '../../lib/config'
 import { makeDoctorSignature, siteReport } from '../../lib/decide/doctor-protocol'
 import { browserCalls } from '../support/calls'
 import { freePort } from '../support/ports'
-import { startRedis } from '../support/redis'
+import { useRedis } from '../support/redis'
 import { eventually, sessionSecret } from '../support/setup'
 import {
   type Change,
@@ -28,6 +27,7 @@ const { doubleCsrf } = require('csrf-csrf') as {
 }
 
 const { scene, doctor, command } = sharedScene()
+const redis = useRedis()
 
 /** What is wrong, and what was not looked at for that. */
 const linesOf = ({ output }: Report) => output.split('\n').filter((line) => /^WRONG|not checked/.test(line))
@@ -88,16 +88,13 @@ test("a login page of the site's own, whose check of forms is the site's, is not
 })
 
 test('it changes nothing here, and leaves one anonymous session at the SSO system', async () => {
-  const own = await startRedis() // whatever name doctor or site may give a key, it is found here
-  const { emulator, environment, sso, close } = await startScene({ site: { redis: own.url } })
+  // whatever name doctor or site may give a key, it is found in this Redis
+  const { emulator, environment, sso, close } = await startScene({ site: { redis: redis.url() } })
   await eventually(async () => (await sso.health()).store === 'ok')
-  const looking = new Redis(own.url)
-  const before = await looking.keys('*') // the key by which the site's health() looks
-  const { code } = await examine({ ...environment, REDIS_URL: own.url })
-  const keys = await looking.keys('*')
-  looking.disconnect()
+  const before = await redis.commands().keys('*') // the key by which the site's health() looks
+  const { code } = await examine({ ...environment, REDIS_URL: redis.url() })
+  const keys = await redis.commands().keys('*')
   await close()
-  await own.stop()
   expect([code, keys]).toEqual([0, before])
   // the site may look for itself what became of the doctor's visit, by the first two of these
   const calls = emulator.calls().map(({ operation, outcome }) => `${operation} ${outcome}`)
@@ -297,9 +294,8 @@ test('a way that has no room for long addresses is told', async () => {
 })
 
 test('a Redis that refuses us, one that is full, and a replica are told', async () => {
-  const server = await startRedis()
-  const admin = new Redis(server.url)
-  const redisLine = async () => (await doctor({ REDIS_URL: server.url })).of('Redis')
+  const admin = redis.commands()
+  const redisLine = async () => (await doctor({ REDIS_URL: redis.url() })).of('Redis')
   await admin.config('SET', 'requirepass', 'canary')
   expect(await redisLine()).toMatch(
     /^WRONG: Redis refuses the connection: NOAUTH\n-> REDIS_URL=redis:\/\/:<password>@host:6379/,
@@ -310,8 +306,6 @@ test('a Redis that refuses us, one that is full, and a replica are told', async 
   await admin.config('SET', 'maxmemory', '0')
   await admin.replicaof('127.0.0.1', 1)
   expect(await redisLine()).toMatch(/^WRONG: this Redis is a replica/m)
-  admin.disconnect()
-  await server.stop()
 })
 
 test('no Redis gets a note', async () => {

@@ -1,8 +1,7 @@
 import express from 'express'
-import { Redis } from 'ioredis'
 import type { Sso2 } from '../../lib'
 import { loggerTo } from '../support/log-lines'
-import { startRedis, type TestRedis } from '../support/redis'
+import { useRedis } from '../support/redis'
 import {
   ada,
   addPages,
@@ -35,26 +34,16 @@ function build(sso: Sso2, gates: Gates) {
 const LINE = /^express-sso2: Redis (?:refuses writes|does not respond): /
 
 describe('[O23] a Redis that refuses writes', () => {
-  let redis: TestRedis
-  let admin: Redis
+  const redis = useRedis()
   const lines: string[] = []
-
-  beforeAll(async () => {
-    redis = await startRedis()
-    admin = new Redis(redis.url)
-  })
   const setup = useSetup({
     build,
-    site: () => ({ redis: redis.url, logger: loggerTo(lines) }),
-  })
-  afterAll(async () => {
-    admin.disconnect()
-    await redis.stop()
+    site: () => ({ redis: redis.url(), logger: loggerTo(lines) }),
   })
 
   const at = (page: string) => `${setup.morning.url}${page}`
-  const refuse = () => admin.config('SET', 'maxmemory', '1')
-  const allow = () => admin.config('SET', 'maxmemory', '0')
+  const refuse = () => redis.commands().config('SET', 'maxmemory', '1')
+  const allow = () => redis.commands().config('SET', 'maxmemory', '0')
   const aboutRedis = () => lines.filter((line) => line.includes('Redis'))
 
   test('keeps users logged in, says so until a write has succeeded, and works again within 5 s', async () => {

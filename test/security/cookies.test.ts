@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import cookieParser from 'cookie-parser'
 import express from 'express'
-import { Redis } from 'ioredis'
 import type { Sso2 } from '../../lib'
 import { isExpiry, parseSetCookie, rawGet, signedId } from '../support/raw'
-import { startRedis, type TestRedis } from '../support/redis'
+import { useRedis } from '../support/redis'
 import {
   ada,
   addPages,
@@ -68,18 +67,13 @@ function behindTls(sso: Sso2, gates: Gates) {
 const schemes = ['http', 'https']
 const stories = new Map<string, Awaited<ReturnType<typeof startStory>>>()
 const storyOf = (scheme: string) => present(stories.get(scheme))
-let redis: TestRedis
-let control: Redis
+const redis = useRedis()
 
 beforeAll(async () => {
-  redis = await startRedis()
-  control = new Redis(redis.url)
   for (const scheme of schemes) stories.set(scheme, await startStory(scheme))
 })
 afterAll(async () => {
   for (const { setup } of stories.values()) await setup.close()
-  control.disconnect()
-  await redis.stop()
 })
 
 /**
@@ -90,7 +84,7 @@ async function startStory(scheme: string) {
   const isSecure = scheme === 'https'
   const setup = await startSetup({
     record: true,
-    site: (name) => ({ redis: redis.url, ...(isSecure ? { siteUrl: `https://${name}.localhost` } : {}) }),
+    site: (name) => ({ redis: redis.url(), ...(isSecure ? { siteUrl: `https://${name}.localhost` } : {}) }),
     ...(isSecure ? { build: behindTls } : {}),
   })
   const cookieName = isSecure ? '__Host-sso2.sid' : 'sso2.sid'
@@ -201,7 +195,7 @@ test.each([
   ['a key of the store that is signed', signedId('morning:sess:{*}')],
 ])('[S3] a session cookie with %s sends nothing to Redis', async (_what, value) => {
   const { setup, cookieName } = storyOf('http')
-  await control.config('RESETSTAT')
+  await redis.commands().config('RESETSTAT')
   for (const headers of [['Sec-Fetch-Dest: empty'], ['Sec-Fetch-Dest: document', 'Accept: text/html']]) {
     const answer = await rawGet(setup.morning.url, '/', [...headers, `Cookie: ${cookieName}=${value}`], 'utf8')
     expect([200, 302]).toContain(answer.status)
@@ -212,7 +206,7 @@ test.each([
 
 test('[S3] a request with a good session cookie is seen in the same count', async () => {
   storyOf('http').setup.emulator.clock.advance(61) // the session could be renewed again
-  await control.config('RESETSTAT')
+  await redis.commands().config('RESETSTAT')
   const { status, body } = await ask('http', { what: 'ours', lines: ['Cookie: NAME=VALUE'] })
   expect({ status, ...JSON.parse(body) }).toMatchObject({ status: 'loggedin' })
   expect(await commands()).toEqual(['mget'])
@@ -220,7 +214,7 @@ test('[S3] a request with a good session cookie is seen in the same count', asyn
 
 /** What was sent to Redis, apart from the sites' own look at pending logouts, which comes by itself. */
 async function commands(): Promise<string[]> {
-  const stats = await control.info('commandstats')
+  const stats = await redis.commands().info('commandstats')
   const names = [...stats.matchAll(/cmdstat_([^:]+):calls=/g)].map(([, name = '']) => name)
   return names.filter((name) => !['info', 'config|resetstat', 'client|setinfo', 'zrangebyscore'].includes(name))
 }

@@ -1,10 +1,10 @@
-import { Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import { ask, documentHeaders } from '../support/addresses'
 import { beginFlow, hearEvents, land, landingToken } from '../support/landing'
-import { startRedis, type TestRedis } from '../support/redis'
+import { useRedis } from '../support/redis'
 import { healthWithStore, loggedInBrowser, present, type Setup, startSetup, view } from '../support/setup'
 
-let server: TestRedis
+const server = useRedis()
 let redis: Redis
 let setup: Setup
 const events = hearEvents()
@@ -12,11 +12,10 @@ const at = (path: string) => `${setup.morning.url}${path}`
 const allKeys = async () => (await redis.keys('*')).sort()
 
 beforeAll(async () => {
-  server = await startRedis()
-  redis = new Redis(server.url)
+  redis = server.commands()
   setup = await startSetup({
     site: (name) => ({
-      redis: server.url,
+      redis: server.url(),
       loginLimit: { attempts: 100, perSeconds: 60 },
       session: { prefix: `${name}:`, ...(name === 'evening' ? { idleSeconds: 100 } : {}) },
     }),
@@ -31,8 +30,6 @@ beforeEach(async () => {
 })
 afterAll(async () => {
   await setup.close()
-  redis.disconnect()
-  await server.stop()
   events.stop()
 })
 
