@@ -3,20 +3,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { built } from '../emulator/command'
-import { redisUrl, sessionSecret } from '../support/setup'
+import { required, variablesOf } from '../support/configuration'
+import { redisUrl } from '../support/setup'
 import { examine } from './doctor-scene'
 
 /** A configuration of which no address answers. */
-const environment = {
-  SSO2_URL: 'http://localhost:1/sso',
-  SSO2_API_URL: 'http://localhost:1',
-  SSO2_TOKEN_URL: 'http://localhost:1/token',
-  SSO2_SITE_URL: 'https://news.invalid',
-  SSO2_ORGANISATION_ID: 'press',
-  SSO2_CLIENT_ID: 'news',
-  SSO2_CLIENT_SECRET: 'client-secret-of-the-news-0123456789',
-  SSO2_SESSION_SECRET: sessionSecret,
-}
+const nowhere = { ssoUrl: 'http://localhost:1/sso', apiUrl: 'http://localhost:1', tokenUrl: 'http://localhost:1/token' }
+const environment = variablesOf({ ...required, ...nowhere, siteUrl: 'https://news.invalid' })
 
 const help = '-> NODE_ENV=production   for doctor and site, if users open this address'
 const effect = 'though siteUrl begins with https: the package accepts sessions in memory and the emulator'

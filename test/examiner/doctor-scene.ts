@@ -9,6 +9,7 @@ import { type Sso2Options, sso2 } from '../../lib'
 import { doctorCommand } from '../../lib/cli/doctor'
 import { createEmulator, demoOptions, type Emulator, type EmulatorOptions } from '../../lib/emulator'
 import { runCommand } from '../emulator/command'
+import { variablesOf } from '../support/configuration'
 import { faultyServer } from '../support/faulty-server'
 import { headingsOf } from '../support/markdown'
 import { freePort } from '../support/ports'
@@ -53,17 +54,7 @@ export async function startScene(options: SceneOptions = {}) {
   const servers = await listen(app, port, options)
   // or the doctor meets a site that is still connecting
   if (options.site?.redis === undefined) await eventually(async () => (await sso.health()).store === 'ok')
-  const environment: Readonly<Record<string, string>> = {
-    SSO2_URL: platform.ssoUrl,
-    SSO2_API_URL: platform.apiUrl,
-    SSO2_TOKEN_URL: platform.tokenUrl,
-    SSO2_CLIENT_ID: platform.clientId,
-    SSO2_CLIENT_SECRET: platform.clientSecret,
-    SSO2_ORGANISATION_ID: platform.organisationId,
-    SSO2_SITE_URL: siteUrl,
-    SSO2_SESSION_SECRET: sessionSecret,
-    REDIS_URL: redisUrl(),
-  }
+  const environment = variablesOf({ ...platform, siteUrl, sessionSecret, redis: redisUrl() })
   const close = async () => {
     for (const server of servers) server.close()
     await sso.close()

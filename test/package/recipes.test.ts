@@ -4,6 +4,7 @@ import path from 'node:path'
 import { transformSync } from '@swc/core'
 import { createEmulator, type Emulator } from '../../lib/emulator'
 import { Browser } from '../support/agent'
+import { variablesOf } from '../support/configuration'
 import { blocksBelow, blocksOf } from '../support/markdown'
 import { freePort } from '../support/ports'
 import { launch, type Program, type Running } from '../support/process'
@@ -72,18 +73,10 @@ async function startSite(sources: Readonly<Record<string, string>>, environment:
   const landingPage = `${siteUrl}/sso2/landing`
   emulator = createEmulator({ clients: [{ clientId: 'recipe', clientSecret, name: 'Recipe', landingPage }] })
   await emulator.listen()
-  const options = emulator.siteOptions()
   const site = start(project(sources), ['main.js'], {
     PORT: new URL(siteUrl).port,
     ...environment,
-    SSO2_URL: options.ssoUrl,
-    SSO2_CLIENT_ID: options.clientId,
-    SSO2_CLIENT_SECRET: options.clientSecret,
-    SSO2_ORGANISATION_ID: options.organisationId,
-    SSO2_API_URL: options.apiUrl,
-    SSO2_TOKEN_URL: options.tokenUrl,
-    SSO2_SITE_URL: siteUrl,
-    SSO2_SESSION_SECRET: sessionSecret,
+    ...variablesOf({ ...emulator.siteOptions(), siteUrl, sessionSecret }),
   })
   await eventually(hasLandingPage(siteUrl), 45).catch(() => Promise.reject(new Error(`no site:\n${site.output()}`)))
   return { ...site, siteUrl }

@@ -1,5 +1,6 @@
 import { type Config, makeConfig } from '../../lib/config'
 import type { ConfigOptions } from '../../lib/config/config-options'
+import { VARIABLES } from '../../lib/config/load'
 import { type ConfigProblem, Sso2ConfigError } from '../../lib/errors'
 
 /* Configurations that are made, and those that are refused. */
@@ -19,6 +20,10 @@ export const required: ConfigOptions = {
 }
 export const make = (options: object = {}, environment: NodeJS.ProcessEnv = {}): Config =>
   makeConfig({ ...required, ...options }, environment, clock)
+
+/** Options as variables of the environment. */
+export const variablesOf = (options: ConfigOptions): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(options).map(([option, value]) => [VARIABLES[option], value]))
 
 /** The error of a configuration that must be refused. */
 export function errorOf(options: object, environment: NodeJS.ProcessEnv = {}): Sso2ConfigError {
