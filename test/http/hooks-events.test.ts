@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto'
-import { beginFlow, hearEvents, land, landingToken } from '../support/landing'
+import { hearEvents } from '../support/landing'
 import { eventually, loggedInBrowser, useSetup, visitor } from '../support/setup'
 
 const setup = useSetup()
@@ -12,14 +11,13 @@ beforeEach(() => {
 })
 afterAll(events.stop)
 
-/** Each kind of refusal, and the event that tells of it. Those of bad tokens are in `test/security/landing.test.ts`. */
+/** Each kind of refusal, and the event that tells of it. Those of bad tokens and bindings are in `test/security/landing.test.ts`. */
 const stories: [string, string, () => Promise<unknown>][] = [
   [
     'a wrong password',
     'login refused invalid_credentials',
     async () => (await visitor(setup)).fetchJson(at('/login'), { json: { username: 'grace', password: 'wrong' } }),
   ],
-  ['a landing without its binding', 'landing unchanged unbound', landUnbound],
   [
     'a landing of a user who stays logged in without the new token',
     'landing unchanged not_renewed',
@@ -52,11 +50,6 @@ const stories: [string, string, () => Promise<unknown>][] = [
     },
   ],
 ]
-
-async function landUnbound(): Promise<void> {
-  const [one, other] = [await beginFlow(setup), await beginFlow(setup)]
-  await land(setup, { cookie: one.cookie, r: other.r }, landingToken(setup, { sid: randomUUID() }))
-}
 
 /** Spoils Session Status of every session there is. The background asks about none of them. */
 async function checkInVain(): Promise<void> {

@@ -2,7 +2,6 @@ import {
   type Answered,
   anonymousCookies,
   ask,
-  cookiesAfter,
   documentHeaders,
   forAll,
   hiddenReturnTo,
@@ -63,8 +62,6 @@ function withParameter(value: string, parameter: string): string {
 }
 
 let tokens = 0
-/** Cookies of users who may log in again. */
-const users: string[] = []
 
 const ways: [string, Way][] = [
   ['the landing with a bad token', (value) => landWith(`t=bad&r=${percentEncoded(value)}`)],
@@ -90,9 +87,7 @@ const ways: [string, Way][] = [
     'a login',
     async (value) => {
       const fields = `username=${ada.username}&password=${ada.password}&return_to=${percentEncoded(value)}`
-      const cookie = users.pop() ?? (await anonymousCookies(setup))
-      const answer = await postForm(site, '/login', fields, { headers: { cookie } })
-      users.push(cookiesAfter(cookie, answer.setCookie))
+      const answer = await postForm(site, '/login', fields, { headers: { cookie: await anonymousCookies(setup) } })
       return { answer, address: answer.location }
     },
   ],

@@ -59,12 +59,6 @@ export function postForm(site: string, path: string, fields: string, asked: Part
   return ask(site, { ...asked, method: 'POST', path, body: fields, headers })
 }
 
-export function headOf(answer: string): { status: number; lines: string[]; location: string | undefined } {
-  const lines = present(answer.split('\r\n\r\n')[0]).split('\r\n')
-  const location = lines.find((line) => /^location:/i.test(line))?.replace(/^[^:]*: ?/, '')
-  return { status: Number(present(lines[0]).split(' ')[1]), lines, location }
-}
-
 export const percentEncoded = (value: string) =>
   [...Buffer.from(value)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
 
@@ -93,22 +87,6 @@ export function cookieHeader({ cookies }: Browser, site: string): string {
     .filter(({ host }) => host === hostname)
     .map(({ name, value }) => `${name}=${value}`)
     .join('; ')
-}
-
-/** A cookie header after an answer's `Set-Cookie` lines. */
-export function cookiesAfter(cookies: string, lines: readonly string[]): string {
-  const jar = new Map(cookies === '' ? [] : cookies.split('; ').map((pair) => pairOf(pair)))
-  for (const line of lines) {
-    const [name, value] = pairOf(present(line.split(';')[0]))
-    if (/max-age=0|expires=thu, 01 jan 1970/i.test(line)) jar.delete(name)
-    else jar.set(name, value)
-  }
-  return [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
-}
-
-function pairOf(pair: string): [string, string] {
-  const mark = pair.indexOf('=')
-  return [pair.slice(0, mark), pair.slice(mark + 1)]
 }
 
 /** Runs over all values, some at once; returns what each came to, in order. */

@@ -68,7 +68,8 @@ export async function startPausableSetup(options: PausableOptions = {}) {
   }
   const held = options.holdsAnswers ? { agent: holdingAgent(turnstiles.answers), timeoutMs: 10_000 } : {}
   const hooks = () => (options.usesDefaultHooks ? {} : hooksOf(() => setup, turnstiles))
-  const siteOptions = () => siteOptionsOf(options, { ...held, ...hooks() })
+  const store = options.keeping === 'memory' ? inMemory : {}
+  const siteOptions = () => ({ ...store, ...held, ...hooks(), ...options.site })
   let serving: readonly Process[] = []
   let turn = 0
   const setup: Setup = await startSetup({
@@ -110,14 +111,6 @@ export async function startPausableSetup(options: PausableOptions = {}) {
       await Promise.all(processes.slice(1).map(({ sso }) => sso.close()))
       await setup.close()
     },
-  }
-}
-
-function siteOptionsOf({ keeping, site }: PausableOptions, more: Partial<Sso2Options>): Partial<Sso2Options> {
-  return {
-    ...(keeping === 'memory' ? inMemory : {}),
-    ...more,
-    ...site,
   }
 }
 

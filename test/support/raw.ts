@@ -16,14 +16,8 @@ export function askRaw(site: string, lines: readonly string[], encoding: BufferE
 }
 
 /** Sends one GET with header lines as they are: a client library would refuse or mend some of them. */
-export async function rawGet(
-  site: string,
-  path: string,
-  lines: readonly string[],
-  encoding: BufferEncoding = 'utf8',
-  host: string = new URL(site).host,
-) {
-  return read(await askRaw(site, [`GET ${path} HTTP/1.1`, `Host: ${host}`, ...lines], encoding))
+export async function rawGet(site: string, path: string, lines: readonly string[], encoding: BufferEncoding = 'utf8') {
+  return read(await askRaw(site, [`GET ${path} HTTP/1.1`, `Host: ${new URL(site).host}`, ...lines], encoding))
 }
 
 function read(text: string) {

@@ -71,12 +71,6 @@ describe('texts', () => {
     const rows = page.slice(page.indexOf('### All texts')).matchAll(/^\| `(\w+)` +\| (.*?) +\|/gm)
     expect(Object.fromEntries([...rows].map(([, code, text]) => [code, text]))).toEqual(EN)
   })
-
-  test('of the site replace single ones of its language, and the others stay', () => {
-    const { texts } = make({ language: 'sv', texts: { login_title: 'Välkommen' } })
-    expect(texts).toEqual({ ...TEXTS.sv, login_title: 'Välkommen' })
-    expect(TEXTS.sv.login_title).toBe('Logga in')
-  })
 })
 
 describe('[F11] routes.login as an address', () => {

@@ -1,4 +1,4 @@
-import { evening, morning, type Platform, token } from '../platform'
+import { evening, type Platform } from '../platform'
 import { type Check, requirementsOf } from './check'
 
 const error = requirementsOf('SSO2 errors')
@@ -49,16 +49,6 @@ const sessions: Check[] = [
       expect(await platform.authenticate(sid)).toMatchObject({ sts: 'loggedin', err: null })
     },
   ),
-  error('invalid_token: every operation', async (platform) => {
-    for (const operation of ['authenticate', 'sessionstatus', 'logout', 'logoutall']) {
-      expect(await platform.call(operation, { iss: 'somebody-else' })).toMatchObject({ err: 'invalid_token', at: null })
-    }
-  }),
-  error('invalid_token: Identify shows a page and redirects nowhere', async (platform) => {
-    const answer = await platform.browser().send(morning, 'http://localhost/', token(morning, { iss: 'other' }))
-    expect([answer.status, answer.headers.location]).toEqual([400, undefined])
-    expect(answer.headers['content-type']).toContain('text/html')
-  }),
 ]
 
 const passwords: Check[] = [

@@ -36,6 +36,7 @@ const r = encodeURIComponent(returnTo)
 
 const bad: Bad[] = [
   ['without t', () => `r=${r}`],
+  ['with a token of another organisation', () => `t=${token(morning, { iss: 'other' })}&r=${r}`],
   ['without r', () => `t=${token(morning)}`],
   ['with a scheme-relative r', () => `t=${token(morning)}&r=%2F%2Fexample.com`],
   ['with a script as r', () => `t=${token(morning)}&r=javascript%3Aalert(1)`],
