@@ -90,12 +90,3 @@ test('a long request uses the token that another request has renewed meanwhile',
   expect((await long).json).toMatchObject({ value: { item: { username: 'ada' } } })
   expect(setup.countCalls('token')).toBe(2)
 })
-
-test('a renewal that finds the session ended elsewhere ends it here', async () => {
-  const [session] = setup.emulator.sessions().filter(({ status }) => status === 'loggedin')
-  setup.emulator.clock.advance(31)
-  setup.emulator.faults.add({ operation: 'me', kind: 'status', code: 401, times: 1 })
-  setup.emulator.terminate(session?.sid ?? '')
-  expect((await ask()).json).toMatchObject({ isExpired: true })
-  expect(view(await browser.fetchJson(`${setup.morning.url}/any`))).toMatchObject({ status: 'none' })
-})

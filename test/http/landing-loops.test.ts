@@ -70,7 +70,7 @@ describe('a loop', () => {
 
   const refusals: [string, FaultKind, string, RegExp][] = [
     ['signed with another secret', { kind: 'wrong_signature' }, 'signature', /clientSecret/],
-    ['from a clock behind', { kind: 'skew', seconds: -90 }, 'expired', /clock/],
+    ['from a clock behind', { kind: 'skew', seconds: -90 }, 'expired', /clock is [89]\d s ahead/],
   ]
   test.each(refusals)(
     '[R8, T12] of landing tokens %s ends with the page, and one more trip is tried after a pause',
@@ -99,14 +99,6 @@ describe('a loop', () => {
       expect(view(await browser.visit(at('/page?a=1'))).status).toBe('anon')
     },
   )
-
-  test('[R8] of a guarded page ends within 20 redirects at the login page, which says that it cannot log in now', async () => {
-    const browser = setup.browser()
-    const way = await follow(browser, at('/account'), () => browser.dropCookies(({ name }) => name === 'sso2.sid'))
-    expect(way.trips).toBeLessThanOrEqual(8)
-    expect(way.page).not.toContain('name="password"')
-    expect(events.heard).toContain('degraded served identify_loop')
-  })
 })
 
 const MAX_REDIRECTS = 5

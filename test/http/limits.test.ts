@@ -126,13 +126,6 @@ describe.each<[where: string, open: () => RedisKv | undefined]>([
     expect(await tryLogin(limits, requestFrom('192.0.2.8'), 'ada', success)).toBe('success')
   })
 
-  test('[F4] all addresses of an IPv6 /56 are one', async () => {
-    const limits = limitsOver(open(), { loginLimit: { attempts: 1, perSeconds: 60 } })
-    const from = (ip: string) => tryLogin(limits, requestFrom(ip), 'ada', () => ['refused'])
-    const said = [await from('2001:db8:0:700::1'), await from('2001:db8:0:7ff::2'), await from('2001:db8:0:800::1')]
-    expect(said).toEqual(['refused', 'address_and_name', 'refused'])
-  })
-
   test('[F4] an address has five times the attempts of a name; a recognised browser there is counted by itself', async () => {
     const limits = limitsOver(open(), { loginLimit: { attempts: 4, perSeconds: 60 } })
     const spray = (index: number, ip = '192.0.2.7') =>

@@ -77,15 +77,6 @@ describe('a login', () => {
     expect(view(await browser.visit(at('/'))).status).toBe('loggedin')
   })
 
-  test('with a one-time password works once', async () => {
-    const otp = setup.emulator.issueOtp('ada')
-    expect(view(await logIn(browser, setup.morning, { username: 'ada', password: otp })).username).toBe('ada')
-    const second = setup.browser()
-    await second.visit(at('/'))
-    const answer = await second.fetchJson(at('/login'), { json: { username: 'ada', password: otp } })
-    expect([answer.status, answer.json]).toEqual([401, { error: 'otp_consumed_or_expired' }])
-  })
-
   test('after a status check that took too long for the lock of the form is to be sent again: 503, no Authenticate', async () => {
     setup.emulator.clock.advance(361)
     setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'slow', ms: 1700, times: 1 })
@@ -184,13 +175,5 @@ describe('a login that is refused', () => {
     const form = await cookieless.submit(at('/login'), { ...ada, return_to: '/' })
     const page = await cookieless.submit(form.url, { ...ada, return_to: '/' })
     expect([page.status, page.body]).toEqual([503, expect.stringContaining('Logging in needs cookies.')])
-  })
-
-  test('because the session has ended answers JSON with the address of the form', async () => {
-    setup.emulator.prune(newestSid())
-    const answer = await browser.fetchJson(at('/login'), { json: { ...ada, return_to: '/news' } })
-    expect(answer.status).toBe(401)
-    expect(answer.json).toEqual({ error: 'session_ended', loginUrl: expect.stringContaining(at('/login?return_to=')) })
-    expect((await browser.visit(answer.json.loginUrl)).body).toContain('Your session has ended')
   })
 })

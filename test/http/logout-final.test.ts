@@ -9,7 +9,7 @@ import {
   type PausableSetup,
   startPausableSetup,
 } from '../support/pausable-setup'
-import { ada, logInAtLast, present, view, visitor } from '../support/setup'
+import { ada, eventually, logInAtLast, present, view, visitor } from '../support/setup'
 import { expectLoginWorks, expectNoUser, expectOver, loginsAtSso } from '../support/signed-out'
 
 /* After the response to `POST /logout` no earlier or later request logs the user in without a password. */
@@ -106,23 +106,48 @@ describe.each(['Redis', 'memory'] as const)('with %s, a logout with the cookie o
     expect(loginsAtSso(setup)).toEqual([])
     await expectOver(setup, browser)
   })
+
+  test('[S16] a login while the handler of a logout waits is ended as well', async () => {
+    const browser = await visitor(setup)
+    const gate = setup.gates.add()
+    const logout = setup.browser().fetchJson(setup.at(`/leave-all?gate=${gate.name}`), {
+      json: {},
+      headers: { cookie: `sso2.sid=${idOf(browser)}` },
+    })
+    await gate.arrived
+    await logInAtLast(browser, setup.morning)
+    gate.open()
+    expect((await logout).json).toEqual({ result: 'confirmed' })
+    expect(basket(await browser.fetchJson(setup.at('/basket')))).toMatchObject({ status: 'none' })
+  })
+
+  test('[S16] another logout: no error, and no session until the SSO system has confirmed the logout', async () => {
+    const browser = await setup.loggedInBrowser()
+    const tab = setup.browser()
+    tab.takeCookie(`sso2.sid=${idOf(browser)}`, setup.at('/'))
+    setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
+    for (const one of [browser, tab]) {
+      expect((await post(one)).json).toEqual({ status: 'none', logout: 'pending' })
+      expect(idOf(one)).toBeUndefined()
+      expect(view(await one.visit(setup.at('/')))).toEqual({ status: 'none', degraded: 'logout_pending', url: '/' })
+    }
+    setup.emulator.faults.clear()
+    setup.emulator.clock.advance(8)
+    await eventually(async () => view(await tab.visit(setup.at('/'))).status === 'anon')
+    expect(loginsAtSso(setup)).toEqual([])
+  })
 })
 
 const newSecret = 'the-secret-of-after-the-rotation-of-secrets-0123456789'
 
-/** Each unreadable record is in test/unit/record.test.ts. */
-const edits: [string, (text: string) => string][] = [
-  ['of an unknown version', (text) => JSON.stringify({ ...JSON.parse(text), v: 99 })],
-  ['whose seal is broken', (text) => JSON.stringify({ ...JSON.parse(text), sealed: 'c2VhbGVk' })],
-]
+const breakSeal = (text: string) => JSON.stringify({ ...JSON.parse(text), sealed: 'c2VhbGVk' })
 const useNewSecret = async () => setup.serveFrom(await setup.addReadyProcess({ sessionSecret: newSecret }))
+const ofNextVersion = (text: string) => JSON.stringify({ ...JSON.parse(text), v: 99 })
+/** Each unreadable record is in test/unit/record.test.ts. */
 const unreadable: [what: string, keeping: Keeping, spoil: () => Promise<unknown>][] = [
   ['sealed with a secret that is gone', 'a session of its own', useNewSecret],
-  ...edits.map(([what, change]): [string, Keeping, () => Promise<unknown>] => [
-    what,
-    'Redis',
-    () => setup.editRecords(change),
-  ]),
+  ['of an unknown version', 'Redis', () => setup.editRecords(ofNextVersion)],
+  ['whose seal is broken', 'Redis', () => setup.editRecords(breakSeal)],
 ]
 test.each(unreadable)('[O21, S15] a record %s (%s): the logout is pending, no user is shown', async (...row) => {
   const [, keeping, spoil] = row

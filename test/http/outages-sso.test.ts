@@ -33,6 +33,7 @@ test('Identify alone does not work → a visitor with a session logs in, and a l
     [200, '/page'],
   ])
   expect(setup.countCalls('logout')).toBe(1)
+  expect(lines.filter((line) => line.includes('onLogout'))).toEqual([]) // there is none
 })
 
 const fields = String(new URLSearchParams({ ...ada, return_to: '/' }))

@@ -59,18 +59,6 @@ test('[F1] a user is greeted by the socket, and neither a new user nor a page of
     expect(await hear(browser, { origin })).toBe('hung up')
 })
 
-test('a login that is stale is checked before the socket opens, and one that has ended opens none', async () => {
-  await startExample()
-  const browser = await loggedInBrowserAt(setup)
-  setup.emulator.clock.advance(361)
-  const before = setup.countCalls('sessionstatus')
-  expect(await hear(browser)).toBe('Hello, account-ada')
-  expect(setup.countCalls('sessionstatus') - before).toBe(1)
-  for (const { sid } of setup.emulator.sessions()) setup.emulator.terminate(sid)
-  setup.emulator.clock.advance(361)
-  expect(await hear(browser)).toBe('hung up')
-})
-
 /** express-ws has no types of its own. */
 type WithSockets = Express & { ws(path: string, ...handlers: readonly unknown[]): void }
 const expressWs: (app: Express, server: Server) => unknown = require('express-ws')

@@ -71,21 +71,27 @@ describe('what the SSO system says', () => {
     async (end) => {
       const [browser, script] = [await loggedInBrowser(), setup.browser()]
       await browser.visit(at('/keep'))
-      const cookie = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
+      const id = present(browser.cookie('sso2.sid'))
+      const cookie = `sso2.sid=${id}`
       setup.emulator[end](newestSid())
       const fresh = await script.fetchJson(at('/sensitive'), { headers: { cookie } })
-      expect([fresh.status, fresh.json.error]).toEqual([401, 'login_required'])
+      const dropped = expect.arrayContaining([expect.stringMatching(/^sso2\.sid=;/)])
+      expect([fresh.status, fresh.json.error, fresh.headers['set-cookie']]).toEqual([401, 'login_required', dropped])
       setup.emulator.clock.advance(361)
       expect((await script.fetchJson(at('/'), { headers: { cookie } })).json).toEqual({ status: 'none', url: '/' })
       expect((await script.fetchJson(at('/account'), { headers: { cookie } })).status).toBe(401)
       const page = await browser.visit(at('/news?a=1'))
       expect(page.trail.map(({ status }) => status)).toEqual([302, 302, 303, 200])
       expect(view(page)).toEqual({ status: 'anon', url: '/news?a=1' })
+      expect(browser.cookie('sso2.sid')).not.toBe(id)
     },
   )
 })
 
-test('[S7] an answer that ends a session ends none that has begun since in its place', async () => {
+test.each<[what: string, happens: (browser: Browser) => Promise<unknown>, seen: object]>([
+  ['none that has begun since in its place', landAgain, { status: 'anon', saved: 'kept' }],
+  ['none, if a logout has ended it', (browser) => browser.fetchJson(at('/logout'), { json: {} }), { status: 'none' }],
+])('[S7] an answer that ends a session ends %s', async (_what, happens, seen) => {
   await setup.close()
   setup = await startPausableSetup({ holdsAnswers: true })
   const browser = setup.browser()
@@ -95,13 +101,17 @@ test('[S7] an answer that ends a session ends none that has begun since in its p
   const held = setup.answers.close()
   const asking = browser.fetchJson(at('/a'))
   await held.arrived
-  await browser.visit((await browser.fetchJson(at('/identify-me'))).json.identify)
+  await happens(browser)
   held.open()
   expect((await asking).headers['set-cookie']).toBeUndefined()
-  expect((await asking).json).toMatchObject({ status: 'anon', saved: 'kept' })
+  expect((await asking).json).toEqual({ ...seen, url: '/a' })
   expect(setup.countCalls('sessionstatus')).toBe(1)
-  expect(view(await browser.visit(at('/')))).toEqual({ status: 'anon', saved: 'kept', url: '/' })
+  expect(view(await browser.visit(at('/')))).toEqual({ ...seen, status: 'anon', url: '/' })
 })
+
+async function landAgain(browser: Browser): Promise<void> {
+  await browser.visit((await browser.fetchJson(at('/identify-me'))).json.identify)
+}
 
 describe('while the SSO system does not answer', () => {
   const [SECONDS, MOST_CHECKS] = [200, 6]

@@ -2,7 +2,7 @@ import { promisify } from 'node:util'
 import { sessionKey } from '../../lib/storage/site-store'
 import type { Browser } from '../support/agent'
 import { signedId } from '../support/raw'
-import { ada, eventually, grace, logInAtLast, present, useSetup, view, viewOf, visitor } from '../support/setup'
+import { ada, grace, logInAtLast, present, useSetup, view, viewOf, visitor } from '../support/setup'
 import { withPages } from '../support/site'
 
 /* Every change of user gives a new session ID, the old one is worth nothing, and nothing of one account reaches the next. */
@@ -48,15 +48,6 @@ async function ownFlow(): Promise<string> {
   const page = await browser.fetchJson(at('/identify-me'))
   return page.json.identify
 }
-
-test('[L2] a login elsewhere, seen by Session Status, gives a new session ID, and the old one is worth nothing', async () => {
-  const anonymous = id()
-  await logInAtLast(browser, setup.evening, ada)
-  setup.emulator.clock.advance(361)
-  await eventually(async () => view(await browser.visit(at('/'))).status === 'loggedin')
-  expect(id()).not.toBe(anonymous)
-  await expectWorthless(anonymous)
-})
 
 const switches: [what: string, page: string, see: () => Promise<unknown>][] = [
   ['and Session Status sees it', '/keep', async () => setup.emulator.clock.advance(361)],

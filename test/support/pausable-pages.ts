@@ -58,7 +58,10 @@ export function addPausablePages(app: Express, sso: Sso2, gates: Gates, together
     if (req.query['then'] === 'check') await req.sso2.check()
     res.json({ result, status: req.sso2.status })
   })
-  app.post('/leave-all', async (req, res) => void res.json({ result: await req.sso2.logoutAll() }))
+  app.post('/leave-all', async (req, res) => {
+    if (req.query['gate']) await gateOf(req)
+    res.json({ result: await req.sso2.logoutAll() })
+  })
   return app
 }
 
