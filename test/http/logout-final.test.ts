@@ -159,6 +159,15 @@ test.each(unreadable)('[O21, S15] a record %s (%s): the logout is pending, no us
   await expectOver(setup, browser)
 })
 
+test('[S15] logout of all with a record whose seal is broken: the sessions of other devices end here, too', async () => {
+  setup = await startPausableSetup()
+  const [phone, laptop] = [await setup.loggedInBrowser(), await setup.loggedInBrowser()]
+  await setup.editRecords(breakSeal)
+  expect((await post(laptop, '/logout-all')).json).toEqual({ status: 'none', logout: 'pending' })
+  expect(basket(await phone.fetchJson(setup.at('/basket'))).status).toBe('none')
+  await expectOver(setup, laptop)
+})
+
 /* Two sessions of this site may belong to one session of the SSO system: a logout of one ends the other at once. */
 const ways = keepings.flatMap((keeping) => ['/logout', '/logout-all'].map((path) => [path, keeping] as const))
 test.each(ways)('[S16] %s, with %s, leaves no other session of the same SSO session', async (path, keeping) => {

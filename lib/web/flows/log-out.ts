@@ -106,7 +106,7 @@ async function logOutTarget(ctx: Context, target: Target, mark: Pick<LogoutMark,
   const { site, session, req, record } = ctx
   const { client, config, now } = site
   const { sid, sidHash, accountId, account } = target
-  const isAll = mark.scope === 'account' && account !== '' && sid !== undefined // or no confirmation would ever let the account log in again
+  const isAll = mark.scope === 'account' && account !== ''
   const scope = isAll ? 'account' : 'session'
   const [pending] = await Promise.all([
     sid === undefined || mark.isConfirmed
