@@ -27,8 +27,8 @@ const groups = {
   flows: {
     folder: 'lib/web/flows',
     suites: [
-      'http/{access-token,guards,hooks-login,landing,limits,login,logout,outages,status-check}*',
-      'security/races',
+      'http/{access-token,guards,hooks,landing,limits,login,logout,outages,session,status-check}*',
+      'security/{landing,limits,login-form,poisoned-account,races,session-ids,tossed-session}',
     ],
   },
 }
@@ -49,13 +49,13 @@ function mutate(name, { mutate: file }) {
       config: {
         roots: ['<rootDir>/lib', '<rootDir>/test'], // or Jest does not see which suites reach a file by another file
         testMatch: suites.map((suite) => `**/test/${suite}.test.ts`),
-        testEnvironment: path.join(root, 'test/support/environment.js'),
+        testEnvironment: require.resolve('./environment.js'),
         testSequencer: '@jest/test-sequencer',
         maxWorkers: 1,
       },
     },
     coverageAnalysis: 'perTest',
-    concurrency: 4, // of two cores: most changes that are noticed late make a test wait
+    concurrency: 3, // of two cores: most changes that are noticed late make a test wait
     tsconfigFile: 'none.json', // its paths are of no use in the copy
     incremental: true,
     incrementalFile: path.join(place, `${name}.json`),
@@ -63,7 +63,8 @@ function mutate(name, { mutate: file }) {
     reporters: ['progress-append-only', 'clear-text'],
     clearTextReporter: { logTests: false, allowColor: false },
     thresholds: { high: 100, low: LEAST_SCORE, break: LEAST_SCORE },
-    timeoutMS: 15_000, // a machine with other work is slow: only what never ends counts as noticed
+    timeoutMS: 30_000, // a machine with other work is slow: only what never ends counts as noticed
+    timeoutFactor: 1.2,
     warnings: { slow: false },
   }
   const configFile = path.join(place, `${name}.config.json`)
