@@ -1,5 +1,5 @@
 import { hearEvents } from '../support/landing'
-import { eventually, loggedInBrowser, useSetup, visitor } from '../support/setup'
+import { loggedInBrowser, useSetup, visitor } from '../support/setup'
 
 const setup = useSetup()
 const events = hearEvents()
@@ -41,16 +41,6 @@ const stories: [string, string, () => Promise<unknown>][] = [
   ['a check without an answer', 'sessionstatus no_answer no_answer', checkInVain],
   ['a logout', 'logout confirmed', logOutAt('/logout')],
   ['a logout of all', 'logoutall confirmed', logOutAt('/logout-all')],
-  [
-    'a retry of a logout that the SSO system does not take',
-    'retry pending',
-    async () => {
-      setup.emulator.faults.add({ operation: 'logout', kind: 'garbage' })
-      await logOutAt('/logout')()
-      setup.emulator.clock.advance(10)
-      await eventually(async () => events.messages.some(({ operation }) => operation === 'retry'))
-    },
-  ],
 ]
 
 function logOutAt(path: string) {

@@ -1,10 +1,12 @@
+import { Redis } from 'ioredis'
 import { hearEvents } from '../support/landing'
-import { eventually, loggedInBrowser, present, useSetup } from '../support/setup'
+import { eventually, loggedInBrowser, present, redisUrl, useSetup, visitor } from '../support/setup'
 import { pause } from '../support/wait'
 
 /* The timer sends the logouts again that the SSO system has not confirmed, whether browser and process return or not. */
 
-const setup = useSetup()
+const client = new Redis(redisUrl())
+const setup = useSetup({ site: { redis: client } })
 const loadedAt = performance.now()
 const events = hearEvents()
 const retries = () => events.messages.filter(({ operation }) => operation === 'retry')
@@ -12,7 +14,10 @@ beforeEach(() => {
   events.messages.length = 0
 })
 afterEach(() => setup.emulator.faults.clear())
-afterAll(events.stop)
+afterAll(() => {
+  events.stop()
+  client.disconnect()
+})
 
 const at = (path: string) => `${setup.morning.url}${path}`
 const now = () => Math.floor(setup.emulator.clock.now() / 1000)
@@ -22,8 +27,8 @@ const dueIn = async (id: string) => Number(present(await setup.redis.zscore(queu
 const isQueued = async (id: string) => (await setup.redis.zscore(queue(), id)) !== null
 
 /** A logout of a new browser that the SSO system does not take. @returns the hash of its SSO session, and the cookie before the logout */
-async function logOutInVain(path = '/logout') {
-  const browser = await loggedInBrowser(setup)
+async function logOutInVain(path = '/logout', user = loggedInBrowser(setup)) {
+  const browser = await user
   const cookie = `sso2.sid=${browser.cookie('sso2.sid')}`
   const stored = await storedSessions()
   for (const operation of ['logout', 'logoutall'] as const) setup.emulator.faults.add({ operation, kind: 'down' })
@@ -54,7 +59,7 @@ test.each([
     expect(told).toEqual({ operation: 'retry', outcome: 'confirmed', sidHash: id })
     expect([durationMs >= 0, durationMs <= performance.now() - loadedAt]).toEqual([true, true])
     expect([await status({ cookie }), (await phone.fetchJson(at('/'))).json.status]).toEqual(['none', phones])
-    await eventually(async () => !(await isQueued(id)))
+    await eventually(async () => !(await isQueued(id)), 5) // and not only when the retry after it is due
     expect(await setup.redis.exists(keyOf(id))).toBe(0)
   },
 )
@@ -74,8 +79,8 @@ test('a logout without a value leaves the queue, and one that no secret opens wa
   expect([retries(), await setup.redis.exists(keyOf('unreadable'))]).toEqual([[], 1])
 })
 
-test('while the SSO system is known to be down nothing is retried, and afterwards all is', async () => {
-  const { id } = await logOutInVain()
+test('while the SSO system is known to be down nothing is retried, and afterwards all is, a logout without a login too', async () => {
+  const { id } = await logOutInVain('/logout', visitor(setup))
   setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
   await eventually(async () => (await setup.morning.sso.health()).sso === 'unavailable')
   setup.emulator.clock.advance(8)
@@ -84,4 +89,12 @@ test('while the SSO system is known to be down nothing is retried, and afterward
   expect(await dueIn(id)).toBeLessThanOrEqual(0)
   setup.emulator.faults.clear()
   await eventually(async () => retries().some(({ outcome }) => outcome === 'confirmed'))
+})
+
+test('a site that is closed retries nothing, though its Redis client is open', async () => {
+  await logOutInVain()
+  await setup.morning.sso.close()
+  setup.emulator.clock.advance(8)
+  await pause(2500)
+  expect(retries()).toEqual([])
 })
