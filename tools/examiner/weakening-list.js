@@ -307,6 +307,9 @@ const SESSION_OVER = ['login/session-terminated', 'login/session-not-found']
 weakenTo('failed: the user gets 500', SESSION_OVER, 'an SSO session that is over is an error', [
   before(IS_OVER, "if (isOver) throw new Error('over')"),
 ])
+weakenTo('failed: the user gets 500', 'login/other-account', 'another account is an error', [
+  before(IS_OVER, "if (claims.err?.startsWith('session_already')) throw new Error(claims.err)"),
+])
 
 const TYPED = "const { username: usr = '', password: pwd = '' } = req.body ?? {}"
 weakenTo("failed: the username O'Neil+News", 'login/any-password', 'a plus in the username becomes a space', [
@@ -351,6 +354,7 @@ const CACHE = "'Cache-Control': 'private, no-store',"
 for (const [what, replace] of [
   ['scripts can read the session cookie', 'SameSite=Lax; Path=/'],
   ['no SameSite=Lax or Strict', 'HttpOnly; Path=/'],
+  ['no Path', 'HttpOnly; SameSite=Lax'],
   ['is sent to other hosts', 'HttpOnly; SameSite=Lax; Domain=127.0.0.1; Path=/'],
 ])
   weaken('session/cookie-flags', what, [change('HttpOnly; SameSite=Lax; Path=/', replace)])
@@ -377,6 +381,9 @@ weaken('session/escaped-name', 'the name is not escaped', [
 ])
 weaken('session/tokens-stay-on-server', 'the front page has the access token', [
   change('`<p>Hello ${', '`<p data-token="${req.user.access}">Hello ${'),
+])
+weakenTo('failed: an SSO session ID', 'session/tokens-stay-on-server', 'a cookie has the SSO session ID', [
+  before('const found = sessionOf(req)', "res.cookie('sso', sessionOf(req)?.sid)"),
 ])
 const REMOTE = "ipa: req.socket.remoteAddress ?? ''"
 weakenTo('warning', 'calls/user-address', 'ipa is the address of a container', [change(REMOTE, "ipa: '172.17.0.1'")])
@@ -490,6 +497,9 @@ weaken('landing/other-secret', 'a ticket is exchanged before its token is verifi
 weaken('ticket/once', 'used landing tokens are noted by their SSO session', [
   change('usedTokens.has(signature)', 'usedTokens.has(claims.sid)'),
   change('usedTokens.set(signature,', 'usedTokens.set(claims.sid,'),
+])
+weaken(['ticket/refused', 'identify/no-loop'], 'a login that failed is tried again at once', [
+  change('const RETRY_LOGIN_MS = 2000', 'const RETRY_LOGIN_MS = -1'),
 ])
 weaken(['identify/navigations-only', 'landing/prefetch'], 'Sec-Purpose is compared as a whole', [
   change(
