@@ -207,7 +207,7 @@ export function withDevice(keys: MacKeys, cookie: string, username: string, now:
 }
 
 /** Returns the network of a visitor: an IPv4 address, or the /56 of an IPv6 address, which one customer has. */
-export function networkOf(address: string): string {
+function networkOf(address: string): string {
   if (!address.includes(':')) return address
   const [head = [], tail = []] = address.split('::').map((half) => half.split(':'))
   const zeros = Array<string>(Math.max(0, 8 - head.length - tail.length)).fill('0')

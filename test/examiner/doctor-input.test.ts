@@ -135,9 +135,11 @@ test('--env-file is read, and a .env that is not read is pointed at', async () =
   rmSync(folder, { recursive: true })
 })
 
-test('a wrong argument is named above the help, exit 2', async () => {
+test('a wrong argument is named above the help, and so is a wrong command, exit 2', async () => {
   const wrong = await runCommand(['doctor', '--fix'])
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringMatching(/^express-sso2 doctor: .*'--fix'/)])
+  const none = await runCommand(['constructor'])
+  expect([none.code, none.stderr]).toEqual([2, expect.stringMatching(/"constructor"\n\nUsage: express-sso2 <command>/)])
   const help = await runDoctor({}, ['--help'])
   expect([help.code, help.stdout]).toEqual([0, expect.stringContaining('Usage: express-sso2 doctor')])
 })

@@ -71,7 +71,8 @@ describe.each(expresses)('routes of ours on %s', (_name, framework) => {
     const spellings = (path: string, other: string) => [path, `${path}/`, other, `${other}/`, `${path}//`, `${path}x`]
     const found = async (path: string, other: string) =>
       (await statuses(url, spellings(path, other))).map((status) => status !== 404)
-    expect(await found('/logout', '/LOGOUT')).toEqual(await found('/about', '/ABOUT'))
+    for (const path of ['/logout', '/sso2/landing'])
+      expect(await found(path, path.toUpperCase())).toEqual(await found('/about', '/ABOUT'))
     expect(await found('/Leave', '/leave')).toEqual(await found('/Shop', '/shop'))
   })
 })

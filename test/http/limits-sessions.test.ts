@@ -20,6 +20,8 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await setup.close()
+  const lives = (await redis.commands().keys('*')).map((key) => redis.commands().ttl(key))
+  expect(await Promise.all(lives)).not.toContain(-1) // [S10] every key has an end
   await redis.commands().flushall()
 })
 

@@ -119,11 +119,12 @@ describe.each<[where: string, open: () => RedisKv | undefined]>([
     expect(new Set(said)).toEqual(new Set([result]))
   })
 
-  test('a frozen account costs its address an attempt, and its name none', async () => {
+  test('[F4] a frozen account costs its address, all of an IPv6 /56, an attempt, and its name none', async () => {
     const limits = limitsOver(open(), { loginLimit: { attempts: 5, perSeconds: 60 } })
-    const refused = () => tryLogin(limits, stranger, 'ada', () => ['refused'])
+    const from = (index: number) => requestFrom(`2001:db8:0:7${index}f::1`)
+    const refused = (index: number) => tryLogin(limits, from(index), 'ada', () => ['refused'])
     expect(await times(6, refused)).toEqual([...Array(5).fill('refused'), 'address_and_name'])
-    expect(await tryLogin(limits, requestFrom('192.0.2.8'), 'ada', success)).toBe('success')
+    expect(await tryLogin(limits, requestFrom('2001:db8:0:800::1'), 'ada', success)).toBe('success')
   })
 
   test('[F4] an address has five times the attempts of a name; a recognised browser there is counted by itself', async () => {

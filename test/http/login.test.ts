@@ -69,12 +69,14 @@ describe('a login', () => {
     expect(setup.countCalls('authenticate')).toBe(1)
   })
 
-  test('by JSON answers the user', async () => {
-    const answer = await browser.fetchJson(at('/login'), { json: ada })
-    expect(answer.status).toBe(200)
-    expect(answer.json).toEqual({ user: expect.objectContaining({ accountId: 'account-ada', username: 'ada' }) })
-    expect(answer.headers['cache-control']).toBe('no-store')
+  test('by JSON answers the user, and a one-time password works once', async () => {
+    const json = { username: 'ada', password: setup.emulator.issueOtp('ada') }
+    const answer = await browser.fetchJson(at('/login'), { json })
+    const user = expect.objectContaining({ accountId: 'account-ada', username: 'ada' })
+    expect([answer.status, answer.json]).toEqual([200, { user }])
     expect(view(await browser.visit(at('/'))).status).toBe('loggedin')
+    const second = await (await visitor(setup)).fetchJson(at('/login'), { json })
+    expect([second.status, second.json]).toEqual([401, { error: 'otp_consumed_or_expired' }])
   })
 
   test('after a status check that took too long for the lock of the form is to be sent again: 503, no Authenticate', async () => {

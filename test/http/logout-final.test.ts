@@ -51,7 +51,7 @@ describe.each(keepings)('with %s, two tabs that land while the SSO session is lo
     if (result === 'pending') setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
     expect((await post(browser, path)).json).toEqual({ status: 'none', logout: result })
     held.open()
-    await landing
+    expect((await landing).headers['set-cookie']?.join()).toMatch(/sso2\.l=\d+\.logout_pending;/)
     await expectNoUser(setup, browser)
     setup.emulator.clock.advance(CONFIRMED_SECONDS + 1)
     expect(browser.cookie('sso2.o') === undefined).toBe(result === 'confirmed')

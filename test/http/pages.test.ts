@@ -270,7 +270,7 @@ describe('sso.text()', () => {
 
   test('says of each failed login what the login page says, in the language of the site', async () => {
     const { invalid_credentials, invalid_credentials_attempts, too_many_attempts_minutes } = TEXTS.sv
-    const sv = { language: 'sv' } as const
+    const sv = { language: 'sv', texts: { login_title: 'Välkommen' } } as const // the other texts stay
     const held = { remainingAttempts: 0, retryAfterSeconds: 880 }
     expect([
       await text(sv, 'invalid_credentials', { remainingAttempts: 2 }),

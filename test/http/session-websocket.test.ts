@@ -50,13 +50,18 @@ async function hear(browser: Browser, { path = '/', origin = setup.url } = {}): 
   return first
 }
 
-test('[F1] a user is greeted by the socket, and neither a new user nor a page of another origin opens one', async () => {
+test('[F1] a user is greeted by the socket, after a check if it is due; no new user, page of another origin or ended login opens one', async () => {
   await startExample()
   const browser = await loggedInBrowserAt(setup)
   expect(await hear(browser)).toBe('Hello, account-ada')
   expect(await hear(setup.browser())).toBe('hung up')
   for (const origin of ['http://evil.localhost', `${setup.url}.evil.example`, 'null'])
     expect(await hear(browser, { origin })).toBe('hung up')
+  setup.emulator.clock.advance(361)
+  expect(await hear(browser)).toBe('Hello, account-ada')
+  for (const { sid } of setup.emulator.sessions()) setup.emulator.terminate(sid)
+  setup.emulator.clock.advance(361)
+  expect(await hear(browser)).toBe('hung up')
 })
 
 /** express-ws has no types of its own. */

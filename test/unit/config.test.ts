@@ -75,11 +75,7 @@ test.each<[given: object, option: string, message: RegExp]>([
   [{ siteUrl: 'https://www.example/news/sso2/landing' }, 'siteUrl', /^is the address of the landing page: leave out/],
   [{ contentSecurityPolicy: false, views: {} }, 'contentSecurityPolicy', /^has no effect without views/],
   [{ exchangeTicket, ticketExchange: { grantType: 'x' } }, 'ticketExchange.grantType', /with exchangeTicket/],
-  [
-    { exchangeTicket, ticketExchange: { ticketParameter: 'x' } },
-    'ticketExchange.ticketParameter',
-    /with exchangeTicket/,
-  ],
+  [{ exchangeTicket, ticketExchange: { ticketParameter: 'x' } }, 'ticketExchange.ticketParameter', /exchangeTicket/],
   [{ loadUser, userPath: '/x' }, 'userPath', /^has no effect with loadUser/],
 ])('%p is refused', (given, option, message) => {
   expect(problemsOf(given)).toEqual([expect.objectContaining({ option, message: expect.stringMatching(message) })])

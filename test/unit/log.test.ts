@@ -152,6 +152,7 @@ test.each<[name: string, printed: string]>([
 test.each<[secret: string, printed: string, expected: string]>([
   ['a.b*c(d)', 'it was a.b*c(d) then', 'it was *** then'],
   ['ä"b\\c-long', `{"pwd":${JSON.stringify('ä"b\\c-long')}}`, '{"pwd":***}'],
+  ['a+b/c=d-long', '?at=a%2Bb%2Fc%3Dd-long&y=1', '?at=***&y=1'],
   ['123456', 'at 1234567 ms', 'at 1234567 ms'],
   ['a', 'a word of an account', '*** word of an account'],
 ])('the secret %j in %j leaves %j', (secret, printed, expected) => {

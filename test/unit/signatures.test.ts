@@ -8,7 +8,7 @@ import {
   redirectStart,
   writeSigned,
 } from '../../lib/decide/signatures'
-import { DEVICE_SECONDS, isRecognised, networkOf, normalisedUsername, withDevice } from '../../lib/web/limits'
+import { DEVICE_SECONDS, isRecognised, normalisedUsername, withDevice } from '../../lib/web/limits'
 import { NOW } from './samples'
 
 /* What a browser, or the doctor, carries with a MAC: the binding, signed cookies, the device cookie, the doctor's signature. */
@@ -116,14 +116,6 @@ describe('the device cookie, and what login limits count', () => {
     const kept = ['a', 'b', 'c', 'd', 'e'].filter((name) => isRecognised(keys, value, name, NOW))
     expect(kept).toEqual(['b', 'c', 'd', 'e'])
     expect(value.split('~')).toHaveLength(4)
-  })
-
-  test.each<[address: string, network: string]>([
-    ['203.0.113.7', '203.0.113.7'],
-    ['2001:db8:1:2345::1', '2001:db8:1:2300'],
-    ['::1', '0:0:0:0'],
-  ])('[F4] the limits count %s as %s', (address, network) => {
-    expect(networkOf(address)).toBe(network)
   })
 
   /** Spellings of one username, by the name. */
