@@ -53,7 +53,7 @@ describe('a loop', () => {
     ['the session cookie', /^sso2\.sid$/, 'identify_loop'],
     ['the cookie that counts', /^sso2\.l/, undefined],
   ])(
-    '[R8] of a browser that drops %s after every hop ends within 20 redirects and eight trips, and the page says why',
+    '[R8] of a browser that drops %s after every hop ends within 20 redirects and eight trips, and the page says why, as the login page does',
     async (_name, names, degraded) => {
       const browser = setup.browser()
       const way = await follow(browser, at('/page?a=1'), () => {
@@ -61,6 +61,7 @@ describe('a loop', () => {
         setup.emulator.clock.advance(0.5)
       })
       expect(view({ body: way.page }).degraded).toBe(degraded)
+      expect((await browser.visit(at('/login'))).status).toBe(degraded ? 503 : 200)
       expect(way.trips).toBeGreaterThan(0)
       expect(way.trips).toBeLessThanOrEqual(8)
       const channel = degraded === undefined ? 'landing stay_anonymous' : `degraded served ${degraded}`

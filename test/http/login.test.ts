@@ -144,8 +144,7 @@ describe('a login that is refused', () => {
   test('for a frozen account says how long', async () => {
     setup.emulator.account('ada').freeze()
     const answer = await browser.fetchJson(at('/login'), { json: ada })
-    expect(answer.status).toBe(401)
-    expect(answer.json.error).toBe('account_frozen')
+    expect([answer.status, answer.json.error]).toEqual([401, 'account_frozen'])
     expect(answer.json.frozenForSeconds).toBeGreaterThan(43_000)
     const page = await logIn(browser, setup.morning, ada)
     expect(page.body).toContain('Please try again in 12 hours.')
