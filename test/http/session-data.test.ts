@@ -85,19 +85,28 @@ describe.each(keepings)('with %s', (keeping) => {
   })
 })
 
-test('[S20] two requests log the browser in at once → the later one saves nothing and leaves the cookie of the other', async () => {
-  const browser = await visitorOf('Redis')
-  await logInAtLast(browser, setup.evening)
-  setup.emulator.clock.advance(361)
-  const held = setup.naming.close()
-  const late = put(browser, 'pen')
-  await held.arrived
-  const { json } = await browser.fetchJson(setup.at('/identify-me'))
-  await browser.visit(json.identify)
-  held.open()
-  expect((await late).headers['set-cookie']).toBeUndefined()
-  expect(await basketOf(browser)).toEqual(loggedInWithBook)
-})
+test.each<[keeping: Keeping, what: string, isCookieKept: boolean, item: string]>([
+  ['Redis', 'saves nothing and leaves the cookie of the other', true, 'book'],
+  ['a session of its own', 'has no login, and the data of one are kept', false, 'pen'],
+])(
+  '[S20] two requests log the browser in at once (%s) → the later one %s',
+  async (keeping, _what, isCookieKept, item) => {
+    const browser = await visitorOf(keeping)
+    await logInAtLast(browser, setup.evening)
+    setup.emulator.clock.advance(361)
+    const held = setup.naming.close()
+    const late = put(browser, 'pen')
+    await held.arrived
+    const { json } = await browser.fetchJson(setup.at('/identify-me'))
+    await browser.visit(json.identify)
+    held.open()
+    expect([basket(await late).status, (await late).headers['set-cookie'] === undefined]).toEqual([
+      'none',
+      isCookieKept,
+    ])
+    expect(await basketOf(browser)).toEqual({ ...loggedInWithBook, basket: [item] })
+  },
+)
 
 test('[S20] the data of a login that a slow page saves again after the logout are shown to nobody (a session of its own)', async () => {
   setup = await startPausableSetup({ keeping: 'a session of its own' })

@@ -1,7 +1,7 @@
 import type { Browser } from '../support/agent'
 import { browserCalls } from '../support/calls'
 import { type PausableSetup, startPausableSetup } from '../support/pausable-setup'
-import { ada, eventually, loggedInBrowser as loggedInAt, present, view, visitor } from '../support/setup'
+import { ada, eventually, logInAtLast, present, view, visitor } from '../support/setup'
 
 let setup: PausableSetup
 const at = (page: string) => setup.at(page)
@@ -170,9 +170,13 @@ test('a login whose process stops before it has the user is found by a page at a
 })
 
 test('a page asks nothing while the form logs in a user who could not be loaded before', async () => {
-  const browser = await loggedInAt(setup, ada, setup.evening)
+  const browser = await visitor(setup)
+  const id = browser.cookie('sso2.sid')
+  await logInAtLast(browser, setup.evening)
+  setup.emulator.clock.advance(361)
   setup.emulator.faults.add({ operation: 'token', kind: 'down' })
-  expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'anon', degraded: 'user_unknown' })
+  expect((await browser.fetchJson(at('/'))).json).toMatchObject({ status: 'anon', degraded: 'user_unknown' })
+  expect(browser.cookie('sso2.sid')).toBe(id)
   setup.emulator.faults.clear()
   const refused = await browser.fetchJson(at('/login'), { json: { ...ada, password: 'not-it' } })
   expect([refused.status, (await browser.fetchJson(at('/'))).json.degraded]).toEqual([401, 'user_unknown'])
@@ -182,5 +186,5 @@ test('a page asks nothing while the form logs in a user who could not be loaded 
   const page = await browser.fetchJson(at('/'))
   held.open()
   expect((await login).json).toMatchObject({ user: { username: 'ada' } })
-  expect([page.json, setup.countCalls('sessionstatus')]).toEqual([{ status: 'anon', url: '/' }, 0])
+  expect([page.json, setup.countCalls('sessionstatus')]).toEqual([{ status: 'anon', url: '/' }, 1]) // the first page's
 })

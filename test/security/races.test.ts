@@ -3,8 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { cookieHeader } from '../support/addresses'
 import type { Browser } from '../support/agent'
-import { document, hop } from '../support/pausable-setup'
-import { ada, grace, loggedInBrowser, present, type Setup, useSetup, visitor } from '../support/setup'
+import { clientFailingAt } from '../support/failing-store'
+import { document, hearEvents } from '../support/landing'
+import { hop } from '../support/pausable-setup'
+import { ada, grace, loggedInBrowser, logInAtLast, present, type Setup, useSetup, visitor } from '../support/setup'
 import { Turnstile } from '../support/turnstile'
 
 /* Requests at once: of one browser, and of many. */
@@ -24,10 +26,20 @@ const setup: Setup = useSetup({
   },
 })
 
-const turnstile = new Turnstile()
-/** `onLogin` of the morning site writes to `req.session` when the turnstile lets it. */
+const [loading, turnstile] = [new Turnstile(), new Turnstile()]
+const trouble = { isUnknown: false, isFull: false }
+const redis = clientFailingAt(
+  ({ name, args: [key] }) => trouble.isFull && name === 'set' && String(key).includes(':sso2:'),
+)
+/** `loadUser` waits at a turnstile. `onLogin` of the morning site writes to `req.session` when the other one lets it. */
 const late = useSetup({
   site: (name) => ({
+    ...(name === 'morning' ? { redis } : {}),
+    loadUser: async () => {
+      await loading.pass()
+      if (trouble.isUnknown) throw new Error('no user')
+      return { accountId: 'account-ada', username: 'ada' }
+    },
     onLogin: async ({ session }) => {
       if (name !== 'morning') return
       await turnstile.pass()
@@ -35,6 +47,9 @@ const late = useSetup({
     },
   }),
 })
+
+afterAll(() => redis.disconnect())
+const atLate = (path: string) => `${late.morning.url}${path}`
 
 const ask = (browser: Browser, path: string, json?: object) =>
   browser.fetchJson(`${setup.morning.url}${path}`, { json })
@@ -121,7 +136,7 @@ test(`[L2, L9, O13] ${ROUNDS} times, of two logins at once in one session one wi
 test('[S6] the first write to req.session after a login that a logout has ended, later than its trace → nothing is created', async () => {
   const keysOf = (kind: string) => setup.redis.keys(`${late.morning.prefix}${kind}:*`)
   const browser = await loggedInBrowser(late, ada, late.evening)
-  const landing = await hop(browser, await hop(browser, `${late.morning.url}/`))
+  const landing = await hop(browser, await hop(browser, atLate('/')))
   const held = turnstile.close()
   const slow = browser.fetchJson(landing, { headers: document })
   await held.arrived
@@ -130,3 +145,48 @@ test('[S6] the first write to req.session after a login that a logout has ended,
   await slow
   expect(await keysOf('sess')).toEqual([])
 })
+
+const logOut = (browser: Browser) => browser.fetchJson(atLate('/logout'), { json: {} })
+const forget = async () => late.redis.del(await late.redis.keys(`${late.morning.prefix}sso2:*`))
+test.each<[what: string, loginAt: 'morning' | 'evening', end: (browser: Browser) => unknown, isUnknown: boolean]>([
+  ['a login ends', 'morning', logOut, false],
+  ['a visit ends', 'evening', logOut, false],
+  ['a visit ends, whose user cannot be loaded', 'evening', logOut, true],
+  ['a visit is lost in Redis', 'evening', forget, false],
+])('[L2, S6] %s during its landing → the landing gives no session, and its event says lost', async (...row) => {
+  const [, loginAt, end] = row
+  const browser = await visitor(late)
+  await logInAtLast(browser, late[loginAt])
+  const landing = await hop(browser, (await browser.fetchJson(atLate('/identify-me'))).json.identify)
+  const [held, events] = [loading.close(), hearEvents()]
+  const slow = browser.fetchJson(landing, { headers: document })
+  await held.arrived
+  await end(browser)
+  trouble.isUnknown = row[3]
+  held.open()
+  const { headers } = await slow
+  trouble.isUnknown = false
+  events.stop()
+  expect(String(headers['set-cookie'])).not.toContain('sso2.sid')
+  expect(events.heard).toContain('landing unchanged lost')
+})
+
+test.each([
+  ['a logout of all voids', async () => (await loggedInBrowser(late)).fetchJson(atLate('/logout-all'), { json: {} })],
+  ['Redis does not store', () => Object.assign(trouble, { isFull: true })],
+])(
+  '[L13] the check of a page that writes to req.session sees a login, which %s → no cookie of a session',
+  async (...row) => {
+    const browser = await visitor(late)
+    await logInAtLast(browser, late.evening)
+    late.emulator.clock.advance(361)
+    const held = loading.close()
+    const slow = browser.fetchJson(atLate('/keep'))
+    await held.arrived
+    await row[1]()
+    held.open()
+    const { json, headers } = await slow
+    trouble.isFull = false
+    expect([json.status, headers['set-cookie']]).toEqual(['none', undefined])
+  },
+)

@@ -24,8 +24,9 @@ const setup = useSetup({
 let browser: Browser
 const at = (path: string) => `${setup.morning.url}${path}`
 const evening = (path: string) => `${setup.evening.url}${path}`
-const id = () =>
-  present(browser.cookies.find(({ name, host }) => name === 'sso2.sid' && host === 'morning.localhost')).value
+const cookie = () =>
+  present(browser.cookies.find(({ name, host }) => name === 'sso2.sid' && host === 'morning.localhost'))
+const id = () => cookie().value
 
 beforeEach(async () => {
   setup.emulator.reset()
@@ -49,24 +50,40 @@ async function ownFlow(): Promise<string> {
   return page.json.identify
 }
 
-const switches: [what: string, page: string, see: () => Promise<unknown>][] = [
-  ['and Session Status sees it', '/keep', async () => setup.emulator.clock.advance(361)],
-  ['and a landing sees it', '/keep', async () => browser.visit(await ownFlow())],
-  ['after regenerate(), twice', '/regenerate', async () => setup.emulator.clock.advance(2)],
+const look = async () => setup.emulator.clock.advance(361)
+const land = async () => browser.visit(await ownFlow())
+const landInVain = async () => {
+  setup.emulator.faults.add({ operation: 'token', kind: 'down' })
+  await land()
+}
+const asGrace = { status: 'loggedin', username: 'grace' }
+const again = { status: 'loggedin', username: 'ada', saved: 'kept' }
+const unknown = { status: 'anon', degraded: 'user_unknown' }
+/** Age of a session in seconds. Its cookie says when it reaches the absolute limit. */
+const age = () => 90 * 86_400 - (Number(cookie().expires) - setup.emulator.clock.now()) / 1000
+
+const switches: [what: string, page: string, account: typeof ada, see: () => unknown, seen: object, age: number][] = [
+  ['another account logs in elsewhere, and Session Status sees it', '/keep', grace, look, asGrace, 0],
+  ['another account logs in elsewhere, and a landing sees it', '/keep', grace, land, asGrace, 0],
+  ['another account logs in elsewhere after regenerate(), twice', '/regenerate', grace, () => {}, asGrace, 0],
+  ['the same account logs in anew, and a landing sees it', '/keep', ada, land, again, 1000],
+  ['a login anew cannot be loaded at its landing', '/keep', ada, landInVain, unknown, 0],
 ]
 
 test.each(switches)(
-  '[L10, S20] another account logs in elsewhere, %s: new ID, and what a handler kept for the first is gone',
-  async (_name, page, see) => {
+  '[L10, S10, S20] %s: new ID; what a handler kept and the age of the session are only of the same account',
+  async (_what, page, account, see, seen, seconds) => {
     await logInAtLast(browser, setup.morning, ada)
+    setup.emulator.clock.advance(1000)
     expect(view(await browser.visit(at(page)))).toMatchObject({ username: 'ada', saved: 'kept' })
     const known = id()
     await browser.visit(evening('/'))
     await browser.submit(evening('/logout'), { return_to: '/' })
-    await logInAtLast(browser, setup.evening, grace)
+    await logInAtLast(browser, setup.evening, account)
+    setup.emulator.clock.advance(2)
     await see()
-    expect(view(await browser.visit(at('/')))).toEqual({ status: 'loggedin', username: 'grace', url: '/' })
-    expect(id()).not.toBe(known)
+    expect(view(await browser.visit(at('/')))).toEqual({ ...seen, url: '/' })
+    expect(Math.abs(age() - seconds)).toBeLessThan(400)
     await expectWorthless(known)
   },
 )
