@@ -181,16 +181,13 @@ describe('two secrets', () => {
     expect([asked(), client.secretInUse]).toEqual([[1, 0], 0])
   })
 
-  test('a refusal that is signed with the one that was used stands', async () => {
-    server.become(takes('neither', old))
+  test.each([
+    ['that is signed with the one that was used stands', old, [0], 0],
+    ['of all of them is asked twice, and no more', next, [0, 1], 1],
+  ])('a refusal %s', async (_what, signsWith, secrets, inUse) => {
+    server.become(takes('neither', signsWith))
     expect((await ask()).err).toBe('invalid_token')
-    expect([asked(), client.secretInUse]).toEqual([[0], 0])
-  })
-
-  test('a system that refuses all of them is asked twice, and no more', async () => {
-    server.become(takes('neither', next))
-    expect((await ask()).err).toBe('invalid_token')
-    expect(asked()).toEqual([0, 1])
+    expect([asked(), client.secretInUse]).toEqual([secrets, inUse])
   })
 
   test('what a browser brings changes nothing', () => {

@@ -18,15 +18,8 @@ test.each([
 })
 
 const unavailable = { name: 'Sso2UnavailableError', retryable: false }
+const said = (what: string) => ({ message: `token: the token endpoint ${what}` })
 const noToken = { name: 'Sso2ResponseError' }
-
-test.each([400, 503])('a ticket is never sent twice: HTTP %i', async (status) => {
-  server.become((res) => json(res, status, {}))
-  const said = status < 500 ? `refused (HTTP ${status})` : `answered HTTP ${status}`
-  const error = status < 500 ? { name: 'Sso2ResponseError', httpStatus: status } : { ...unavailable, timedOut: false }
-  expect(await failure(exchange({}))).toMatchObject({ ...error, message: `token: the token endpoint ${said}` })
-  expect(server.seen).toHaveLength(1)
-})
 
 test.each<[object, string]>([
   [{ error: 'invalid_grant' }, ': invalid_grant'],
@@ -38,6 +31,8 @@ test.each<[object, string]>([
 })
 
 test.each<[what: string, behave: Behaviour, fields: object]>([
+  ['HTTP 400', (res) => json(res, 400, {}), { ...noToken, ...said('refused (HTTP 400)'), httpStatus: 400 }],
+  ['HTTP 503', (res) => json(res, 503, {}), { ...unavailable, ...said('answered HTTP 503'), timedOut: false }],
   ['a cut connection', (res) => res.destroy(), unavailable],
   ['a page', (res) => res.end('<html>'), noToken],
   ['a redirect', (res) => res.writeHead(307, { location: '/elsewhere' }).end(), noToken],

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { AnonymousRecord, Gone, LoginRecord } from '../../lib/decide/record'
+import type { Gone, LoginRecord } from '../../lib/decide/record'
 import { Sso2UnavailableError } from '../../lib/errors'
-import { accountName, accountOf } from '../../lib/storage/account-index'
+import { accountName } from '../../lib/storage/account-index'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import type { PendingLogout } from '../../lib/storage/pending-logouts'
-import { newSessionId, sessionKey, shortHash, storeUnavailable, unlessUnavailable } from '../../lib/storage/site-store'
+import { shortHash, storeUnavailable, unlessUnavailable } from '../../lib/storage/site-store'
 import { atOnce, KEY, NOW, OTHER_KEY, siteOver, stores, type TestSite, useStore } from './stores'
 
 /* What a site keeps, in Redis and in memory: records and data of sessions, the sessions of an account, pending logouts. */
@@ -59,30 +59,6 @@ describe.each(stores)('in %s', (_name, open) => {
     await site.records.saveData(key, 'data', 60, false)
     await site.records.remove(key)
     expect(await other().records.read(key)).toEqual({ entry: { state: 'none' }, data: null })
-  })
-
-  test('a late write restores neither record nor data of a session that has ended, not even after the marker', async () => {
-    await begin()
-    expect(await site.records.end({ ...GONE, key }, GONE.next)).toEqual({
-      entry: { state: 'live', record },
-      data: 'data',
-    })
-    const late = async () => [
-      await site.records.update(key, later, 60),
-      await site.records.empty(key, 60),
-      await site.records.saveData(key, 'late', 60, false),
-    ]
-    expect(await late()).toEqual([false, false, false])
-    await site.records.remove(key)
-    expect(await late()).toEqual([false, false, false])
-    expect(await site.records.read(key)).toEqual({ entry: { state: 'none' }, data: null })
-  })
-
-  test('an emptied record keeps the data of its session, which can still be saved', async () => {
-    await begin()
-    expect(await site.records.empty(key, 60)).toBe(true)
-    expect(await site.records.saveData(key, 'a basket', 60, false)).toBe(true)
-    expect(await site.records.read(key)).toEqual({ entry: { state: 'empty' }, data: 'a basket' })
   })
 
   test('a logout of all voids logins of its account: any until it is confirmed, then those that began before', async () => {
@@ -262,20 +238,7 @@ test('only a store that does not answer counts as an outage: any other error is 
   expect(storeUnavailable()).toMatchObject({ operation: 'store', retryable: true, timedOut: false })
 })
 
-test('the account of a record is that of the user who is logged in, if any', () => {
-  const anonymous: AnonymousRecord = { ...record, status: 'anon' }
-  expect([record, anonymous, undefined].map(accountOf)).toEqual([ACCOUNT, undefined, undefined])
-})
-
 const { records } = siteOver(new MemoryKv(() => 0))
-
-test('a session ID has 256 random bits, and its key in the store is another name of that length', () => {
-  const ids = [newSessionId(), newSessionId()]
-  const names = [...ids, ...ids.map(sessionKey)]
-  expect(new Set(names).size).toBe(4)
-  for (const name of names) expect(name).toMatch(/^[\w-]{43}$/)
-  expect(shortHash('a name')).toMatch(/^[\w-]{16}$/)
-})
 
 test('any one bit changed breaks the seal', () => {
   const sealed = records.seal({ sid: 'text' })

@@ -5,7 +5,6 @@ import {
   type Entry,
   goneText,
   isOver,
-  isSameLogin,
   isStale,
   lifetimeOf,
   needsTicket,
@@ -74,15 +73,6 @@ test.each<[what: string, record: SsoRecord | undefined, seconds: number]>([
 test('a session is over at its absolute limit', () => {
   const isOverAfter = (seconds: number) => isOver(loginRecord({ since: NOW - seconds }), NOW, lives)
   expect([isOverAfter(4999), isOverAfter(5000)]).toEqual([false, true])
-})
-
-test.each<[what: string, record: SsoRecord | undefined, isSame: boolean]>([
-  ['an anonymous record of the SSO session', anonRecord(), false],
-  ['the login', loginRecord({ checkedAt: NOW - 9 }), true],
-  ['a login of another SSO session', loginRecord({ sidHash: 'hash-of-s2' }), false],
-  ['a login of another account', loginRecord({ user: { accountId: 'b1' } }), false],
-])('%s is, or is not, the same login', (_what, record, isSame) => {
-  expect(isSameLogin(record, 'hash-of-s1', 'a1')).toBe(isSame)
 })
 
 test.each<[what: string, record: SsoRecord, expected: boolean]>([
