@@ -270,12 +270,6 @@ weakenTo('failed: the page /gift of a user', 'rest/own-token', 'responses are ke
   before(MODULE, 'const kept = {}'),
   change(CALL_REST, CALL_REST.replace('await', 'kept[path] ??= await')),
 ])
-weaken('login/lost-response', 'Authenticate is repeated', [
-  change(
-    CALL_AUTHENTICATE,
-    "const again = { sid, usr, pwd, ...deviceOf(req) }\n    const claims = (await callSso('authenticate', again)) ?? (await callSso('authenticate', again))",
-  ),
-])
 const REPEATED = change(
   'async function callSso(',
   `const callSso = async (...words) =>
@@ -729,6 +723,10 @@ weakenTo('failed: with a t of an hour', 'landing/parameters', 'an expired token 
 weakenTo('failed: after a wrong password', 'login/way-back', 'the return address is that of Referer', [
   change("loginForm(pathHere(req.query.next) ?? '/')", "loginForm(pathHere(req.get('referer')) ?? '/')"),
   change('.send(loginForm(next, result.message', ".send(loginForm(pathHere(req.get('referer')), result.message"),
+])
+weakenTo('failed: a login that begins', 'login/way-back', 'the link to the login has an address without encoding', [
+  change('\'<a href="/login?next=/">', '`<a href="/login?next=${escapeHtml(req.originalUrl)}">'),
+  change('">Log in</a>\',', '">Log in</a>`,'),
 ])
 weakenTo('failed: the second try', 'login/other-account', 'another account is an error like any other', [
   change(IS_OVER, 'if (isOver) return { isOver: true }'),

@@ -1,6 +1,6 @@
-/** Check `login/way-back`: where a login ends that succeeds at the second try. */
+/** Check `login/way-back`: where a login ends that succeeds at the second try, or that begins at a link of the site. */
 import type { Browser, Page } from '../browser'
-import { type Check, need, noneOf, notApplicable } from '../check'
+import { type Check, failed, need, noneOf, notApplicable } from '../check'
 import { loginFormOf } from '../facts'
 import type { Form } from '../html'
 import type { Account } from '../platform'
@@ -8,6 +8,8 @@ import type { Stage } from '../stage'
 import { loginParameters, withParameter } from './return-address'
 
 const MARK = 'way-back'
+/** A value that changes if a link has the address of its page without encoding. */
+const WORD = 'a+b&c=d ä'
 
 /** A way to the login form: an address, and the page whose link leads there, if the browser names it in Referer. */
 interface Way {
@@ -93,12 +95,38 @@ const firstTries: readonly (readonly [what: string, act: FirstTry])[] = [
   ],
 ]
 
-/** Logs in at the second try, and looks where the login ends. */
+/**
+ * Logs in from a page with two parameters: by the page's own link, or by the form to which the page redirects.
+ * @returns the problem if the login leads back without the whole query
+ */
+async function lostQuery(stage: Stage, from: string): Promise<string | undefined> {
+  const wanted = new URL(from)
+  wanted.searchParams.set('examined', MARK)
+  wanted.searchParams.set('word', WORD)
+  const browser = stage.browser()
+  const opened = await stage.visit(browser, wanted.href)
+  const { pathname } = new URL(stage.site.loginPage)
+  const link = opened.links.find(({ href }) => new URL(href).pathname === pathname && href.includes(MARK))
+  const form = formOf(stage, link === undefined ? opened : await stage.visit(browser, link.href))
+  if (!form) return undefined
+  const page = await stage.submit(browser, form, stage.account())
+  const [begin, end] = [wanted, page.url].map((url) => url.pathname + url.search)
+  stage.tried(`from ${begin}: ${end}`)
+  if (!isBack(page) || page.url.searchParams.get('word') === WORD) return undefined
+  return `a login that begins at ${begin} leads to ${end}: a part of the query is lost`
+}
+
+/** Logs in by the site's own links and at the second try, and looks where the login ends. */
 export const wayBack: Check = {
   name: 'login/way-back',
   isRough: true,
   run: async (stage) => {
     await stage.login(stage.browser())
+    const { publicPage, userPage } = stage.site
+    for (const page of new Set([publicPage, userPage])) {
+      const lost = await lostQuery(stage, page)
+      if (lost !== undefined) return failed(lost)
+    }
     const way = await findWay(stage)
     if (way === undefined) return notApplicable('the login does not lead back to the page where the user began')
     const problems: string[] = []

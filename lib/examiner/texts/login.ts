@@ -130,10 +130,10 @@ export const loginTexts: CheckTexts = {
     FORM,
   ),
   'login/way-back': row(
-    'A login that succeeds at the second try ends at the page where the user began, as one at the first try does.',
-    'Users who mistype once end at the front page, and have to look for their page again.',
+    'A login ends at the page where the user began, with its whole query, also if it succeeds at the second try.',
+    'Users end at another page than the one they came from, and have to look for their page again.',
     `${AUTHENTICATE}; good practice: the user ends where he began`,
-    'Take the return address from the form that was sent, check it as at the first try, and write it into the form that you show again. Take it from Referer only when the form is first opened: after a mistake, Referer names the form itself. A form that is shown after a POST has no query of its own. Take it along through Identify too.',
+    'Encode the address of the page where it becomes a parameter of a link (encodeURIComponent, then HTML). Take the return address from the form that was sent, check it as at the first try, and write it into the form that you show again. Take it from Referer only when the form is first opened: after a mistake, Referer names the form itself. A form that is shown after a POST has no query of its own. Take it along through Identify too.',
     FORM,
   ),
   'login/frozen-account': row(
