@@ -104,11 +104,11 @@ export class Seen {
         `${hop.method} ${hop.url.pathname} responds ${hop.status} with ${trace.trim().slice(0, 80)}`,
       )
     this.#addSecrets(hop)
-    if (!PAGE_STATUS.includes(hop.status) || hop.text === '') return
     const path = hop.url.pathname
-    if (isHtml(hop) && hop.text.includes(NAME_END.trim())) this.#unescaped.add(path)
-    if (!this.#showsAnybody(hop)) return
-    if (hop.method === 'GET') this.#userPages.set(`${path} ${cache} ${vary}`, { path, cache, vary })
+    if (isHtml(hop) && hop.text.includes(NAME_END.trim()))
+      this.#unescaped.add(method === 'GET' ? path : `${method} ${path}`)
+    if (method !== 'GET' || !PAGE_STATUS.includes(hop.status) || !this.#showsAnybody(hop)) return
+    this.#userPages.set(`${path} ${cache} ${vary}`, { path, cache, vary })
   }
 
   /** Notes what the site has printed since the last request. `output` is its whole output. */

@@ -792,16 +792,13 @@ weakenTo('failed: GET /login responds 503', 'headers/cache-control', 'caches kee
 weakenTo('failed: a visit of http://localhost', 'identify/return-address', 'a landing without its cookie is an error', [
   before(REFUSED_LANDING, "if (!browser) return res.status(400).send('Invalid state.')"),
 ])
-for (const [check, code] of [
-  ['login/inactive-account', 'account_not_active'],
-  ['login/session-limit', 'session_limit_reached'],
+weakenTo('failed: the page shows a value', 'login/session-limit', 'raa is shown for each refusal', [
+  after('function messageOf({ err, raa, frf }) {', "if (err === 'session_limit_reached') return `${raa} left`"),
 ])
-  weakenTo('failed: the page shows a value', check, 'raa is shown for each refusal', [
-    after(
-      'function messageOf({ err, raa, frf }) {',
-      `if (err === '${code}') return \`${code}: \${raa} attempts left\``,
-    ),
-  ])
+const NO_SESSION = "if (!session) return res.redirect(303, '/login')"
+weaken(['session/escaped-name', 'login/escaped-input'], 'the page after an old login form escapes nothing', [
+  before(NO_SESSION, 'if (req.user) return res.status(409).send(req.user.name + req.body.username)'),
+])
 const READ_WHOLE = [change('if (size > MAX_RESPONSE_BYTES) return undefined')]
 const HUGE = ['page', 'login', 'logout', 'ticket', 'user'].map((operation) => `outage/${operation}-huge`)
 weakenTo('failed: the site reads a response of 20 MB', HUGE, 'responses are read whole', READ_WHOLE)

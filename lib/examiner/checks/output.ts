@@ -6,7 +6,7 @@ import { isLoopbackHost } from '../request'
 import { linesWith, tokensIn } from '../secrets'
 import { PASSWORD } from '../seen'
 import type { Stage } from '../stage'
-import { NOT_STARTED } from './passwords'
+import { NOT_STARTED, sendOldForm } from './passwords'
 import { lookAround } from './session'
 
 /** A word that may be an access token. */
@@ -68,6 +68,7 @@ export const escapedName: Check = {
       pages.some((page) => stage.shows(page, account)),
       'no page shows the user after the login',
     )
+    await sendOldForm(stage, 'examined')
     return noneOf(
       stage.run.seen.unescaped.map(
         (path) => `${path} has the name of a user as markup: ${account.name} <b>O'Neil</b> is not escaped`,

@@ -128,6 +128,14 @@ async function oddForms(stage: Stage): Promise<string[]> {
   return problems
 }
 
+/** Sends the login form of an older tab with another username, after the user has logged in. */
+export async function sendOldForm(stage: Stage, username: string): Promise<Page> {
+  const browser = stage.browser()
+  const { form } = await stage.loginForm(browser)
+  await stage.login(browser)
+  return stage.submit(browser, form, { username, password: 'not-the-password' })
+}
+
 export const escapedInput: Check = {
   name: 'login/escaped-input',
   run: async (stage) => {
@@ -141,6 +149,10 @@ export const escapedInput: Check = {
     const refused = await stage.submit(browser, form, typed, fields)
     need(refused.status !== 0 && refused.status < 500, `a login with an odd username ${responseOf(refused)}`)
     const places = [{ name: `the page after a login with the username ${ODD_INPUT}`, page: refused }]
+    places.push({
+      name: `the page after an old login form of a logged-in user with the username ${ODD_INPUT}`,
+      page: await sendOldForm(stage, ODD_INPUT),
+    })
     const parameters = await loginParameters(stage)
     const tries: [string, string, string][] = [
       ...parameters.map((name): [string, string, string] => [loginPage, name, back]),
