@@ -158,7 +158,7 @@ export const spoiltResponseChecks: readonly Check[] = [
   spoiltResponseCheck('wrong-signature', 'a response with a wrong signature', { kind: 'wrong_signature' }),
   spoiltResponseCheck('wrong-session', 'a response about another session', { kind: 'wrong_session' }),
   spoiltResponseCheck('wrong-audience', 'a response for another client', { kind: 'wrong_audience' }),
-  spoiltResponseCheck('expired', 'a response that has expired', { kind: 'expired' }),
+  spoiltResponseCheck('expired', 'a response that expired two minutes ago', { kind: 'skew', seconds: -120 }),
   spoiltResponseCheck('invalid-token', 'a response with err invalid_token', { kind: 'error', code: 'invalid_token' }),
   retryPause,
 ]
