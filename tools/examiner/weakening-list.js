@@ -215,6 +215,9 @@ const HAS_ENDED = "if (claims.sts === 'terminated' || claims.err === 'session_no
 weakenTo('failed: the page responds 500', 'status/session-not-found', 'a removed SSO session is an error', [
   change(HAS_ENDED, "if (claims.err) throw new Error(claims.err)\n    if (claims.sts === 'terminated')"),
 ])
+weakenTo('failed: no page load', 'status/session-not-found', 'a removed SSO session is kept without its user', [
+  before(HAS_ENDED, 'if (claims.err) return void (session.user = undefined)'),
+])
 const REFUSED = "if (!claims || (claims.sid !== session.sid && claims.err !== 'session_not_found')) return"
 weaken('status/wrong-session', 'the session in a response is not compared', [change(REFUSED, 'if (!claims) return')])
 const SERVED = change('const isVerified = Date.now() - session.verifiedAt < 5000', 'const isVerified = true')

@@ -204,7 +204,13 @@ const removed: Check = {
     const problem = redirectProblem(stage, page, 3)
     if (stage.shows(page, account)) return failed('the user of a removed SSO session is still shown')
     if (problem !== undefined) return failed(`the page ${problem}`)
-    return failedIf(page.status !== 200, `the page ${responseOf(page)} after ${redirects} Identify redirects`)
+    if (page.status !== 200) return failed(`the page ${responseOf(page)} after ${redirects} Identify redirects`)
+    const mayComeLater = redirects === 0 && stage.identifiedPage !== stage.site.publicPage
+    const later = mayComeLater ? stage.identifies(await stage.visit(browser, stage.identifiedPage)) : 0
+    return failedIf(
+      redirects + later === 0,
+      'no page load is redirected to Identify: the browser keeps an SSO session that does not exist',
+    )
   },
 }
 
