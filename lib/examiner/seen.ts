@@ -14,6 +14,7 @@ export interface UserPage {
   readonly path: string
   readonly cache: string
   readonly vary: string
+  readonly setsCookie: boolean
 }
 
 /** A part of the site's output, with the request during which it was printed. */
@@ -108,7 +109,8 @@ export class Seen {
     if (isHtml(hop) && hop.text.includes(NAME_END.trim()))
       this.#unescaped.add(method === 'GET' ? path : `${method} ${path}`)
     if (method !== 'GET' || !PAGE_STATUS.includes(hop.status) || !this.#showsAnybody(hop)) return
-    this.#userPages.set(`${path} ${cache} ${vary}`, { path, cache, vary })
+    const setsCookie = setCookie.length > 0
+    this.#userPages.set(`${path} ${cache} ${vary} ${setsCookie}`, { path, cache, vary, setsCookie })
   }
 
   /** Notes what the site has printed since the last request. `output` is its whole output. */

@@ -205,7 +205,12 @@ const sharedCache: Check = {
       ({ cache }) => !/private|no-store/i.test(cache) || /public|s-maxage/i.test(cache),
     )
     if (open.length > 0)
-      return noneOf(open.map(({ path, cache }) => `${path} shows a user and has ${cacheText(cache)}`))
+      return noneOf(
+        open.map(({ path, cache, setsCookie }) => {
+          const what = setsCookie ? ', sets a cookie,' : ''
+          return `${path} shows a user (its reader, or the author of a text)${what} and has ${cacheText(cache)}`
+        }),
+      )
     return mixedPages(stage)
   },
 }

@@ -67,6 +67,15 @@ const staleLogout: Check = {
 
 const PLANTED = 'the session of an attacker, whose cookie was planted before the landing,'
 
+/** Says why the cookies of before a login are valid: they are the same, or there are new ones beside. */
+function fateOfOldId(stage: Stage, early: Browser, browser: Browser): string {
+  const url = new URL(stage.site.url)
+  const now = new Map(browser.cookies.of(url).map(({ name, value }) => [name, value]))
+  const replaced = early.cookies.of(url).filter(({ name, value }) => now.has(name) && now.get(name) !== value)
+  if (replaced.length === 0) return 'the session ID is kept'
+  return `the browser has a new value of ${replaced.map(({ name }) => name).join(' and ')}, and the old one stays valid`
+}
+
 const newAtLanding: Check = {
   name: 'landing/new-session-id',
   run: async (stage) => {
@@ -78,7 +87,7 @@ const newAtLanding: Check = {
     const planted = plant(browser, attacker, stage.site.url)
     await stage.openHere(browser, address.href)
     if (await stage.isKnown(early, account))
-      return failed('the cookies of before the landing are logged in too: the session ID is kept')
+      return failed(`the cookies of before the landing are logged in too: ${fateOfOldId(stage, early, browser)}`)
     if (!(await stage.isKnown(browser, account))) {
       need(planted > 0, 'the genuine token did not log its user in')
       return passed() // the site takes no login for a session that another browser has begun
@@ -116,7 +125,7 @@ const newAtStatusCheck: Check = {
     need(await stage.isShown(browser, account), 'a user who logged in on another site is still anonymous here')
     return failedIf(
       await stage.isKnown(thief, account),
-      'the cookies of before the login are logged in too: the login that a status check brings keeps the session ID',
+      `the cookies of before the login that a status check brings are logged in too: ${fateOfOldId(stage, thief, browser)}`,
     )
   },
 }
