@@ -85,11 +85,12 @@ async function examineSite({
     if (command) site = new SiteProcess(command, platform.addresses)
     await site?.responds(siteUrl)
     const siteOutput = site?.output
-    const parts = { platform, settings, only, skip, isQuick, chromium, siteOutput, onProgress: progress }
+    const onProgress = process.stderr.isTTY ? progress : groupProgress()
+    const parts = { platform, settings, only, skip, isQuick, chromium, siteOutput, onProgress }
     return await examine(parts)
   } finally {
     process.off('SIGINT', interrupted).off('SIGTERM', interrupted)
-    progress(undefined)
+    if (process.stderr.isTTY) progress(undefined)
     await stop()
   }
 }
@@ -104,9 +105,18 @@ async function listenPlatform(platform: Platform, port: number): Promise<void> {
   }
 }
 
-/** Overwrites a line of progress, on terminals only. */
+/** Prints a line when another group of checks begins, for logs. Checks that wait begin first. */
+function groupProgress(): (now: Progress) => void {
+  let last = ''
+  return ({ name, done, all }) => {
+    const group = name.slice(0, name.indexOf('/'))
+    if (group !== last) process.stderr.write(`[${done}/${all}] ${group}\n`)
+    last = group
+  }
+}
+
+/** Overwrites a line of progress on a terminal. */
 function progress(now: Progress | undefined): void {
-  if (!process.stderr.isTTY) return
   if (!now) return void process.stderr.write('\r\u001b[K')
   const { name, done, all, leftSeconds } = now
   const left = leftSeconds >= 90 ? `${Math.round(leftSeconds / 60)} min` : `${Math.round(leftSeconds)} s`
