@@ -50,7 +50,7 @@ describe.each(stores)('in %s', (_name, open) => {
     await site.records.begin(key, record, 60)
   }
 
-  test('a session is read as it was written last, until its data or both values are removed', async () => {
+  test('a session is read as it was written last, until its data or both values are removed. A late write brings nothing back', async () => {
     await begin()
     expect(await site.records.update(key, later, 60)).toBe(true)
     expect(await other().records.read(key)).toEqual({ entry: { state: 'live', record: later }, data: 'data' })
@@ -58,6 +58,7 @@ describe.each(stores)('in %s', (_name, open) => {
     expect(await site.records.read(key)).toEqual({ entry: { state: 'live', record: later }, data: null })
     await site.records.saveData(key, 'data', 60, false)
     await site.records.remove(key)
+    expect([await site.records.update(key, later, 60), await site.records.empty(key, 60)]).toEqual([false, false])
     expect(await other().records.read(key)).toEqual({ entry: { state: 'none' }, data: null })
   })
 
