@@ -85,12 +85,11 @@ async function examineSite({
     if (command) site = new SiteProcess(command, platform.addresses)
     await site?.responds(siteUrl)
     const siteOutput = site?.output
-    const onProgress = process.stderr.isTTY ? progress : groupProgress()
-    const parts = { platform, settings, only, skip, isQuick, chromium, siteOutput, onProgress }
+    const parts = { platform, settings, only, skip, isQuick, chromium, siteOutput, onProgress: progress }
     return await examine(parts)
   } finally {
     process.off('SIGINT', interrupted).off('SIGTERM', interrupted)
-    if (process.stderr.isTTY) progress(undefined)
+    progress(undefined)
     await stop()
   }
 }
@@ -105,18 +104,9 @@ async function listenPlatform(platform: Platform, port: number): Promise<void> {
   }
 }
 
-/** Prints a line when another group of checks begins, for logs. Checks that wait begin first. */
-function groupProgress(): (now: Progress) => void {
-  let last = ''
-  return ({ name, done, all }) => {
-    const group = name.slice(0, name.indexOf('/'))
-    if (group !== last) process.stderr.write(`[${done}/${all}] ${group}\n`)
-    last = group
-  }
-}
-
-/** Overwrites a line of progress on a terminal. */
+/** Overwrites a line of progress, on terminals only. */
 function progress(now: Progress | undefined): void {
+  if (!process.stderr.isTTY) return
   if (!now) return void process.stderr.write('\r\u001b[K')
   const { name, done, all, leftSeconds } = now
   const left = leftSeconds >= 90 ? `${Math.round(leftSeconds / 60)} min` : `${Math.round(leftSeconds)} s`
