@@ -6,8 +6,9 @@ import { loginFormOf, type SiteFacts } from './facts'
 import type { Platform } from './platform'
 import { Seen } from './seen'
 import type { Settings } from './settings'
-import { isAwake, pause, type Run, Stage, waitUntil } from './stage'
+import { isAwake, type Run, Stage, waitUntil } from './stage'
 import { textOf } from './texts'
+import { Turn, Turns } from './turns'
 
 /** Input of a run. */
 export interface Examination {
@@ -39,25 +40,6 @@ const RECOVERY_MS = 45_000
 
 /** Default of `patienceMs`. */
 const PATIENCE_MS = 600_000
-
-/** Lets a single check run at a time, in the order of the requests. */
-class Turns {
-  #last: Promise<void> = Promise.resolve()
-
-  /**
-   * Waits for the turn.
-   * @returns a function that ends the turn
-   */
-  async take(): Promise<() => void> {
-    const before = this.#last
-    let end = () => {}
-    this.#last = new Promise((resolve) => {
-      end = resolve
-    })
-    await before
-    return end
-  }
-}
 
 /**
  * Runs checks.
@@ -95,12 +77,10 @@ class Runner {
 
   async #one(check: Check): Promise<Result> {
     const { platform, settings, facts, siteOutput, chromium } = this.examination
-    let endTurn = await this.#turns.take()
+    const turn = new Turn(this.#turns)
+    await turn.take()
     this.#say(check)
-    const windows: [number, number][] = []
     const begin = Date.now()
-    let since = begin
-    const endWindow = () => windows.push([since, Date.now()])
     const run: Run = {
       check: check.name,
       platform,
@@ -110,27 +90,22 @@ class Runner {
       patience: this.#patience,
       chromium,
       nextAccount: () => this.#account(),
-      wait: async (milliseconds) => {
-        endWindow()
-        endTurn()
-        await pause(milliseconds)
-        endTurn = await this.#turns.take()
-        since = Date.now()
-      },
+      wait: (milliseconds) => turn.wait(milliseconds),
     }
     let stage = new Stage(run, facts)
     let finding = await runCheck(check, stage)
     const mayRepeat = finding.verdict === 'undecided' && !finding.reason.startsWith(EXAMINER_FAILED) && !check.isSlow
     if (mayRepeat && (await isAwake(stage))) {
       stage = new Stage(run, facts)
-      since = Date.now()
+      turn.beginWindow()
       finding = await runCheck(check, stage)
     }
-    endWindow() // the calls of the recovery are no evidence
+    const endTurn = await turn.endLastWindow() // the calls of the recovery are no evidence
     platform.runtime.faults.clear()
     if (check.isRough) await recover(stage, this.examination.recoveryMs ?? RECOVERY_MS)
     endTurn()
     this.#done += 1
+    const { windows } = turn
     const traces = platform.runtime.traces.since(begin)
     const seen = traces.filter(({ at }) => windows.some(([from, to]) => at >= from && at <= to))
     const seconds = windows.reduce((sum, [from, to]) => sum + (to - from) / 1000, 0)

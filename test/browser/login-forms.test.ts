@@ -44,15 +44,16 @@ describe('without Fetch Metadata', () => {
     expect(await shown()).toMatchObject({ status: 'loggedin', username: 'ada' })
   }
 
-  test('[F14] the login form of a real browser logs in', logIn)
-
-  test.each(['/logout', '/logout-all'])('[F14] the form on %s of a real browser logs out', async (path) => {
-    await logIn()
-    await page.goto(setup.at(`${path}?return_to=%2Fnews`))
-    await press()
-    expect(page.url()).toBe(setup.at('/news'))
-    expect((await shown()).status).toBe('anon')
-  })
+  test.each(['/logout', '/logout-all'])(
+    '[F14] the login form of a real browser logs in, and the form on %s logs out',
+    async (path) => {
+      await logIn()
+      await page.goto(setup.at(`${path}?return_to=%2Fnews`))
+      await press()
+      expect(page.url()).toBe(setup.at('/news'))
+      expect((await shown()).status).toBe('anon')
+    },
+  )
 
   test('[F1, F14] a form on another site does nothing, whatever its page says about the referrer', async () => {
     await logIn()

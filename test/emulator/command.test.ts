@@ -266,9 +266,3 @@ test.each([['--port', '70000'], ['--site', 'localhost:3000'], ['--site', 'http:/
     expect(stderr).toContain('Usage: express-sso2 emulator')
   },
 )
-
-test('NODE_ENV=production: refused with 1', async () => {
-  const { code, stderr } = await runCommand(['emulator', '--port', '0'], { NODE_ENV: 'production' })
-  expect(code).toBe(1)
-  expect(stderr).toContain('NODE_ENV=production')
-})

@@ -47,13 +47,6 @@ describe.each(stores)('in %s', (_name, open) => {
     expect(await other().locks.takeCheck(randomUUID(), NOW, LIMIT_MS)).toBe('ours')
   })
 
-  test('[L3] a landing token is used by one of many', async () => {
-    const use = (signature: string) => other().locks.useToken(Buffer.from(signature))
-    const isUsed = await atOnce(5, () => use('a signature'))
-    expect(isUsed.filter(Boolean)).toHaveLength(1)
-    expect([await use('a signature'), await use('another')]).toEqual([false, true])
-  })
-
   describe('a login', () => {
     test('[F5] runs once for all submits of its form, also for later ones', async () => {
       const login = heldLogin()
