@@ -121,6 +121,22 @@ const foreignForm: Check = {
 
 /** Time of Authenticate while the button is clicked again, and the longest time of another page meanwhile. */
 const [PASSWORD_MS, MAX_TAB_MS] = [1600, 1000]
+const WRONG_PASSWORD_MS = 600
+
+/** Clicks twice on the button with a wrong password. Returns how often the site sends the password. */
+async function wrongPasswordCalls(stage: Stage): Promise<number> {
+  const browser = stage.browser()
+  const { form } = await stage.loginForm(browser)
+  const twin = browser.copy('Browser C, second click')
+  const account = { ...stage.account(), password: 'wrong' }
+  const since = Date.now()
+  const end = stage.platform.fault(['authenticate'], { kind: 'slow', ms: WRONG_PASSWORD_MS })
+  const first = stage.submit(browser, form, account)
+  await pause(60)
+  await Promise.all([first, stage.submit(twin, form, account)])
+  end()
+  return stage.platform.calls(since, { operation: 'authenticate' }).length
+}
 
 const doubleSubmit: Check = {
   name: 'login/double-submit',
@@ -142,6 +158,7 @@ const doubleSubmit: Check = {
     const calls = stage.platform.calls(since, { operation: 'authenticate' }).length
     need(calls > 0, 'the site did not call Authenticate')
     if ([page, second].some(isServerError)) return failed('one of the two clicks gets a server error')
+    const wrongCalls = await wrongPasswordCalls(stage)
     return failedIfAny([
       [calls > 1, `two clicks on the button send the password ${calls} times`],
       // if strangers wait too, outage/one-slow-user tells it
@@ -149,6 +166,7 @@ const doubleSubmit: Check = {
         (ofTab?.ms ?? 0) > MAX_TAB_MS && (ofStranger?.ms ?? 0) < MAX_TAB_MS,
         `while the platform takes ${PASSWORD_MS / 1000} s to check a password, a page in another tab of the same browser takes ${((ofTab?.ms ?? 0) / 1000).toFixed(1)} s: the session is locked during the call`,
       ],
+      [wrongCalls > 1, `two clicks with a wrong password send it ${wrongCalls} times: each counts as an attempt`],
     ])
   },
 }
