@@ -207,14 +207,17 @@ async function renewalProblems(stage: Stage, told: ToldPage): Promise<string[]> 
     return isServed()
   }
   await waitUntil(isServedAgain, { withinMs: RENEWAL_SECONDS * 1000, everyMs: 2000 })
+  const isRenewed = isServed()
+  const again = await use(stage, told, browser)
   const loop = redirectProblem(stage, page, 3)
   return problemsIn([
     [isBroken(page), `the page ${path} ${responseOf(page)}`],
-    [loop !== undefined, `the page ${path} ${loop}`],
     [
-      !isServed(),
-      `the page ${path} has no new token ${RENEWAL_SECONDS} s later: it works again after a new login only`,
+      isRenewed && isServerError(again), // the landing page has loaded the user, and the page has kept the old token
+      `after the access token was renewed, the page ${path} still ${responseOf(again)}`,
     ],
+    [loop !== undefined, `the page ${path} ${loop}`],
+    [!isRenewed, `the page ${path} has no new token ${RENEWAL_SECONDS} s later: it works again after a new login only`],
   ])
 }
 
