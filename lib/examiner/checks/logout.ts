@@ -1,15 +1,16 @@
 /** Group `logout`: the end of a login on the site, in copies of the cookie, and at the platform. */
 import type { Browser } from '../browser'
-import { type Check, failed, failedIf, failedIfAny, need, noneOf, notTold, type Problem, passed } from '../check'
+import { type Check, failed, failedIf, failedIfAny, need, notTold, type Problem, passed } from '../check'
 import { isAnyError, isServerError, outcomeOf, responseOf } from '../outcome'
 import type { Account } from '../platform'
-import { pause, type Stage, waitUntil } from '../stage'
+import { pause, type Stage } from '../stage'
 import { endpointsOf, fetchAsScript } from './endpoints'
 import { twinsOf } from './equal-names'
 import { foreignForms } from './foreign'
 import { loggedIn } from './logged-in'
 import { redirectProblem } from './redirects'
 import { staleChecks } from './stale'
+import { toldLater } from './told-later'
 
 const here: Check = {
   name: 'logout/here',
@@ -118,114 +119,45 @@ const foreignForm: Check = {
   },
 }
 
-const TOKEN_SECONDS = 10
-/** Beginning of the outage, as a part of the time until sessions are old. */
-const OUTAGE_BEGIN = 0.6
-
-/** Returns the platform's reason for a refusal of the site's latest logout, for a sentence. */
-function refusedLogout(stage: Stage, sid: string): string {
-  const calls = stage.platform.calls(0).filter(({ call }) => call.operation.startsWith('logout'))
-  const own = calls.filter(({ call, sid: named }) => named === sid || call.operation === 'logoutall')
-  const detail = own[own.length - 1]?.call.detail
-  return detail === undefined ? '' : ` (it refuses the call of the site: ${detail})`
-}
-
 /**
- * Lets Logout fail for longer than a request token lives. The site must report the logouts afterwards.
- * A site that has signed its request once would send an expired token.
+ * Logs out while a slow landing of another tab is in progress. The tab has the session cookie of the login, or none yet.
+ * @returns whether the slow landing logs the user in again
  */
-const toldLater: Check = {
-  name: 'logout/platform-informed-later',
-  isSlow: true,
-  isRough: true,
-  run: async (stage) => {
-    const { logoutAll } = stage.site
-    const removed = await loggedIn(stage)
-    const one = await loggedIn(stage)
-    const all = logoutAll === undefined ? [] : [{ ...(await loggedIn(stage)), way: logoutAll }]
-    const { recheckSeconds, clockToleranceSeconds } = stage.run.settings
-    await stage.run.wait(recheckSeconds * 1000 * OUTAGE_BEGIN) // most other checks have ended then
-    const end = stage.platform.fault(['logout', 'logoutall'], { kind: 'down' })
-    for (const { browser } of [removed, one]) await stage.logout(browser)
-    const problems: string[] = []
-    for (const { browser, account, way } of all) {
-      const page = await browser.submit(await stage.logoutForm(browser, way), {})
-      if (isServerError(page) && page.status !== 503)
-        problems.push(`while the platform does not respond, a logout of all sessions ends with ${outcomeOf(page)}`)
-      if (await stage.isKnown(browser, account))
-        problems.push('while the platform does not respond, a logout of all sessions leaves the user logged in here')
-    }
-    // from here on the turn does not end, because other checks would disturb the platform
-    await pause((TOKEN_SECONDS + clockToleranceSeconds + 1) * 1000)
-    stage.platform.prune(removed.sid) // its logout gets err session_not_found, and must not hold up the others
-    end()
-    const endedAt = Date.now()
-    const left = new Map([
-      [one.sid, { name: 'the user', browser: one.browser }],
-      ...all.map(
-        ({ sid, browser }) => [sid, { name: 'the user who has logged out of all sessions', browser }] as const,
-      ),
-    ])
-    for (const sid of left.keys())
-      need(stage.platform.status(sid) === 'loggedin', 'the platform was informed in spite of the fault')
-    const areInformed = () => {
-      for (const sid of left.keys()) if (stage.platform.status(sid) !== 'loggedin') left.delete(sid)
-      return left.size === 0
-    }
-    await waitUntil(areInformed, { withinMs: 90_000, everyMs: 1000 })
-    const late: string[] = []
-    for (const [sid, { name, browser }] of left) {
-      const calls = callsSince(stage, sid, endedAt)
-      await stage.visit(browser)
-      const isAtVisit = stage.platform.status(sid) !== 'loggedin'
-      const what = isAtVisit ? AT_VISIT : `${calls}${refusedLogout(stage, sid)}`
-      late.push(`90 s after the platform is back, it still has ${name} logged in, on every other site too${what}`)
-    }
-    const repeated = stage.platform.calls(endedAt, { operation: 'logout', sid: removed.sid }).length
-    return noneOf([
-      ...problems,
-      ...late,
-      ...(repeated > 2
-        ? [
-            `the site sends a logout ${repeated} times that the platform has answered by err session_not_found, which is final`,
-          ]
-        : []),
-    ])
-  },
-}
-
-const AT_VISIT =
-  '. It is informed when this user opens the next page, but who has logged out may never open one: let any request, or a timer, send what is left'
-
-/** Says how often the site has called Logout since the platform is back. */
-function callsSince(stage: Stage, sid: string, endedAt: number): string {
-  const calls = stage.platform.calls(endedAt, { sid }).filter(({ call }) => /^logout/.test(call.operation)).length
-  return calls === 0
-    ? '. The site has not called Logout since then: it has given the logout up'
-    : `. The site has called Logout ${calls} times since then`
-}
-
-/** Logs out while a slow callback of another tab is in progress. */
-const landingRace: Check = {
-  name: 'logout/landing-in-progress',
-  run: async (stage) => {
-    const browser = stage.browser()
-    const { account } = await stage.loginElsewhere(browser)
-    const first = await stage.landing(browser)
-    const second = await stage.landing(browser)
+async function isBackByLanding(stage: Stage, tabBegins: 'after the login' | 'before the login'): Promise<boolean> {
+  const browser = stage.browser()
+  const { account } = await stage.loginElsewhere(browser)
+  const first = await stage.landing(browser)
+  const second = await stage.landing(browser)
+  const logInHere = async () => {
     await stage.openHere(browser, first.href)
     need(await stage.isKnown(browser, account), 'the first tab was not logged in')
-    const end = stage.platform.fault(['me'], { kind: 'slow', ms: 900 }, { times: 1 })
-    const tab = stage.openHere(browser, second.href)
-    await pause(250)
-    await stage.logout(browser, { stopAt: (url) => stage.platform.isIdentify(url) })
-    await tab
-    end()
-    return failedIf(
-      await stage.isKnown(browser, account),
-      'a landing that began before the logout logs the user in again',
-    )
-  },
+  }
+  if (tabBegins === 'after the login') await logInHere()
+  const end = stage.platform.fault(['me'], { kind: 'slow', ms: SLOW_LANDING_MS }, { times: 1 })
+  const tab = stage.openHere(browser, second.href)
+  await pause(250)
+  if (tabBegins === 'before the login') await logInHere()
+  await stage.logout(browser, { stopAt: (url) => stage.platform.isIdentify(url) })
+  await tab
+  end()
+  return stage.isKnown(browser, account)
+}
+
+const SLOW_LANDING_MS = 1400
+
+const landingRace: Check = {
+  name: 'logout/landing-in-progress',
+  run: async (stage) =>
+    failedIfAny([
+      [
+        await isBackByLanding(stage, 'after the login'),
+        'a landing that began before the logout logs the user in again',
+      ],
+      [
+        await isBackByLanding(stage, 'before the login'),
+        'a landing that began before the logout, and before the browser had a session, logs the user in again',
+      ],
+    ]),
 }
 
 const all: Check = {
