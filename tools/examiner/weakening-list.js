@@ -248,6 +248,9 @@ weakenTo('failed: a form on a page of a sibling domain (Sec-Fetch-Site: same-sit
   before("const from = req.get('sec-fetch-site')", "if (req.get('sec-fetch-site') === 'same-site') return next()"),
 ])
 weaken('login/double-submit', 'each click calls Authenticate', [change('await logins.get(key)', 'await login(req)')])
+weakenTo('failed: two clicks with a wrong', 'login/double-submit', 'a login that fails is not shared', [
+  change('await logins.get(key)', 'await logins.get(key).then((done) => (done.user ? done : login(req)))'),
+])
 weaken('login/same-username', 'a login in progress is shared by its username', [
   change('const key = session.id', "const key = String(req.body?.username ?? '')"),
 ])
