@@ -57,8 +57,8 @@ const suites = {
   'security/cookies': {
     'config/index.ts': [['cookies have no __Host-', 'cookieNames.name', { value: '(text: string) => text' }, 'S1']],
     'web/session/site-sessions.ts': [
-      ['the first of two cookies counts', 'sessionCookieReader', { drop: 'length' }, 'S2'],
-      ['the session cookie needs no signature', 'sessionCookieReader.isGood', { value: 'true' }],
+      ['the first of two cookies counts', 'sessionIdIn', { drop: 'length' }, 'S2'],
+      ['the session cookie needs no signature', 'sessionIdIn.isGood', { value: 'true' }],
     ],
   },
   'unit/config': {

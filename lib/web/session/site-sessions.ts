@@ -15,14 +15,12 @@ const RENEW_EVERY_SECONDS = 60
 /** The sessions of a site. */
 export class SiteSessions {
   readonly #parts: SessionParts
-  readonly #readId: ReturnType<typeof sessionCookieReader>
   /** Keys of the sessions that have been renewed since a moment. */
   readonly #renewed = new Set<string>()
   #renewedSince = 0
 
   constructor(parts: SessionParts) {
     this.#parts = parts
-    this.#readId = sessionCookieReader(parts.config)
   }
 
   /** `sso.session`. */
@@ -30,7 +28,7 @@ export class SiteSessions {
     if (attachedSession(req) || req.session) return next() // mounted twice, or the site has its own express-session
     const { config, records } = this.#parts
     const sent = cookieValues(req, config.cookies.session)
-    const id = this.#readId(sent)
+    const id = sessionIdIn(sent, config)
     if (id === undefined) {
       const none = { id, entry: noEntry(records), data: null, hadCookie: sent.length > 0 }
       const session = new BuiltInSession(this.#parts, req, res, none)
@@ -68,15 +66,13 @@ export class SiteSessions {
 /** An ID as express-session signs it. */
 const SIGNED = /^s(?::|%3A)([\w-]{43})\.((?:[A-Za-z0-9+/]|%2B|%2F){43})$/i
 
-/** Returns a reader of the session ID in cookies of one name. */
-function sessionCookieReader({ cookieKeys }: Config): (cookies: readonly string[]) => string | undefined {
-  return (cookies) => {
-    if (cookies.length > 1) return undefined // the package did not set both
-    const [, id, signature = ''] = SIGNED.exec(cookies[0] ?? '') ?? []
-    if (id === undefined) return undefined
-    const given = Buffer.from(decodeURIComponent(signature))
-    const signed = (key: KeyObject) => createHmac('sha256', key).update(id).digest('base64').slice(0, 43)
-    const isGood = cookieKeys().some((key) => timingSafeEqual(Buffer.from(signed(key)), given))
-    return isGood ? id : undefined
-  }
+/** Returns the session ID in the cookies of its name. `undefined` unless the package has signed it. */
+function sessionIdIn(cookies: readonly string[], { cookieKeys }: Config): string | undefined {
+  if (cookies.length > 1) return undefined // the package did not set both
+  const [, id, signature = ''] = SIGNED.exec(cookies[0] ?? '') ?? []
+  if (id === undefined) return undefined
+  const given = Buffer.from(decodeURIComponent(signature))
+  const signed = (key: KeyObject) => createHmac('sha256', key).update(id).digest('base64').slice(0, 43)
+  const isGood = cookieKeys().some((key) => timingSafeEqual(Buffer.from(signed(key)), given))
+  return isGood ? id : undefined
 }
