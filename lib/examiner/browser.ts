@@ -75,6 +75,14 @@ export const oldBrowser: Readonly<Record<string, string>> = {
   'sec-fetch-user': '',
 }
 
+/** Headers of a fetch call that a script of the site makes. */
+export const ownScript: Readonly<Record<string, string>> = {
+  accept: 'application/json',
+  'sec-fetch-dest': 'empty',
+  'sec-fetch-mode': 'cors',
+  'sec-fetch-site': 'same-origin',
+}
+
 const MAX_HOPS = 20
 
 /** A browser with its own cookies. */

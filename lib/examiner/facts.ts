@@ -60,6 +60,10 @@ export const isLogoutAll = (address: string, text: string): boolean =>
 export const isLogin = (address: string, text: string): boolean =>
   /log.?in|sign.?in|anmeld|logga|kirjaudu/i.test(`${new URL(address).pathname} ${text}`)
 
+/** Does the form or link log in or out? */
+export const isLoginOrLogout = (address: string, text: string): boolean =>
+  [isLogin, isLogout, isLogoutAll].some((is) => is(address, text))
+
 /** Returns the form that has a password field. */
 export const loginFormOf = (forms: readonly Form[], passwordField?: string): Form | undefined =>
   forms.find(({ fields }) =>

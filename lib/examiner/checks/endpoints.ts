@@ -1,6 +1,6 @@
 /** Finds what the scripts of the site load for a user, and asks for it as a script does. */
-import type { Browser, Page } from '../browser'
-import { isLogin, isLogout, isLogoutAll } from '../facts'
+import { type Browser, ownScript, type Page } from '../browser'
+import { isLoginOrLogout } from '../facts'
 import type { Account } from '../platform'
 import type { Stage } from '../stage'
 
@@ -10,12 +10,6 @@ export interface Endpoint {
   readonly headers: Readonly<Record<string, string>>
 }
 
-const AS_SCRIPT = {
-  accept: 'application/json',
-  'sec-fetch-dest': 'empty',
-  'sec-fetch-mode': 'cors',
-  'sec-fetch-site': 'same-origin',
-}
 /** A path in quotes, as pages and scripts have it. */
 const QUOTED_PATH = /["'`](\/(?!\/)[\w./-]{2,80})["'`?]/g
 const SCRIPT = /<script\b[^>]*\ssrc=["']?([^"'\s>]+)/gi
@@ -26,7 +20,7 @@ const [MAX_SCRIPTS, MAX_PATHS, MAX_ENDPOINTS] = [4, 20, 4]
 
 /** Asks for an address as a script of the site does. */
 export const fetchAsScript = (stage: Stage, browser: Browser, { address, headers }: Endpoint): Promise<Page> =>
-  stage.openHere(browser, address, { headers: { ...AS_SCRIPT, ...headers } })
+  stage.openHere(browser, address, { headers: { ...ownScript, ...headers } })
 
 /** Returns the pages and scripts that may name addresses. */
 async function sourcesOf(stage: Stage, browser: Browser): Promise<string[]> {
@@ -47,12 +41,11 @@ export async function endpointsOf(stage: Stage, browser: Browser, account: Accou
   const { url, userPage, landing } = stage.site
   const sources = await sourcesOf(stage, browser)
   const known = [userPage, landing].map((address) => new URL(address).pathname)
-  const isOther = (address: string) => [isLogin, isLogout, isLogoutAll].some((is) => is(address, ''))
   const paths = new Set(sources.flatMap((text) => [...text.matchAll(QUOTED_PATH)].map(([, path = '']) => path)))
   const addresses = [...paths]
     .filter((path) => !ASSET.test(path) && !known.includes(path))
     .map((path) => url + path)
-    .filter((address) => !isOther(address))
+    .filter((address) => !isLoginOrLogout(address, ''))
   const [token] = sources.flatMap((text) => TOKEN.exec(text) ?? [])
   const ways = [{}, ...(token === undefined ? [] : [{ authorization: `Bearer ${token}` }])]
   const found: Endpoint[] = []

@@ -1,7 +1,7 @@
 /** A form that was opened as one user, and is sent when another one is logged in: nothing of it may become the other's. */
 import type { Browser } from '../browser'
 import { type Check, failedIf, need, notTold } from '../check'
-import { isLogin, isLogout, isLogoutAll } from '../facts'
+import { isLoginOrLogout } from '../facts'
 import type { Form } from '../html'
 import type { Stage } from '../stage'
 import { loggedIn } from './logged-in'
@@ -19,8 +19,7 @@ export const DATA_PAGE = 'a page with a form, whose text the site keeps for its 
 /** Opens the page with the form, and fills in a word. */
 export async function dataForm(stage: Stage, browser: Browser, address: string, word: string): Promise<DataForm> {
   const { forms } = await stage.visit(browser, address)
-  const isOther = (action: string, text: string) => [isLogin, isLogout, isLogoutAll].some((is) => is(action, text))
-  const form = forms.find(({ method, action, text }) => method === 'POST' && !isOther(action, text))
+  const form = forms.find(({ method, action, text }) => method === 'POST' && !isLoginOrLogout(action, text))
   const typed = form?.fields.filter(({ type }) => /^(?:text|search|textarea)$/.test(type)) ?? []
   need(form && typed.length > 0, `the page ${new URL(address).pathname} has no POST form with a text field`)
   return { form, fields: Object.fromEntries(typed.map(({ name }) => [name, word])), word }

@@ -5,11 +5,15 @@ import type { Cookie } from '../cookies'
 import type { Account } from '../platform'
 import type { Stage } from '../stage'
 
-/**
- * Logs a user in.
- * @returns the browser, the account and the SSO session ID
- */
-export async function loggedIn(stage: Stage): Promise<{ browser: Browser; account: Account; sid: string }> {
+/** A logged-in user, with the SSO session ID. */
+export interface LoggedIn {
+  readonly browser: Browser
+  readonly account: Account
+  readonly sid: string
+}
+
+/** Logs a user in. */
+export async function loggedIn(stage: Stage): Promise<LoggedIn> {
   const browser = stage.browser()
   const account = await stage.login(browser)
   need(await stage.isKnown(browser, account), 'the user is not shown after the login')

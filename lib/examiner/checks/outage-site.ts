@@ -10,9 +10,7 @@ import { called, pause, type Stage, waitUntil } from '../stage'
 import { healthPage } from './health-page'
 import { onFirstLoad } from './identify'
 import { arrive } from './landing'
-import { loggedIn } from './logged-in'
-
-type User = Awaited<ReturnType<typeof loggedIn>>
+import { type LoggedIn, loggedIn } from './logged-in'
 
 const everything: readonly EmulatedOperation[] = ['identify', 'authenticate', 'sessionstatus', 'logout', 'token', 'me']
 
@@ -106,7 +104,7 @@ const gracePeriod: Check = {
       ['does not respond', { kind: 'down' }],
       ['responds with err invalid_token', { kind: 'error', code: 'invalid_token' }],
     ] as const
-    const users: (User & { what: string; fault: Fault; form: Form; opener: Browser })[] = []
+    const users: (LoggedIn & { what: string; fault: Fault; form: Form; opener: Browser })[] = []
     for (const [what, fault] of failures) {
       const user = await loggedIn(stage)
       const opener = stage.browser()
@@ -181,7 +179,7 @@ interface Step {
 }
 
 /** Prepares a step. The session of `user` is old. */
-type Prepare = (stage: Stage, user: User) => Promise<Step>
+type Prepare = (stage: Stage, user: LoggedIn) => Promise<Step>
 
 const slowSteps: readonly (readonly [EmulatedOperation, Prepare])[] = [
   ['sessionstatus', async (stage, { browser, sid }) => ({ sid, act: () => stage.look(browser) })],
@@ -210,7 +208,7 @@ const slowSteps: readonly (readonly [EmulatedOperation, Prepare])[] = [
 ]
 
 /** Prepares what others do meanwhile. The status check of `reader` is due. Returns what takes too long. */
-async function prepareOthers(stage: Stage, reader: User): Promise<() => Promise<string[]>> {
+async function prepareOthers(stage: Stage, reader: LoggedIn): Promise<() => Promise<string[]>> {
   const [newcomer, visitor] = [stage.browser(), stage.browser()]
   const { form } = await stage.loginForm(visitor)
   return async () => {
@@ -239,7 +237,7 @@ const oneSlowUser: Check = {
   isRough: true,
   run: async (stage) => {
     const [slow, opener] = [await loggedIn(stage), await loggedIn(stage)]
-    const rounds: { operation: EmulatedOperation; prepare: Prepare; reader: User }[] = []
+    const rounds: { operation: EmulatedOperation; prepare: Prepare; reader: LoggedIn }[] = []
     for (const [operation, prepare] of slowSteps) rounds.push({ operation, prepare, reader: await loggedIn(stage) })
     await stage.grownOld()
     await endPause(stage, opener.browser)

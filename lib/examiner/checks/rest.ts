@@ -1,7 +1,7 @@
 /** Group `rest`: pages of `examine.json` that call the REST API. */
 import type { Browser, Page } from '../browser'
 import { type Check, need, noneOf, notTold, problemsIn } from '../check'
-import { isLogin, isLogout, isLogoutAll } from '../facts'
+import { isLoginOrLogout } from '../facts'
 import { isServerError, responseOf } from '../outcome'
 import type { Fault } from '../platform'
 import { type Stage, waitUntil } from '../stage'
@@ -33,8 +33,7 @@ export function toldPages({ run, site }: Stage, names: readonly RestPage[]) {
 export async function open(stage: Stage, { operation, address }: ToldPage, browser: Browser): Promise<Page> {
   const since = Date.now()
   const page = await stage.visit(browser, address)
-  const isOther = (action: string) => [isLogin, isLogout, isLogoutAll].some((is) => is(action, ''))
-  const form = page.forms.find(({ method, action }) => method === 'POST' && !isOther(action))
+  const form = page.forms.find(({ method, action }) => method === 'POST' && !isLoginOrLogout(action, ''))
   if (!form || stage.platform.calls(since, { operation }).length > 0) return page
   const typed = form.fields.filter(({ type, value }) => type !== 'hidden' && type !== 'submit' && value === '')
   return browser.submit(form, Object.fromEntries(typed.map((field) => [field.name, exampleOf(field.name)])))

@@ -6,7 +6,7 @@ import type { Account } from '../platform'
 import { pause, type Stage } from '../stage'
 import { type Endpoint, endpointsOf, fetchAsScript } from './endpoints'
 import { dataAddress, dataForm, isStored, lateForm } from './former-form'
-import { loggedIn } from './logged-in'
+import { type LoggedIn, loggedIn } from './logged-in'
 import { redirectProblem } from './redirects'
 import { sensitivePage } from './sensitive-page'
 import { spoiltResponseChecks } from './spoilt-responses'
@@ -126,8 +126,6 @@ async function loggedOutFinding(stage: Stage, browser: Browser, account: Account
   return failedIf(page.status !== 200, `the next page ${responseOf(page)}`)
 }
 
-type User = Awaited<ReturnType<typeof loggedIn>>
-
 /** Opens the page of a logged-out user while the status check of another user is in progress. */
 const logoutElsewhere: Check = {
   name: 'status/logout-elsewhere',
@@ -135,7 +133,7 @@ const logoutElsewhere: Check = {
   run: async (stage) => {
     const other = await loggedIn(stage)
     const { browser, account, sid } = await loggedIn(stage)
-    const readers: [Endpoint, User][] = []
+    const readers: [Endpoint, LoggedIn][] = []
     const own = { address: stage.site.userPage, headers: {} }
     for (const endpoint of [own, ...(await endpointsOf(stage, browser, account))])
       readers.push([endpoint, await loggedIn(stage)])

@@ -1,5 +1,5 @@
 /** Check `login/way-back`: where a login ends that succeeds at the second try, or that begins at a link of the site. */
-import type { Browser, Page } from '../browser'
+import { type Browser, ownScript, type Page } from '../browser'
 import { type Check, failed, need, noneOf, notApplicable } from '../check'
 import { loginFormOf } from '../facts'
 import type { Form } from '../html'
@@ -56,13 +56,6 @@ async function findWay(stage: Stage): Promise<Way | undefined> {
 /** A first try that does not log in. Returns the page with the form. */
 type FirstTry = (stage: Stage, browser: Browser, form: Form, account: Account, way: Way) => Promise<Pick<Page, 'forms'>>
 
-const fetched = {
-  accept: 'application/json',
-  'sec-fetch-dest': 'empty',
-  'sec-fetch-mode': 'cors',
-  'sec-fetch-site': 'same-origin',
-}
-
 const firstTries: readonly (readonly [what: string, act: FirstTry])[] = [
   [
     'a wrong password',
@@ -89,7 +82,7 @@ const firstTries: readonly (readonly [what: string, act: FirstTry])[] = [
     'a script of the page has fetched another address',
     async (stage, browser, form) => {
       for (const page of [stage.site.userPage, stage.site.publicPage])
-        await stage.openHere(browser, `${page}?examined=script`, { headers: fetched })
+        await stage.openHere(browser, `${page}?examined=script`, { headers: ownScript })
       return { forms: [form] }
     },
   ],
