@@ -30,6 +30,7 @@ export interface SessionParts {
 /** A session as the browser's cookie names it. */
 export interface FoundSession {
   readonly id: string | undefined
+  readonly key: string | undefined
   readonly entry: Entry | 'unavailable'
   readonly data: string | null
   readonly hadCookie: boolean
@@ -60,8 +61,8 @@ export class BuiltInSession extends RequestSession {
 
   /** Attaches the session to its request, with `req.session` and its companions. */
   constructor(parts: SessionParts, req: Request, res: Response, found: FoundSession) {
-    const { id, entry, data, hadCookie } = found
-    super(id === undefined ? undefined : sessionKey(id), entry, hadCookie)
+    const { id, key, entry, data, hadCookie } = found
+    super(key, entry, hadCookie)
     this.#parts = parts
     this.#req = req
     this.#res = res

@@ -9,15 +9,9 @@ import { attachedSession, BuiltInSession, type SessionParts } from './built-in-s
 import { ExternalSession } from './external-session'
 import { noEntry, type RequestSession } from './request-session'
 
-/** Lifetimes are renewed at most once in so many seconds. */
-const RENEW_EVERY_SECONDS = 60
-
 /** The sessions of a site. */
 export class SiteSessions {
   readonly #parts: SessionParts
-  /** Keys of the sessions that have been renewed since a moment. */
-  readonly #renewed = new Set<string>()
-  #renewedSince = 0
 
   constructor(parts: SessionParts) {
     this.#parts = parts
@@ -30,15 +24,16 @@ export class SiteSessions {
     const sent = cookieValues(req, config.cookies.session)
     const id = sessionIdIn(sent, config)
     if (id === undefined) {
-      const none = { id, entry: noEntry(records), data: null, hadCookie: sent.length > 0 }
+      const none = { id, key: undefined, entry: noEntry(records), data: null, hadCookie: sent.length > 0 }
       const session = new BuiltInSession(this.#parts, req, res, none)
       if (sent.length > 1) void session.leave('drop_cookie')
       return next()
     }
-    unlessUnavailable(() => records.read(sessionKey(id))).then((read) => {
+    const key = sessionKey(id)
+    unlessUnavailable(() => records.read(key)).then((read) => {
       const found = read === 'unavailable' ? { entry: read, data: null } : read
-      const session = new BuiltInSession(this.#parts, req, res, { id, ...found, hadCookie: true })
-      if (isAlive(found.entry) || found.data !== null) this.#renew(sessionKey(id), session.record)
+      const session = new BuiltInSession(this.#parts, req, res, { id, key, ...found, hadCookie: true })
+      if (isAlive(found.entry) || found.data !== null) this.#renew(key, session.record)
       next()
     }, next)
   }
@@ -48,17 +43,11 @@ export class SiteSessions {
     return attachedSession(req) ?? ExternalSession.read(this.#parts, req)
   }
 
-  /** Renews the lifetime of a used session. The request does not wait. Status checks renew a session with a record. */
+  /** Renews the lifetime of a used session. The request does not wait. Status checks renew a session with a record, unless the SSO system is down for long. */
   #renew(key: string, record: SsoRecord | undefined): void {
     const { records, config, now } = this.#parts
     const seconds = lifetimeOf(record, now(), config)
     if (record && ageOf(record.checkedAt, now()) < seconds / 10) return
-    if (now() - this.#renewedSince >= RENEW_EVERY_SECONDS) {
-      this.#renewed.clear()
-      this.#renewedSince = now()
-    }
-    if (this.#renewed.has(key)) return
-    if (seconds > 2 * RENEW_EVERY_SECONDS) this.#renewed.add(key)
     records.renew(key, seconds).catch(() => {})
   }
 }
