@@ -1,7 +1,7 @@
 import type { Browser } from '../support/agent'
 import { browserCalls } from '../support/calls'
 import { type PausableSetup, startPausableSetup } from '../support/pausable-setup'
-import { ada, eventually, logInAtLast, present, view, visitor } from '../support/setup'
+import { eventually, present, view } from '../support/setup'
 
 let setup: PausableSetup
 const at = (page: string) => setup.at(page)
@@ -154,37 +154,4 @@ describe('while the SSO system does not answer', () => {
     await eventually(async () => view(await browser.visit(at('/'))).degraded === undefined)
     expect(view(await browser.visit(at('/')))).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
   })
-})
-
-test('a login whose process stops before it has the user is found by a page at another process 20 s later', async () => {
-  const browser = await visitor(setup)
-  const held = setup.exchanging.close()
-  const login = browser.fetchJson(at('/login'), { json: ada })
-  await held.arrived
-  setup.serveFrom(await setup.addReadyProcess())
-  setup.emulator.clock.advance(21)
-  expect((await browser.fetchJson(at('/'))).json).toMatchObject({ status: 'loggedin', username: 'ada' })
-  expect(setup.countCalls('authenticate')).toBe(1)
-  held.open()
-  await login
-})
-
-test('a page asks nothing while the form logs in a user who could not be loaded before', async () => {
-  const browser = await visitor(setup)
-  const id = browser.cookie('sso2.sid')
-  await logInAtLast(browser, setup.evening)
-  setup.emulator.clock.advance(361)
-  setup.emulator.faults.add({ operation: 'token', kind: 'down' })
-  expect((await browser.fetchJson(at('/'))).json).toMatchObject({ status: 'anon', degraded: 'user_unknown' })
-  expect(browser.cookie('sso2.sid')).toBe(id)
-  setup.emulator.faults.clear()
-  const refused = await browser.fetchJson(at('/login'), { json: { ...ada, password: 'not-it' } })
-  expect([refused.status, (await browser.fetchJson(at('/'))).json.degraded]).toEqual([401, 'user_unknown'])
-  const held = setup.exchanging.close()
-  const login = browser.fetchJson(at('/login'), { json: ada })
-  await held.arrived
-  const page = await browser.fetchJson(at('/'))
-  held.open()
-  expect((await login).json).toMatchObject({ user: { username: 'ada' } })
-  expect([page.json, setup.countCalls('sessionstatus')]).toEqual([{ status: 'anon', url: '/' }, 1]) // the first page's
 })

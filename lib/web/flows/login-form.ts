@@ -10,10 +10,9 @@ import {
   loginFailed,
   withinLimits,
 } from '../../decide/login'
-import { couldBeLoggedIn, type Entry, isLoggedIn, type SsoRecord } from '../../decide/record'
+import { couldBeLoggedIn, type Entry, isLoggedIn } from '../../decide/record'
 import type { EpochMs } from '../../protocol/claims'
 import type { TicketToken } from '../../protocol/session-token'
-import { LOGIN_SECONDS } from '../../storage/locks'
 import { unlessUnavailable } from '../../storage/site-store'
 import type { Context } from '../context'
 import { publish } from '../hooks'
@@ -38,7 +37,7 @@ const MAX_PASSWORD = 1024
 /** Limit of both together, in bytes of JSON. The SSO system refuses a longer token unread. A control character takes six bytes. */
 const MAX_WRITTEN = 4096
 
-/** The lock of 20 s must outlive Authenticate (8 s), the exchange of the ticket (8 s) and `onLogin` (2 s). A longer visit leaves too little of it. */
+/** A longer visit leaves too little of the lock (lib/storage/locks.ts), which must outlive the steps of a login. */
 const MAX_VISIT_MS = 1500
 
 function areCredentials(input: Input): input is Credentials {
@@ -81,7 +80,9 @@ async function logInOnce(ctx: Context, credentials: Input): Promise<LoginResult>
     const result = await runLogin(ctx, credentials)
     return { result, sessionId: result.ok ? session.id : undefined }
   }
-  const once = await site.locks.once(session.key ?? '', digest, run, ({ result }) => isJudged(result))
+  const once = await site.locks.once(session.key ?? '', digest, site.config.timeoutMs, run, ({ result }) =>
+    isJudged(result),
+  )
   if (once === undefined) return loginFailed('unavailable')
   const { result, sessionId } = once.result
   if (once.outcome === 'ran' || sessionId === undefined) return result
@@ -107,14 +108,8 @@ async function runLogin(ctx: Context, credentials: Credentials): Promise<LoginRe
     return { ok: false, error: 'too_many_attempts', retryAfterSeconds: admission.seconds }
   }
   const startedAt = site.config.clock.now()
-  // if this process dies, a request after the login checks the status. Not a request during the login, which would log in by itself
-  const checkedAt = site.now() - site.config.recheckSeconds + LOGIN_SECONDS
-  if (!(await ctx.update(isLoggedIn(record) ? {} : { checkedAt, pending: undefined }))) {
-    await admission.settle('not_judged')
-    return loginFailed('session_ended')
-  }
   const { answer, attempt } = await authenticate(ctx, sid, credentials, couldBeLoggedIn(record))
-  const finished = answer.ok ? finish(ctx, answer.token, startedAt) : settleRecord(ctx, answer, record)
+  const finished = answer.ok ? finish(ctx, answer.token, startedAt) : settleRecord(ctx, answer)
   const [result, left] = await Promise.all([
     finished,
     admission.settle(attempt, answer.ok ? undefined : answer.remainingAttempts),
@@ -152,9 +147,8 @@ async function finish(ctx: Context, token: TicketToken, startedAt: EpochMs): Pro
 }
 
 /** Leaves the record so that the next request finds what the failure left open. */
-async function settleRecord(ctx: Context, failure: FailedLogin, before: SsoRecord): Promise<FailedLogin> {
+async function settleRecord(ctx: Context, failure: FailedLogin): Promise<FailedLogin> {
   if (failure.error === 'session_ended') await endSessionHere(ctx)
-  else if (failure.error !== 'unavailable') await ctx.update(before)
-  else if (!isLoggedIn(ctx.record)) await ctx.update({ checkedAt: 0 }) // the next request checks the status
+  if (failure.error === 'unavailable' && !isLoggedIn(ctx.record)) await ctx.update({ checkedAt: 0 }) // the next request checks the status
   return failure
 }
