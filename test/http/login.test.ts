@@ -123,6 +123,14 @@ describe('a login', () => {
     expect([(await right).status, wrong.status, wrong.json.error]).toEqual([503, 503, 'unavailable'])
   })
 
+  test('page says that logging in does not work, where the user of the SSO session cannot be loaded', async () => {
+    await logIn(browser, setup.evening, ada)
+    setup.emulator.clock.advance(361)
+    setup.emulator.faults.add({ operation: 'token', kind: 'down' })
+    const page = await browser.visit(at('/login'))
+    expect([page.status, page.body]).toEqual([200, expect.stringContaining('Logging in does not work at the moment')])
+  })
+
   test('is not needed by a user who is logged in already: the login page leads on', async () => {
     await logIn(browser, setup.morning, ada)
     expect((await browser.visit(at('/login?return_to=/news'))).url).toBe(at('/news'))

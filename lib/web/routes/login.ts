@@ -3,7 +3,7 @@ import type { Request } from 'express'
 import type { Config } from '../../config'
 import { type FailedLogin, failureTexts, loginErrorStatus, neutralised } from '../../decide/login'
 import { isForPage } from '../../decide/navigation'
-import { ANONYMOUS, userOf } from '../../decide/record'
+import { ANONYMOUS, type DegradedReason, userOf } from '../../decide/record'
 import { validateReferer } from '../../decide/return-to'
 import type { Context } from '../context'
 import { logInByPassword } from '../flows/login-form'
@@ -24,8 +24,14 @@ export async function showLogin(ctx: Context): Promise<void> {
   if (userOf(identity)) return redirect(res, returnTo, 302)
   const { degraded } = identity
   if (degraded && degraded !== 'user_unknown') return sendProblem(site, res, 503, reasonCode(degraded, 'unavailable'))
-  const message = query.get('notice') === 'session_ended' ? site.config.texts.session_ended : undefined
-  await sendForm(ctx, 200, { returnTo, username: '', message })
+  await sendForm(ctx, 200, { returnTo, username: '', message: noticeOf(ctx, degraded, query) })
+}
+
+/** The user of the SSO session could not be loaded, but that of another account may be. */
+function noticeOf({ site }: Context, degraded: DegradedReason | undefined, query: URLSearchParams) {
+  const { texts } = site.config
+  if (degraded === 'user_unknown') return texts.unavailable
+  return query.get('notice') === 'session_ended' ? texts.session_ended : undefined
 }
 
 /** Returns the page that the user came from. `return_to` may be a guarded page, which redirects straight back to the login page. */
