@@ -19,6 +19,7 @@ const stories: [string, string, () => Promise<unknown>][] = [
     'authenticate refused invalid_credentials',
     async () => (await visitor(setup)).fetchJson(at('/login'), { json: { username: 'grace', password: 'wrong' } }),
   ],
+  ['a login', 'authenticate logged_in', () => loggedInBrowser(setup)],
   [
     'a landing of a user who stays logged in without the new token',
     'landing unchanged not_renewed',

@@ -14,6 +14,8 @@ const at = (path: string) => `${setup.morning.url}${path}`
 const lines: string[] = []
 const site = { loginLimit: { attempts: 5, perSeconds: 600 }, logger: loggerTo(lines) }
 const setup = useSetup({ build: behindProxy, site })
+const events = hearEvents()
+afterAll(events.stop)
 beforeEach(async () => {
   const left = await setup.keys()
   if (left.length > 0) await setup.redis.del(left)
@@ -39,7 +41,9 @@ test('[F3] an unrecognised browser stops with two attempts left, and is told for
     const answer = await post(stranger, wrong(remaining)) // the same guess within a millisecond is the same form
     expect([answer.status, answer.json.remainingAttempts]).toEqual([401, remaining])
   }
+  events.clear()
   const held = await post(stranger, ada)
+  expect(events.heard).toEqual(['login limited held', 'login refused too_many_attempts'])
   expect([held.status, held.json]).toEqual([429, { error: 'too_many_attempts' }])
   expect(Number(held.headers['retry-after'])).toBeGreaterThan(800)
   const page = await stranger.submit(at('/login'), { ...ada, return_to: '/' })
@@ -113,7 +117,7 @@ test.each([
 
 test('[S8] new visitors of an address leave small keys with an end; beyond 600 in a minute → the page, but no session, no key and no redirect', async () => {
   const flow = await beginFlow(setup)
-  const events = hearEvents()
+  events.clear()
   const visitor = (claims = {}) => landingToken(setup, { sid: randomUUID(), jti: randomUUID(), ...claims })
   const landFrom = (address: string, token = visitor(), cookies: string[] = []) =>
     land(setup, flow, token, cookies, { 'x-forwarded-for': address })
@@ -158,5 +162,4 @@ test('[S8] new visitors of an address leave small keys with an end; beyond 600 i
     'landing stay_anonymous',
     'landing stay_anonymous',
   ])
-  events.stop()
 })
