@@ -121,6 +121,11 @@ export class Context {
     return isMarked ? 'cookies_blocked' : blockReason(this.returns)
   }
 
+  /** Why the browser must not be redirected to Identify. An outage is no loop. */
+  get identifyProblem(): DegradedReason | undefined {
+    return this.site.identifyHealth.mayRedirect ? this.identifyBlock : 'sso_unavailable'
+  }
+
   /** Returns the Identify address for a page, bound to the browser as by `state` in OAuth. @param page without the parameter `sso2` */
   identifyAddress(page: string): string {
     const { site } = this

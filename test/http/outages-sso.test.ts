@@ -22,11 +22,13 @@ afterEach(async () => {
 const at = (path: string) => `${setup.morning.url}${path}`
 const visit = () => setup.browser().fetchJson(at('/page'), { headers: document })
 
-test('Identify alone does not work → a visitor with a session logs in, and a logout that is confirmed leads to the page', async () => {
-  const browser = await visitorOf(setup)
+test('Identify alone does not work → a visitor with a session logs in, one whose session has ended gets 503, and a logout leads to the page', async () => {
+  const [browser, late] = [await visitorOf(setup), await visitorOf(setup)]
+  for (const { sid } of setup.emulator.sessions().slice(1)) setup.emulator.terminate(sid)
   setup.emulator.faults.add({ operation: 'identify', kind: 'down' })
   await eventually(async () => (await visit()).status === 200)
   expect((await browser.fetchJson(at('/login'), { json: ada })).status).toBe(200)
+  expect(await late.submit(at('/login'), ada)).toMatchObject({ status: 503, trail: [{ status: 503 }] })
   const { trail } = await browser.submit(at('/logout'), { return_to: '/page' })
   expect(trail.map(({ status, url }) => [status, new URL(url).pathname])).toEqual([
     [303, '/logout'],

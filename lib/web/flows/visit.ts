@@ -63,7 +63,7 @@ async function findIdentity(ctx: Context, options: VisitOptions): Promise<Identi
   }
   if (ctx.record || !(await mayIdentify(ctx, options))) return show(ctx.record)
   if (session.gone?.next && ctx.returns) return show(undefined) // a tab that will have the new cookie with its next request
-  const reason = site.identifyHealth.mayRedirect ? ctx.identifyBlock : 'sso_unavailable' // an outage is no loop
+  const reason = ctx.identifyProblem
   if (reason === 'identify_loop' && ctx.returns?.cause === '') log.warn('visit:identify_loop', 'Redirect loop')
   if (reason) return show(undefined, reason)
   if (isPrefetch(req))

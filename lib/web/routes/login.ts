@@ -62,8 +62,8 @@ export async function handleLogin(ctx: Context, form: Readonly<Record<string, un
   const status = loginErrorStatus(failure.error)
   const formAgain = result.error === 'session_ended' ? loginUrl(loginPage, returnTo, 'session_ended') : undefined
   if (formAgain !== undefined && !wantsJson(req)) {
-    const { identifyBlock } = ctx
-    if (identifyBlock) return sendProblem(site, res, 503, reasonCode(identifyBlock, 'unavailable'))
+    const { identifyProblem } = ctx
+    if (identifyProblem) return sendProblem(site, res, 503, reasonCode(identifyProblem, 'unavailable'))
     return ctx.sendToIdentify(formAgain, 'session_ended')
   }
   setRetryAfter(res, status, failure.retryAfterSeconds)
