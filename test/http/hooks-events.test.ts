@@ -9,6 +9,7 @@ const loadedAt = performance.now()
 beforeEach(() => {
   setup.emulator.faults.clear()
   events.messages.length = 0
+  events.clear()
 })
 afterAll(events.stop)
 
@@ -40,6 +41,7 @@ const stories: [string, string, () => Promise<unknown>][] = [
     },
   ],
   ['a check without an answer', 'sessionstatus no_answer no_answer', checkInVain],
+  ['the page after it', 'visit served sso_unavailable', checkInVain],
   ['a logout', 'logout confirmed', logOutAt('/logout')],
   ['a logout of all', 'logoutall confirmed', logOutAt('/logout-all')],
 ]
@@ -59,6 +61,11 @@ async function checkInVain(): Promise<void> {
   setup.emulator.clock.advance(361)
   await browser.visit(at('/'))
 }
+
+test('the first page of a visitor is told as a redirect, a landing, and nothing more', async () => {
+  await visitor(setup)
+  expect(events.heard).toEqual(['identify redirected no_session', 'landing stay_anonymous'])
+})
 
 test.each(stories)(
   '[O9] %s is told as "%s", with all fields, and names no session, person or address',

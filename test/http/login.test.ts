@@ -79,6 +79,24 @@ describe('a login', () => {
     expect([second.status, second.json]).toEqual([401, { error: 'otp_consumed_or_expired' }])
   })
 
+  test('whose form is sent twice at once asks once, and both answers have the cookie of one session, until a logout', async () => {
+    const cookie = `sso2.sid=${browser.cookie('sso2.sid')}`
+    const send = () => setup.browser().fetchJson(at('/login'), { json: ada, headers: { cookie } })
+    const answers = await Promise.all([send(), send()])
+    const cookies = answers.map(({ headers }) => /sso2\.sid=[^;]+/.exec(String(headers['set-cookie']))?.[0])
+    expect([cookies[0], answers.map(({ status }) => status)]).toEqual([cookies[1], [200, 200]])
+    expect(setup.countCalls('authenticate')).toBe(1)
+    const json = {}
+    await setup.browser().fetchJson(at('/logout'), { json, headers: { cookie: String(cookies[0]) } })
+    expect((await send()).json.error).toBe('session_ended')
+  })
+
+  test('that the SSO system turns away unread is 503, and no status check follows', async () => {
+    setup.emulator.faults.add({ operation: 'authenticate', kind: 'status', code: 503 })
+    expect((await browser.fetchJson(at('/login'), { json: ada })).json).toEqual({ error: 'unavailable' })
+    expect(setup.countCalls('sessionstatus')).toBe(0)
+  })
+
   test('after a status check that took too long for the lock of the form is to be sent again: 503, no Authenticate', async () => {
     setup.emulator.clock.advance(361)
     setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'slow', ms: 1700, times: 1 })
@@ -87,8 +105,10 @@ describe('a login', () => {
     expect((await browser.fetchJson(at('/login'), { json: ada })).status).toBe(200)
   })
 
-  test('of a user who is in already says nothing of the password where its answer was lost', async () => {
+  test('of a user who is in already is 503 without a new token, and says nothing of the password where its answer was lost', async () => {
     await logIn(browser, setup.morning, ada)
+    setup.emulator.faults.add({ operation: 'token', kind: 'down', times: 1 })
+    expect((await browser.fetchJson(at('/login'), { json: ada })).json).toEqual({ error: 'unavailable' })
     setup.emulator.faults.add({ operation: 'authenticate', kind: 'drop_after_commit' })
     const wrong = await browser.fetchJson(at('/login'), { json: { ...ada, password: 'not-the-password' } })
     expect([wrong.status, wrong.json]).toMatchObject([503, { error: 'unavailable' }])
