@@ -1,8 +1,7 @@
 /** Runs `express-sso2 examine`, which examines a site and reports. The checks are in `lib/examiner`. */
 import { writeFileSync } from 'node:fs'
-import { examine, listOfChecks } from '../examiner'
+import { examine, listOfChecks, prepare } from '../examiner'
 import { USER_AGENT } from '../examiner/browser'
-import { UNAVAILABLE } from '../examiner/checks/kept-failures'
 import { Chromium } from '../examiner/chromium'
 import { CannotExamine } from '../examiner/discovery'
 import { Platform } from '../examiner/platform'
@@ -81,12 +80,12 @@ async function examineSite({
   try {
     if (hasChromium) chromium = await Chromium.start(USER_AGENT)
     await listenPlatform(platform, port)
-    platform.fault(['marketplace'], UNAVAILABLE, { times: 1 }) // a site that keeps responses may make no other call
+    const chosen = { platform, settings, only, skip, isQuick }
+    prepare(chosen)
     if (command) site = new SiteProcess(command, platform.addresses)
     await site?.responds(siteUrl)
     const siteOutput = site?.output
-    const parts = { platform, settings, only, skip, isQuick, chromium, siteOutput, onProgress: progress }
-    return await examine(parts)
+    return await examine({ ...chosen, chromium, siteOutput, onProgress: progress })
   } finally {
     process.off('SIGINT', interrupted).off('SIGTERM', interrupted)
     progress(undefined)

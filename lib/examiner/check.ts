@@ -1,6 +1,7 @@
 /** Defines a check and its result. */
 import type { Flow } from '../emulator/flow/types'
 import type { Finding } from './finding'
+import type { Platform } from './platform'
 import type { Stage } from './stage'
 
 export * from './finding'
@@ -17,6 +18,8 @@ export interface Check {
   readonly isRough?: boolean
   /** Does the check judge the whole run, so that it must come after all others? */
   readonly isLast?: boolean
+  /** Prepares the platform for calls that a site makes when it starts. */
+  beforeStart?(platform: Platform): void
   run(stage: Stage): Promise<Finding>
 }
 

@@ -31,6 +31,14 @@ export interface ExamineOptions {
   readonly onProgress?: ((progress: Progress) => void) | undefined
 }
 
+/** The checks to run. */
+type Choice = Pick<ExamineOptions, 'only' | 'skip' | 'isQuick' | 'settings'>
+
+/** Prepares the platform for the checks to run. To be called before the site starts. */
+export function prepare(options: Choice & Pick<ExamineOptions, 'platform'>): void {
+  for (const { beforeStart } of choose(options).chosen) beforeStart?.(options.platform)
+}
+
 /**
  * Examines a site.
  * @throws {CannotExamine} if the examination cannot be made, with the first problem to solve
@@ -54,7 +62,7 @@ export async function examine(options: ExamineOptions): Promise<Examined> {
 }
 
 /** Returns the checks to run, and the omitted checks with a reason. */
-function choose({ only, skip, isQuick, settings }: Pick<ExamineOptions, 'only' | 'skip' | 'isQuick' | 'settings'>) {
+function choose({ only, skip, isQuick, settings }: Choice) {
   const skipped: { name: string; reason: string }[] = []
   const chosen = allChecks.filter((check) => {
     if (only.length > 0 && !only.some((name) => isNamed(check, name))) return false
@@ -65,10 +73,7 @@ function choose({ only, skip, isQuick, settings }: Pick<ExamineOptions, 'only' |
   return { chosen, skipped }
 }
 
-function reasonToSkip(
-  check: Check,
-  { skip, isQuick, settings }: Pick<ExamineOptions, 'skip' | 'isQuick' | 'settings'>,
-) {
+function reasonToSkip(check: Check, { skip, isQuick, settings }: Omit<Choice, 'only'>) {
   if (skip.some((name) => isNamed(check, name))) return '--skip'
   const configured = Object.entries(settings.skip).find(([name]) => isNamed(check, name))
   if (configured) return configured[1]

@@ -107,19 +107,20 @@ test('a site is examined on a terminal, with colours unless NO_COLOR is set, and
   const settings = siteSettings(new Platform(siteUrl, '/sso2/landing').addressesAt(port))
   const site = createSite(Object.fromEntries(settings.map(({ variable, value }) => [variable, value])))
   server.on('request', site.app)
+  const config = fileIn('market.json', '{"rest":{"marketplace":"/market"}}')
   const run = (args: string[], isTerminal: boolean) =>
-    examine([siteUrl, '--port', String(port), '--only', 'login/right-password', ...args], isTerminal)
+    examine([siteUrl, '--port', String(port), '--only', 'rest/marketplace', '--config', config, ...args], isTerminal)
   const json = path.join(folder, 'report.json')
   const colored = await run(['--json', json], true)
   expect([colored.code, JSON.parse(readFileSync(json, 'utf8')).results[0].verdict]).toEqual([0, 'passed'])
-  expect(colored.out).toContain('\u001b[32m✓\u001b[0m login/right-password')
-  expect(colored.err).toBe('\r\u001b[K\u001b[1m[0/1]\u001b[0m login/right-password, about 1 s left\r\u001b[K')
+  expect(colored.out).toContain('\u001b[32m✓\u001b[0m rest/marketplace')
+  expect(colored.err).toBe('\r\u001b[K\u001b[1m[0/1]\u001b[0m rest/marketplace, about 1 s left\r\u001b[K')
   const env = jest.replaceProperty(process, 'env', { ...process.env, NO_COLOR: '1' })
   const rows: [args: string[], expected: string][] = [
-    [['--skip', 'login'], 'no check was left to run'],
+    [['--skip', 'rest'], 'no check was left to run'],
     [['--junit', folder], `the report ${folder} cannot be written: `],
   ]
-  expect((await run([], true)).out).toContain('  ✓ login/right-password')
+  expect((await run([], true)).out).toContain('  ✓ rest/marketplace')
   env.restore()
   for (const [args, expected] of rows) {
     const { code, err } = await run(args, false)

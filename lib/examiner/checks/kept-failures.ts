@@ -4,8 +4,8 @@ import type { Fault } from '../platform'
 import { type Stage, waitUntil } from '../stage'
 import { ALL_PAGES, keysOf, open, type ToldPage, toldPages } from './rest'
 
-/** A failure of a single call. The first call for marketplace groups fails so, before all checks. */
-export const UNAVAILABLE: Fault = { kind: 'status', code: 503 }
+/** A failure of a single call. */
+const UNAVAILABLE: Fault = { kind: 'status', code: 503 }
 
 /** Time in which a site that pauses its calls after a failure must have called again. */
 const AGAIN_SECONDS = 45
@@ -44,6 +44,8 @@ async function keptProblems(stage: Stage, told: ToldPage): Promise<string[] | un
 export const keptFailure: Check = {
   name: 'rest/kept-failure',
   isRough: true,
+  // a site that keeps responses may make no other call for marketplace groups than the first
+  beforeStart: (platform) => void platform.fault(['marketplace'], UNAVAILABLE, { times: 1 }),
   run: async (stage) => {
     const told = toldPages(stage, ALL_PAGES)
     const isMarketplace = stage.platform.calls(0, { operation: 'marketplace' }).length > 0
