@@ -15,16 +15,13 @@ const waiting = (...times: number[]) => {
 test.each([
   ['parts of a check wait at once', waiting(10, 60), 'passed'],
   ['a part of a check fails while another one waits', waiting(20, 0), 'undecided'],
-])(
-  '%s → the next check has its turn',
-  (_what, act, verdict) =>
-    beside(undefined, async (platform) => {
-      const checks = [act, waiting(40)].map((run, index): Check => {
-        return { name: `status/${['old', 'young'][index]}`, isSlow: true, run: (stage) => run(stage).then(passed) }
-      })
-      const options = { platform, settings: readSettings({}), facts: factsOf(platform.siteUrl) }
-      const results = await runChecks(checks, options)
-      expect(results.map((result) => result.verdict)).toEqual([verdict, 'passed'])
-    }),
-  3000,
+])('%s → the next check has its turn', (_what, act, verdict) =>
+  beside(undefined, async (platform) => {
+    const checks = [act, waiting(40)].map((run, index): Check => {
+      return { name: `status/${['old', 'young'][index]}`, isSlow: true, run: (stage) => run(stage).then(passed) }
+    })
+    const options = { platform, settings: readSettings({}), facts: factsOf(platform.siteUrl) }
+    const results = await runChecks(checks, options)
+    expect(results.map((result) => result.verdict)).toEqual([verdict, 'passed'])
+  }),
 )
