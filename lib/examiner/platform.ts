@@ -40,6 +40,12 @@ export type Fault = FaultOptions extends infer F ? (F extends unknown ? Omit<F, 
 const MAX_ACCOUNTS = 800
 /** Ends the name of each account but the first, so that a page that does not escape names is seen. */
 export const NAME_END = " <b>O'Neil</b>"
+const CLOSE_IDS = [
+  ['0123', '123'],
+  ['77a', '77b'],
+  ['9007199254740993', '9007199254740992'],
+  ['examined-grace', 'Examined-Gr\u00e0ce'],
+] as const
 const organisationId = 'examined-organisation'
 const ssoIdentifier = 'sso-service'
 const campaigns = [{ productCode: 'examined-campaign', name: 'Examined campaign', conflictsWith: [] }]
@@ -61,6 +67,14 @@ export class Platform {
     username: "O'Neil+News@made-up.invalid",
     name: `${accountOf(MAX_ACCOUNTS).name} Ångström-Łódź`,
   }
+  /** Pairs of accounts with IDs that are the same as numbers, or in a database that ignores case and accents. */
+  readonly closeAccounts = CLOSE_IDS.map(([one, other], index) => {
+    const first = MAX_ACCOUNTS + 1 + 2 * index
+    return [
+      { ...accountOf(first), accountId: one },
+      { ...accountOf(first + 1), accountId: other },
+    ] as const
+  })
   readonly runtime: Runtime
   readonly pulse = new Pulse()
   /** Number of requests for the address to which the fault `status` redirects calls. */
@@ -88,7 +102,7 @@ export class Platform {
     this.runtime = new Runtime(
       readConfig({
         ...options,
-        accounts: [...this.accounts.map(withFullName), this.oddAccount],
+        accounts: [...this.accounts.map(withFullName), this.oddAccount, ...this.closeAccounts.flat()],
         marketplaceGroups: [],
         campaigns,
       }),
@@ -178,13 +192,12 @@ export class Platform {
    */
   replaceUser(
     { username }: Account,
-    changes: { accountId?: string | null | undefined; username?: string; name?: string; email?: string | null },
+    changes: { accountId?: null | undefined; username?: string; name?: string; email?: string | null },
   ): () => void {
     const state = this.runtime.world.accountsByName.get(username)
     if (!state) throw new Error('the examiner has lost an account')
     const { account } = state
     Object.assign(state, { account: { ...account, ...changes } })
-    if (typeof changes.accountId === 'string') this.runtime.world.accountsById.set(changes.accountId, state)
     return () => void Object.assign(state, { account })
   }
 

@@ -74,7 +74,7 @@ export interface World {
   readonly config: Config
   readonly clients: ReadonlyMap<string, ClientState>
   readonly accountsByName: ReadonlyMap<string, AccountState>
-  readonly accountsById: Map<string, AccountState>
+  readonly accountsById: ReadonlyMap<string, AccountState>
   /** Attempts with usernames without an account. They are counted too, so that responses do not reveal accounts. */
   readonly attemptsByUnknownName: Map<string, Attempts>
   readonly sessions: Map<string, SsoSession>
