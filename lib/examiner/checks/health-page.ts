@@ -3,6 +3,7 @@ import type { EmulatedOperation } from '../../emulator/faults/rules'
 import { type Check, failed, notApplicable, passed, warning } from '../check'
 import { responseOf } from '../outcome'
 import type { Stage } from '../stage'
+import { loginAttempts } from './login-attempts'
 
 /** Usual addresses. Those of the second list say whether the site is ready for requests, and not whether it lives. */
 const LIVE = ['/healthz', '/health', '/livez', '/live', '/health/live', '/ping', '/up', '/_health', '/actuator/health']
@@ -26,12 +27,9 @@ export const healthPage: Check = {
       if (status === 200 && next === undefined) found.push(path)
     }
     if (found.length === 0) return notApplicable('no health page was found at the usual addresses')
+    const tryLogin = await loginAttempts(stage)
     const end = stage.platform.fault(everything, { kind: 'status', code: 503 })
-    for (let count = 0; count < LOGINS; count += 1) {
-      const browser = stage.browser()
-      const { form } = await stage.loginForm(browser)
-      await browser.submit(form, { [stage.site.usernameField]: 'x', [stage.site.passwordField]: 'x' })
-    }
+    for (let count = 0; count < LOGINS; count += 1) await tryLogin()
     const problems: [path: string, sentence: string][] = []
     for (const path of found) {
       const page = await ask(stage, path)

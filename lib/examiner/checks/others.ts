@@ -2,6 +2,7 @@
 import { type Check, failed, failedIf, need, noneOf, passed, warning } from '../check'
 import { isServerError, outcomeOf } from '../outcome'
 import type { Stage } from '../stage'
+import { loginAttempts } from './login-attempts'
 import { redirectProblem } from './redirects'
 
 /** Creates a check with another clock at the platform. The site must work, or refuse the token and show a page. */
@@ -107,12 +108,11 @@ function assetsOf(text: string, page: string): string[] {
 
 /** Loads pages while logins fail, because a site may then answer with an error page. */
 async function lookInOutage(stage: Stage): Promise<void> {
-  const { publicPage, loginPage, userPage, usernameField, passwordField } = stage.site
+  const { publicPage, loginPage, userPage } = stage.site
   const browser = stage.browser()
-  const { form } = await stage.loginForm(browser)
+  const tryLogin = await loginAttempts(stage)
   const end = stage.platform.fault(['authenticate', 'sessionstatus', 'token', 'me'], { kind: 'status', code: 503 })
-  for (let count = 0; count < 3; count += 1)
-    await browser.submit(form, { [usernameField]: `examined-${count}`, [passwordField]: 'x' })
+  for (let count = 0; count < 3; count += 1) await tryLogin()
   for (const page of new Set([publicPage, loginPage, userPage])) await stage.look(browser, page)
   end()
 }

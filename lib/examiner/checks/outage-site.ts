@@ -2,7 +2,6 @@
 import type { EmulatedOperation } from '../../emulator/faults/rules'
 import type { Browser } from '../browser'
 import { type Check, failed, failedIf, need, noneOf, noneOfBoth, notTold } from '../check'
-import { loginFormOf } from '../facts'
 import type { Form } from '../html'
 import { outcomeOf } from '../outcome'
 import type { Fault } from '../platform'
@@ -11,6 +10,7 @@ import { healthPage } from './health-page'
 import { onFirstLoad } from './identify'
 import { arrive } from './landing'
 import { type LoggedIn, loggedIn } from './logged-in'
+import { loginAttempts } from './login-attempts'
 
 const everything: readonly EmulatedOperation[] = ['identify', 'authenticate', 'sessionstatus', 'logout', 'token', 'me']
 
@@ -24,15 +24,11 @@ const newVisitors: Check = {
   run: onFirstLoad(async (stage) => {
     const before = await stage.visit(stage.browser())
     need(stage.identifies(before) > 0, 'a new visitor was not redirected to Identify before the outage')
-    const user = stage.browser()
-    let { form } = await stage.loginForm(user)
-    const { usernameField, passwordField } = stage.site
-    const { username, password } = stage.account()
+    const tryLogin = await loginAttempts(stage)
     const end = stage.platform.fault(everything, { kind: 'status', code: 503 })
     let outcome = ''
     const isServed = async () => {
-      const { forms } = await user.submit(form, { [usernameField]: username, [passwordField]: password })
-      form = loginFormOf(forms, passwordField) ?? form
+      await tryLogin()
       const page = await stage.visit(stage.browser())
       outcome = outcomeOf(page)
       return stage.identifies(page) === 0
@@ -152,8 +148,12 @@ const recovery: Check = {
   name: 'outage/recovery',
   isRough: true,
   run: async (stage) => {
+    const tryLogin = await loginAttempts(stage)
     const end = stage.platform.fault(everything, { kind: 'down' })
-    for (let count = 0; count < 6; count += 1) await stage.visit(stage.browser(), stage.site.loginPage)
+    for (let count = 0; count < 6; count += 1) {
+      await stage.visit(stage.browser(), stage.site.loginPage)
+      await tryLogin()
+    }
     end()
     let problem: string | undefined
     const isBack = async () => {
