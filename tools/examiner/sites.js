@@ -6,7 +6,7 @@
  *
  * Builds dist first. Sessions are old after 5 s; with `--real` after six minutes. Takes two to five minutes a site. EXAMINE_REPORTS names a folder for the reports.
  */
-const { execFileSync, spawn, spawnSync } = require('node:child_process')
+const { execFileSync, spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
@@ -27,18 +27,15 @@ function examine({ name, cwd, command, config = {}, env = {}, address = 'http://
   const reports = ['--json', file('json'), '--report', file('html'), '--junit', file('xml')]
   const recheck = { SSO2_RECHECK_SECONDS: String(seconds), RECHECK_SECONDS: String(seconds) }
   const begin = Date.now()
-  return new Promise((resolve) => {
-    const child = spawn(process.execPath, [...args, ...reports, '--', ...command], {
-      cwd: path.join(root, cwd),
-      env: { ...process.env, ...recheck, ...env },
-    })
-    let text = ''
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += chunk))
-    child.once('close', (code) => resolve({ code, text, seconds: Math.round((Date.now() - begin) / 1000), file }))
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...args, ...reports, '--', ...command], {
+    cwd: path.join(root, cwd),
+    env: { ...process.env, ...recheck, ...env },
+    encoding: 'utf8',
   })
+  return { code: status, text: stdout + stderr, seconds: Math.round((Date.now() - begin) / 1000), file }
 }
 
-async function run() {
+function run() {
   build()
   execFileSync('npx', ['tsc'], { cwd: path.join(root, 'examples', 'nestjs'), stdio: 'inherit' })
   let hasFailed = false
@@ -48,7 +45,7 @@ async function run() {
       console.log(`left out     ${site.name}: ${site.program} is not installed`)
       continue
     }
-    const { code, text, seconds, file } = await examine(site, 31_100 + index * 10)
+    const { code, text, seconds, file } = examine(site, 31_100 + index * 10)
     const results = fs.existsSync(file('json')) ? JSON.parse(fs.readFileSync(file('json'), 'utf8')).results : undefined
     const wrong = results ? differences(site.name, results) : [`exit code ${code}: ${text.trim()}`]
     hasFailed ||= wrong.length > 0

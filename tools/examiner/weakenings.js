@@ -57,15 +57,6 @@ async function examine(check, changes, more) {
   return result
 }
 
-/** Runs tasks, some at a time. */
-async function pool(tasks) {
-  const waiting = [...tasks]
-  const work = async () => {
-    for (let task = waiting.shift(); task; task = waiting.shift()) await task()
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
-}
-
 async function main() {
   const begin = Date.now()
   const parts = process.argv.slice(2)
@@ -94,7 +85,11 @@ async function main() {
     })
     return [goodSite, ...weakSites]
   })
-  await pool(tasks)
+  const waiting = tasks.values() // shared, so that each task runs once
+  const work = async () => {
+    for (const task of waiting) await task()
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
   console.log('| check | weakening | expected | found |\n| --- | --- | --- | --- |')
   const inOrder = chosen.flatMap(({ name }) => weakenings.filter(({ check }) => check === name))
   for (const one of inOrder) console.log(`| ${one.check} | ${rows.get(one)}`)
