@@ -321,6 +321,7 @@ weakenTo('failed: the page after a login', 'login/escaped-input', 'the return ad
 ])
 
 /* logout */
+const LOG_OUT = 'const { session } = req\n    if (session) {'
 const END_ALL_OF_SID = 'for (const one of [...sessions.values()]) if (one.sid === session.sid) endSession(one)'
 const REMEMBER_END = 'endedHere.set(session.sid, true)'
 const CALL_LOGOUT =
@@ -343,8 +344,9 @@ weakenTo('failed: the site logs out by GET', 'logout/foreign-form', 'the logout 
   logout: { page: '/', action: '/logout', method: 'GET' },
 })
 weaken('logout/platform-informed-later', 'a logout that failed is forgotten', [change(KEEP_LOGOUT)])
+const ENDED_MEANWHILE = 'const isEnded = endedHere.has(claims.sid) // a logout may have come meanwhile'
 weaken('logout/landing-in-progress', 'a landing does not look for a logout that came meanwhile', [
-  change('const isEnded = endedHere.has(claims.sid) // a logout may have come meanwhile', 'const isEnded = !isWanted'),
+  change(ENDED_MEANWHILE, 'const isEnded = !isWanted'),
   change('if (endedHere.has(session.sid)) return renewAfterLogout(session)'),
 ])
 const CALL_LOGOUT_ALL = "await callSso('logoutall', { aid: id, ...deviceOf(req) })"
@@ -616,7 +618,7 @@ weaken('status/invalid-token', 'any err ends the session', [
   change(HAS_ENDED, "if (claims.sts === 'terminated' || claims.err)"),
 ])
 weaken('outage/grace-period', 'only a user who is shown can log out', [
-  before('const { session } = req\n    if (session) {', "if (!req.user) return res.redirect(303, '/')"),
+  before(LOG_OUT, "if (!req.user) return res.redirect(303, '/')"),
 ])
 weaken('status/visitor-session-ended', 'the end of an anonymous SSO session is not looked at', [
   before(HAS_ENDED, 'if (!session.user && (claims.err || claims.sts === "terminated")) return'),
@@ -632,10 +634,7 @@ weaken('login/second-tab', 'a logged-in user cannot log in', [
 ])
 weaken('logout/older-tab', 'the form of the logout has a token of its session', [
   change('</p>${logoutForms}`', '</p>${logoutForms.replace(\'/logout"\', `/logout?for=${req.session.id}"`)}`'),
-  before(
-    'const { session } = req\n    if (session) {',
-    'if (req.query.for !== req.session?.id) return res.sendStatus(403)',
-  ),
+  before(LOG_OUT, 'if (req.query.for !== req.session?.id) return res.sendStatus(403)'),
 ])
 weaken('logout/here', 'a logout ends all sessions', [change(END_ALL_OF_SID, 'sessions.clear()')])
 weaken('session/cookie-flags', 'the cookies are SameSite=Strict', [change('SameSite=Lax', 'SameSite=Strict')])
@@ -818,6 +817,21 @@ weakenTo('undecided: while the REST API works', 'rest/gift', 'the machine is bus
 weakenTo('passed', 'rest/gift', 'the machine is busy for a moment', [
   before(MODULE, 'let calls = 0\n  const isLate = () => (calls += 1) === 2'),
   LATE,
+])
+weakenTo('failed: after the access token was renewed', 'rest/expired-token', 'a page keeps its first access token', [
+  change('renewedAt: old?.renewedAt })', 'renewedAt: old?.renewedAt, first: old?.first ?? content.user?.access })'),
+  change(CALL_REST, CALL_REST.replace('req.user', "(path.endsWith('/me') ? { access: req.session.first } : req.user)")),
+  change('if (!isFirst) return res.send(', 'if (!isFirst) return res.status(503).send('),
+])
+weakenTo('failed: after a Logout that failed', 'logout/platform-informed-later', 'a left logout stops all pages', [
+  before('const found = sessionOf(req)', "if (logouts.size > 0) throw new Error('a logout is left')"),
+])
+weakenTo('undecided: while the platform takes', 'logout/platform-informed-later', 'one logout may be left', [
+  before(LOG_OUT, 'if (logouts.size > 0) return res.sendStatus(429)'),
+])
+weakenTo('failed: a landing that began before the logout, and', 'logout/landing-in-progress', 'sessions are compared', [
+  change(ENDED_MEANWHILE, 'const isEnded = sessionOf(req) !== current'),
+  change('if (endedHere.has(session.sid)) return renewAfterLogout(session)'),
 ])
 
 module.exports = { weakenings }
