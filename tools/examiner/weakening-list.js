@@ -833,5 +833,34 @@ weakenTo('failed: a landing that began before the logout, and', 'logout/landing-
   change(ENDED_MEANWHILE, 'const isEnded = sessionOf(req) !== current'),
   change('if (endedHere.has(session.sid)) return renewAfterLogout(session)'),
 ])
+const IS_OWN = "if (isOwn && ['null', site, undefined].includes(req.get('origin'))) return next()"
+weaken(FOREIGN_FORMS, 'a token of any browser will do', [
+  change(
+    '<input type="hidden" name="next"',
+    '<input type="hidden" name="csrf" value="7"><input type="hidden" name="next"',
+  ),
+  change('action="/logout">', 'action="/logout"><input type="hidden" name="csrf" value="7">'),
+  change(IS_OWN, "if (req.body?.csrf === '7') return next()"),
+])
+weakenTo('failed: a script with Origin: https://attacker.invalid can read /api', 'headers/cross-origin', 'the API', [
+  WITH_API,
+  before(
+    "app.get('/sensitive'",
+    "app.get('/api/me', (req, res) =>\n    res.set({ 'Access-Control-Allow-Origin': req.get('origin'), 'Access-Control-Allow-Credentials': 'true' }).json(req.user))",
+  ),
+])
+weaken('login/return-address', 'the login page has a link to the return address', [
+  change('<h1>Log in</h1>', '<h1>Log in</h1><a href="${escapeHtml(env.back)}">Cancel</a>'),
+  after(LOGIN_PAGE, 'env.back = req.query.next'),
+])
+weakenTo('not applicable', 'outage/health-page', 'every address is the front page', [
+  change("app.get('/healthz', (_req, res) => res.send('This process runs.'))"),
+  before('app.use((error, _req, res, _next)', "app.use((_req, res) => res.send('News'))"),
+])
+weakenTo('failed: 10 s after', 'outage/recovery', 'logins that failed for the platform are counted for ever', [
+  before(MODULE, 'let missed = 0'),
+  before(CALL_AUTHENTICATE, 'if (missed > 3) return { status: 503, message: NOT_NOW }'),
+  before('if (!claims) return { status: 503', 'if (!claims) missed += 1'),
+])
 
 module.exports = { weakenings }

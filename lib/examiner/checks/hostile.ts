@@ -1,4 +1,5 @@
 /** Return addresses of an attacker, for every page that takes a return address. */
+import type { Page } from '../browser'
 
 const everywhere = [
   'https://attacker.invalid/',
@@ -30,6 +31,18 @@ export function hostileAddresses(siteUrl: string): readonly string[] {
     `${protocol}//${host}\\@attacker.invalid/`,
     `${protocol}//${host}//attacker.invalid/`,
   ]
+}
+
+/** A tag that lets the browser go on to another page. */
+const REFRESH = /<meta\b[^>]*\bhttp-equiv=["']?refresh\b[^>]*\burl=["']?([^"'>\s]+)/gi
+
+/** Returns the attacker's address to which a page leads without a redirect: by a link or by a refresh. */
+export function hostileLink({ links, headers, text, url }: Page): string | undefined {
+  const [, byHeader = ''] = /\burl=(\S+)/i.exec(headers['refresh'] ?? '') ?? []
+  const byTag = [...text.matchAll(REFRESH)].map(([, address = '']) => address)
+  return [...links.map(({ href }) => href), ...byTag, byHeader]
+    .filter((address) => address.includes('attacker') && URL.canParse(address, url.href)) // scripts have links too
+    .find((address) => isHostile(new URL(address, url.href)))
 }
 
 /** Does the address leave the site for the attacker's page or script? */

@@ -8,7 +8,7 @@ import { isServerError, outcomeOf } from '../outcome'
 import { holds } from '../secrets'
 import { ignoreUndecided, pause, type Stage } from '../stage'
 import { decodeToken } from '../tokens'
-import { hostileAddresses, isHostile } from './hostile'
+import { hostileAddresses, hostileLink, isHostile } from './hostile'
 import { type Arrival, arrive, needGenuine } from './landing'
 import { loggedIn } from './logged-in'
 import { staleChecks } from './stale'
@@ -144,10 +144,10 @@ const openRedirect: Check = {
       const page = await browser.open(address.href, {
         stopAt: (url) => isHostile(url) || stage.platform.isIdentify(url),
       })
-      const { origin, pathname } = page.next === undefined ? page.url : new URL(page.next)
+      const { href, origin, pathname } = page.next === undefined ? page.url : new URL(page.next)
       stage.tried(`r=${JSON.stringify(target)}: ${origin}${pathname}`)
-      if (page.next !== undefined && isHostile(new URL(page.next)))
-        problems.push(`r=${JSON.stringify(target)} leads to ${new URL(page.next).href}`)
+      const reached = isHostile(new URL(href)) ? href : hostileLink(page)
+      if (reached !== undefined) problems.push(`r=${JSON.stringify(target)} leads to ${reached}`)
       else if (page.status >= 500) problems.push(`r=${JSON.stringify(target)} responds ${page.status}`)
     }
     const formPage = await sendReturnAsForm(stage)

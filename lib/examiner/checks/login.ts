@@ -6,7 +6,7 @@ import { isAnyError, isServerError, outcomeOf } from '../outcome'
 import { holds, linesWith, tokensIn } from '../secrets'
 import { ignoreUndecided, pause, type Stage } from '../stage'
 import { newName, withoutEmail } from './accounts'
-import { foreignForms } from './foreign'
+import { foreignForms, formsOfAttacker, hiddenFieldsOf } from './foreign'
 import { guessesAtOnce, otherVisitors, sameUsername, twoUsers } from './logins-at-once'
 import { anyPassword, escapedInput, logInjection } from './passwords'
 import { returnAddress } from './return-address'
@@ -85,25 +85,23 @@ const newSession: Check = {
   },
 }
 
-/** Submits the form from a page of the attacker, without hidden fields. An old browser sends the cookies too. */
+/** Submits the form from a page of the attacker, with hidden fields and without. An old browser sends the cookies too. */
 const foreignForm: Check = {
   name: 'login/foreign-form',
   run: async (stage) => {
     const problems: string[] = []
     const tries = foreignForms(stage.site.url)
-    const [first] = tries
-    for (const [index, [name, headers]] of [...(first ? [first] : []), ...tries].entries()) {
-      const browser = stage.browser()
-      const { form } = await stage.loginForm(index === 0 ? stage.browser() : browser)
-      const account = stage.account()
-      const bare = { ...form, fields: [] }
-      const fields = { [stage.site.usernameField]: account.username, [stage.site.passwordField]: account.password }
-      await browser.submit(bare, fields, { headers, stopAt: (url) => stage.platform.isIdentify(url) })
-      const isIn = await stage.isKnown(browser, account)
-      const how = `${name} logs in ${index === 0 ? 'without' : 'with'} the cookies of the site`
-      stage.tried(`${how}: ${isIn ? 'yes' : 'no'}`)
-      if (isIn) problems.push(how)
-    }
+    for (const [index, [name, headers]] of [...tries.slice(0, 1), ...tries].entries())
+      for (const own of formsOfAttacker((await stage.loginForm(stage.browser())).form)) {
+        const [browser, account] = [stage.browser(), stage.account()]
+        if (index > 0) await stage.loginForm(browser)
+        const fields = { [stage.site.usernameField]: account.username, [stage.site.passwordField]: account.password }
+        await browser.submit(own, fields, { headers, stopAt: (url) => stage.platform.isIdentify(url) })
+        const isIn = await stage.isKnown(browser, account)
+        const how = `${name}${hiddenFieldsOf(own)} logs in ${index === 0 ? 'without' : 'with'} the cookies of the site`
+        stage.tried(`${how}: ${isIn ? 'yes' : 'no'}`)
+        if (isIn) problems.push(how)
+      }
     const linked = stage.browser()
     const { form } = await stage.loginForm(linked)
     const user = stage.account()

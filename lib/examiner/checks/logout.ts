@@ -1,12 +1,13 @@
 /** Group `logout`: the end of a login on the site, in copies of the cookie, and at the platform. */
 import type { Browser } from '../browser'
 import { type Check, failed, failedIf, failedIfAny, need, notTold, type Problem, passed } from '../check'
+import type { LogoutWay } from '../facts'
 import { isAnyError, isServerError, outcomeOf, responseOf } from '../outcome'
 import type { Account } from '../platform'
 import { pause, type Stage } from '../stage'
 import { endpointsOf, fetchAsScript } from './endpoints'
 import { twinsOf } from './equal-names'
-import { foreignForms } from './foreign'
+import { foreignForms, formsOfAttacker, hiddenFieldsOf } from './foreign'
 import { loggedIn } from './logged-in'
 import { redirectProblem } from './redirects'
 import { staleChecks } from './stale'
@@ -83,19 +84,19 @@ const identifyAfterwards: Check = {
   },
 }
 
-/** Returns the address of the logout, and of the logout of all sessions if there is one. */
-const logoutAddresses = ({ site: { logout, logoutAll } }: Stage): string[] =>
-  logoutAll === undefined ? [logout.action] : [logout.action, logoutAll.action]
+/** Returns the logout, and the logout of all sessions if there is one. */
+const logoutWays = ({ site: { logout, logoutAll } }: Stage): LogoutWay[] =>
+  logoutAll === undefined ? [logout] : [logout, logoutAll]
 
 const byPostOnly: Check = {
   name: 'logout/by-post-only',
   run: async (stage) => {
     const { browser, account } = await loggedIn(stage)
-    for (const address of logoutAddresses(stage)) {
-      await stage.openHere(browser, address)
+    for (const { action } of logoutWays(stage)) {
+      await stage.openHere(browser, action)
       if (!(await stage.isKnown(browser, account)))
         return failed(
-          `opening ${new URL(address).pathname}, the address of the logout, as an image does, logs the user out`,
+          `opening ${new URL(action).pathname}, the address of the logout, as an image does, logs the user out`,
         )
     }
     return passed()
@@ -107,14 +108,16 @@ const foreignForm: Check = {
   run: async (stage) => {
     const { browser, account } = await loggedIn(stage)
     if (stage.site.logout.method === 'GET') return failed('the site logs out by GET, so any page can do it')
-    for (const action of logoutAddresses(stage))
-      for (const [name, headers] of foreignForms(stage.site.url)) {
-        await stage.openHere(browser, action, { method: 'POST', fields: {}, headers })
-        const isOut = !(await stage.isKnown(browser, account))
-        const { pathname } = new URL(action)
-        stage.tried(`${name}, to ${pathname}: ${isOut ? 'logged out' : 'still logged in'}`)
-        if (isOut) return failed(`${name} logs the user out: POST ${pathname}`)
-      }
+    const attacker = await loggedIn(stage)
+    for (const way of logoutWays(stage))
+      for (const [name, headers] of foreignForms(stage.site.url))
+        for (const form of formsOfAttacker(await stage.logoutForm(attacker.browser, way))) {
+          await browser.submit(form, {}, { headers, stopAt: (url) => stage.platform.isIdentify(url) })
+          const isOut = !(await stage.isKnown(browser, account))
+          const what = `${name}, to ${new URL(way.action).pathname}${hiddenFieldsOf(form)}`
+          stage.tried(`${what}: ${isOut ? 'logged out' : 'still logged in'}`)
+          if (isOut) return failed(`${what}, logs the user out`)
+        }
     return passed()
   },
 }

@@ -2,6 +2,7 @@
 import { type Check, failed, failedIf, need, noneOf, passed, warning } from '../check'
 import { isServerError, outcomeOf } from '../outcome'
 import type { Stage } from '../stage'
+import { endpointsOf } from './endpoints'
 import { loginAttempts } from './login-attempts'
 import { redirectProblem } from './redirects'
 
@@ -42,7 +43,7 @@ const framing: Check = {
   },
 }
 
-/** Loads the user's page as a script of another site does. The script must not be able to read the page. */
+/** Loads the user's page, and what its scripts load, as a script of another site does. It must not be able to read them. */
 const crossOrigin: Check = {
   name: 'headers/cross-origin',
   run: async (stage) => {
@@ -50,15 +51,18 @@ const crossOrigin: Check = {
     const account = await stage.login(browser)
     const problems: string[] = []
     const { origin: own, host } = new URL(stage.site.url)
-    for (const origin of ['https://attacker.invalid', 'null', `${own}.attacker.invalid`, `http://attacker-${host}`]) {
-      const headers = { origin, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' }
-      const page = await stage.openHere(browser, stage.site.userPage, { headers })
-      const { 'access-control-allow-origin': allowed, 'access-control-allow-credentials': isWithCookies } = page.headers
-      if (allowed === origin && isWithCookies === 'true')
-        problems.push(
-          `a script with Origin: ${origin} can read the page: it has Access-Control-Allow-Credentials: true`,
-        )
-    }
+    const addresses = (await endpointsOf(stage, browser, account)).map(({ address }) => address)
+    for (const address of [stage.site.userPage, ...addresses])
+      for (const origin of ['https://attacker.invalid', 'null', `${own}.attacker.invalid`, `http://attacker-${host}`]) {
+        const headers = { origin, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' }
+        const page = await stage.openHere(browser, address, { headers })
+        const { 'access-control-allow-origin': allowed, 'access-control-allow-credentials': isWithCookies } =
+          page.headers
+        if (allowed === origin && isWithCookies === 'true')
+          problems.push(
+            `a script with Origin: ${origin} can read ${new URL(address).pathname}: it has Access-Control-Allow-Credentials: true`,
+          )
+      }
     need(await stage.isKnown(browser, account), 'the user is not shown after the login')
     return noneOf(problems)
   },

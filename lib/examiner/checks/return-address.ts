@@ -5,7 +5,7 @@ import { isBackField, type LogoutWay } from '../facts'
 import { outcomeOf } from '../outcome'
 import type { Account } from '../platform'
 import type { Stage } from '../stage'
-import { hostileAddresses, isHostile } from './hostile'
+import { hostileAddresses, hostileLink, isHostile } from './hostile'
 
 /** A page or form that takes a return address: its description, and an attempt with an address of the attacker. */
 type Place = readonly [name: string, attempt: (target: string) => Promise<Page>]
@@ -42,7 +42,7 @@ export function withParameter(page: string, name: string, target: string): strin
 async function logInAt(stage: Stage, address: string, account: Account): Promise<Page> {
   const browser = stage.browser()
   const opened = await browser.open(address, stopAtAttacker)
-  if (opened.next !== undefined) return opened
+  if (opened.next !== undefined || hostileLink(opened) !== undefined) return opened
   return stage.submit(browser, await stage.formAfter(browser, opened), account, stopAtAttacker)
 }
 
@@ -126,7 +126,7 @@ export const returnAddress: Check = {
     for (const [name, attempt] of places) {
       for (const target of hostileAddresses(stage.site.url)) {
         const page = await attempt(target)
-        const reached = page.next === undefined ? undefined : new URL(page.next).href
+        const reached = page.next === undefined ? hostileLink(page) : new URL(page.next).href
         stage.tried(`${name} ${JSON.stringify(target)}: ${reached ?? `${outcomeOf(page)} ${page.url.pathname}`}`)
         if (reached !== undefined) problems.push(`${name} ${JSON.stringify(target)} leads to ${reached}`)
       }

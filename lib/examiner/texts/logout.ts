@@ -38,7 +38,7 @@ export const logoutTexts: CheckTexts = {
     'A form on another site cannot log the user out, nor out of all sessions.',
     'Any page logs the user out.',
     'OWASP ASVS 5, 3.5.1',
-    'Accept Sec-Fetch-Site: same-origin only, or check the whole Origin, or a CSRF token, as for the login form.',
+    'Accept Sec-Fetch-Site: same-origin only, or check the whole Origin, or a CSRF token that is bound to the session, as for the login form.',
     FORM,
   ),
   'logout/platform-informed-later': row(

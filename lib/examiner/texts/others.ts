@@ -30,7 +30,7 @@ export const headerTexts: CheckTexts = {
     'The built-in page has it. Add it to custom views.',
   ),
   'headers/cross-origin': row(
-    'No script of another site can read the pages of a user.',
+    'No script of another site can read the pages of a user, or what the scripts of these pages load.',
     'Any page that the user visits reads the pages of the user on your site.',
     'Fetch standard, CORS protocol; OWASP ASVS 5, 3.4.2',
     'Send Access-Control-Allow-Origin only for a list of known origins, never the Origin of the request, and no Access-Control-Allow-Credentials on pages.',
