@@ -1,5 +1,6 @@
 import type { Request } from 'express'
-import type { ExchangeContext, LoadUserContext } from '../../lib'
+import type { ExchangeContext, LoadUserContext, Sso2Options } from '../../lib'
+import { loggerTo } from '../support/log-lines'
 import { exchange } from '../support/pausable-setup'
 import { ada, loggedInBrowser, type Setup, useSetup, view, visitor } from '../support/setup'
 import { loggedInBrowserAt, startSite, withPages } from '../support/site'
@@ -78,6 +79,33 @@ test.each(naming)(
     expect({ status, json }).toEqual({ status: 503, json: { error: 'unavailable' } })
   },
 )
+
+const noAccount = /loaded: loadUser: .*accountId: a text is required/
+const quote = async (...given: unknown[]): Promise<never> => {
+  throw new Error(`The quote of ${given.join(', ')}.`)
+}
+test.each<[what: string, hooks: Partial<Sso2Options>, line: RegExp]>([
+  ['loadUser gives no user', { loadUser: () => undefined as never }, noAccount],
+  ['loadUser gives a user without an ID', { loadUser: () => ({ accountId: '' }) }, noAccount],
+  [
+    'loadUser quotes',
+    { loadUser: ({ accessToken, sid }) => quote(accessToken, sid) },
+    /loaded: loadUser: Error: The quote of \*{3}, \*{3}\./,
+  ],
+  [
+    'exchangeTicket quotes',
+    { exchangeTicket: (at, { sid, signal }) => quote(at, sid, signal?.aborted) },
+    /exchanged: exchangeTicket: Error: The quote of \*{3}, \*{3}, false\./,
+  ],
+])('[O6] %s: one log line names the step and the cause, and no secret', async (_what, options, line) => {
+  const lines: string[] = []
+  const setup = await startSite({ options: { ...options, logger: loggerTo(lines) } })
+  const browser = setup.browser()
+  await browser.visit(`${setup.url}/`)
+  const { status } = await browser.fetchJson(`${setup.url}/login`, { json: ada })
+  await setup.close()
+  expect([status, lines]).toEqual([503, [expect.stringMatching(line)]])
+})
 
 test.each([...common, ...oddities])('[O12] shouldIdentify that does "%s" ends in an answer', async (mood) => {
   const browser = await loggedInBrowser(setup)
