@@ -1,8 +1,24 @@
 import { once } from 'node:events'
 import http, { type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { SiteFacts } from '../../lib/examiner/facts'
 import { Platform } from '../../lib/examiner/platform'
 import { siteSettings } from '../../lib/examiner/settings'
+
+/** Facts of the sites that single checks are tried on. */
+export const factsOf = (url: string): SiteFacts => ({
+  url,
+  publicPage: `${url}/`,
+  userPage: `${url}/`,
+  loginPage: `${url}/login`,
+  usernameField: 'username',
+  passwordField: 'password',
+  returnField: 'next',
+  logout: { page: `${url}/`, action: `${url}/logout`, method: 'POST' },
+  logoutAll: { page: `${url}/`, action: `${url}/logout-all`, method: 'POST' },
+  landing: `${url}/sso2/landing`,
+  isIdentifiedAlways: true,
+})
 
 /** Runs a site and a platform for as long as some work takes. Without a site, each connection ends at once. */
 export async function beside(
@@ -23,7 +39,9 @@ export async function beside(
 }
 
 export type Environment = Readonly<Record<string, unknown>>
-export type CreateSite = (env: Environment) => { app: RequestListener; stop(): void }
+type CreateSite = (env: Environment) => { app: RequestListener; stop(): void }
+/** The good site by hand. */
+export const { createSite } = require('./sites/by-hand.cjs') as { createSite: CreateSite }
 
 /** Pages that a site answers otherwise: a status, or a page. */
 export type Changes = Readonly<Record<string, number | string>>

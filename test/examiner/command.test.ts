@@ -12,13 +12,9 @@ import { findChromium } from '../support/browser'
 import { freePort } from '../support/ports'
 import { printed } from '../support/printed'
 import { eventually } from '../support/wait'
-import { beside } from './beside'
+import { beside, createSite } from './beside'
 
 /* The arguments and the exit codes of `express-sso2 examine`, and the site that it starts. */
-
-const { createSite } = require('./sites/by-hand.cjs') as {
-  createSite(env: Readonly<Record<string, string>>): { app: RequestListener; stop(): void }
-}
 
 const folder = mkdtempSync(path.join(tmpdir(), 'express-sso2-examine-'))
 const fileIn = (name: string, text = '') => {

@@ -1,13 +1,10 @@
 import { examine } from '../../lib/examiner'
 import { type Check, passed, warning } from '../../lib/examiner/check'
 import { discover } from '../../lib/examiner/discovery'
-import type { SiteFacts } from '../../lib/examiner/facts'
 import { type Progress, runChecks } from '../../lib/examiner/run'
 import { readSettings } from '../../lib/examiner/settings'
-import { beside, besideMade, type Changes, type CreateSite, type Environment } from './beside'
-
-const { factsOf } = require('./facts.js') as { factsOf(url: string): SiteFacts }
-const { createSite } = require('./sites/by-hand.cjs') as { createSite: CreateSite }
+import type { Stage } from '../../lib/examiner/stage'
+import { beside, besideMade, type Changes, createSite, type Environment, factsOf } from './beside'
 
 /* How a site is discovered, and how checks run on it. The site is the good one by hand, with a change. */
 
@@ -135,3 +132,21 @@ test.each([true, false])('a site recovers before the next check, with Identify a
     expect(progress[0]?.leftSeconds).toBeGreaterThan(110) // a busy machine may need some until then
   })
 })
+
+const waiting = (...times: number[]) => {
+  return ({ run }: Stage) => Promise.all(times.map((ms) => (ms > 0 ? run.wait(ms) : Promise.reject(new Error()))))
+}
+
+test.each([
+  ['parts of a check wait at once', waiting(10, 60), 'passed'],
+  ['a part of a check fails while another one waits', waiting(20, 0), 'undecided'],
+])('%s → the next check has its turn', (_what, act, verdict) =>
+  beside(undefined, async (platform) => {
+    const checks = [act, waiting(40)].map((run, index): Check => {
+      return { name: `status/${['old', 'young'][index]}`, isSlow: true, run: (stage) => run(stage).then(passed) }
+    })
+    const options = { platform, settings: readSettings({}), facts: factsOf(platform.siteUrl) }
+    const results = await runChecks(checks, options)
+    expect(results.map((result) => result.verdict)).toEqual([verdict, 'passed'])
+  }),
+)

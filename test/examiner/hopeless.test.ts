@@ -2,12 +2,9 @@ import type { RequestListener } from 'node:http'
 import { examine } from '../../lib/examiner'
 import type { Check } from '../../lib/examiner/check'
 import { allChecks } from '../../lib/examiner/checks'
-import type { SiteFacts } from '../../lib/examiner/facts'
 import { runChecks } from '../../lib/examiner/run'
 import { readSettings } from '../../lib/examiner/settings'
-import { beside } from './beside'
-
-const { factsOf } = require('./facts.js') as { factsOf(url: string): SiteFacts }
+import { beside, factsOf } from './beside'
 
 /* No check passes against a site that does nothing: neither at the beginning nor once the examination is under way. */
 
