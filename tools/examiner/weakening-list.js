@@ -289,8 +289,11 @@ weakenTo('failed: the site calls Session Status 4', 'outage/page-status-429', 'c
 weaken('login/password-stays-nowhere', 'the form is logged', [
   before(CALL_AUTHENTICATE, "console.log('login', req.body)"),
 ])
-weakenTo('warning', 'login/frozen-account', 'the message of a frozen account has no time', [
-  change('`The account is locked for ${Math.ceil(frf / 3600)} hours.`', "'The account is locked.'"),
+const COUNTED = ['login/wrong-password', 'login/frozen-account']
+weakenTo('warning: the page does not say', COUNTED, 'the numbers are those of every page', [
+  change('<h1>Log in</h1>', '<h1>Log in: step 1 (12:30)</h1>'),
+  change(' ${raa} attempts are left.'),
+  change(' for ${Math.ceil(frf / 3600)} hours'),
 ])
 for (const [check, code] of [
   ['login/inactive-account', 'account_not_active'],
@@ -489,6 +492,10 @@ weakenTo('warning', 'calls/valid-tokens', 'the token of a logout has expired', [
 ])
 weaken('landing/anonymous', 'err of a landing token is not looked at', [
   change(REFUSED_LANDING, 'if (!claims || !isBound)'),
+])
+weakenTo('failed: after a landing whose token has err, its', 'landing/anonymous', 'a login needs sid', [
+  change(REFUSED_LANDING, 'if (!claims || !isBound)'),
+  before('const { sid } = req.session', 'if (!req.session.sid) return { status: 400, message: NOT_NOW }'),
 ])
 weaken('landing/other-secret', 'a ticket is exchanged before its token is verified', [
   before(

@@ -1,8 +1,8 @@
 /** Group `landing`, other requests: a newer token, a request token, anonymous visitors, and odd parameters. */
 import type { Browser } from '../browser'
-import { type Check, type Finding, failed, failedIf, need, noneOf, passed, warning } from '../check'
+import { type Check, type Finding, failed, failedIf, failedIfAny, need, noneOf, passed, warning } from '../check'
 import { isServerError, outcomeOf, responseOf } from '../outcome'
-import { pause, type Stage } from '../stage'
+import { ignoreUndecided, pause, type Stage, waitUntil } from '../stage'
 import { forge } from '../tokens'
 import { arrive, needGenuine, withToken } from './landing'
 import { loggedIn } from './logged-in'
@@ -101,15 +101,25 @@ async function errorFinding(stage: Stage): Promise<Finding> {
   const page = await stage.visit(browser, stage.identifiedPage)
   end()
   if (isServerError(page)) return failed(`a landing whose token has err ends with ${outcomeOf(page)}`)
-  const since = Date.now()
-  await stage.login(browser).catch(() => undefined) // a site may pause after a refused token
+  const [since, account] = [Date.now(), stage.account()]
+  const isIn = async () => {
+    await stage.login(browser, account).catch(ignoreUndecided)
+    return stage.isKnown(browser, account)
+  }
+  const isInTime = await waitUntil(isIn, { withinMs: MAX_PAUSE_MS, everyMs: 1000 })
   const calls = stage.platform.calls(since, { operation: 'authenticate' })
   const outcome = calls.map(({ call }) => call.outcome).find((one) => one !== 'loggedin')
-  return failedIf(
-    outcome !== undefined,
-    `after a landing whose token has err, Authenticate has the session of this token: ${outcome}`,
-  )
+  return failedIfAny([
+    [
+      outcome !== undefined,
+      `after a landing whose token has err, Authenticate has the session of this token: ${outcome}`,
+    ],
+    [!isInTime, 'after a landing whose token has err, its visitor cannot log in'],
+  ])
 }
+
+/** Time that a site may pause after a refused token. */
+const MAX_PAUSE_MS = 15_000
 
 const parameters: Check = {
   name: 'landing/parameters',

@@ -5,6 +5,7 @@ import { type Check, type Finding, failed, failedIf, need, passed, warning } fro
 import { isLogout, loginFormOf } from '../facts'
 import { isServerError, outcomeOf } from '../outcome'
 import type { Account } from '../platform'
+import { splitText } from '../split'
 import type { Stage } from '../stage'
 import { wayBack } from './way-back'
 
@@ -12,22 +13,34 @@ interface Refusal {
   readonly browser: Browser
   readonly account: Account
   readonly page: Page
+  /** Text of the page that the form does not have. A number of every page says nothing about the refusal. */
+  readonly added: string
 }
 
 /** Tries a login that the platform refuses. */
 async function causeRefusal(stage: Stage, prepare: (account: Account) => void, password?: string): Promise<Refusal> {
   const browser = stage.browser()
   const account = stage.account()
-  const { form } = await stage.loginForm(browser)
+  const { form, page: before } = await stage.loginForm(browser)
   prepare(account)
   const since = Date.now()
   const page = await stage.submit(browser, form, password === undefined ? account : { ...account, password })
   need(stage.platform.calls(since, { operation: 'authenticate' }).length > 0, 'the site did not call Authenticate')
-  return { browser, account, page }
+  return { browser, account, page, added: addedWords(page, before) }
+}
+
+/** Returns the words of a page without those of another one, as often as that has them. */
+function addedWords(page: Page, other: Page): string {
+  const left = splitText(other.words, ' ')
+  const isAdded = (word: string) => {
+    const index = left.indexOf(word)
+    return index < 0 || left.splice(index, 1).length === 0
+  }
+  return splitText(page.words, ' ').filter(isAdded).join(' ')
 }
 
 /** Fails if the user gets a server error or an empty page, or is logged in. */
-async function refusalPageFinding(stage: Stage, { browser, account, page }: Refusal): Promise<Finding> {
+async function refusalPageFinding(stage: Stage, { browser, account, page }: Omit<Refusal, 'added'>): Promise<Finding> {
   if (isServerError(page)) return failed(`the user gets ${outcomeOf(page)}`)
   if (await stage.isKnown(browser, account))
     return failed('the user is logged in, though the platform refused the login')
@@ -44,7 +57,7 @@ const wrongPassword: Check = {
   name: 'login/wrong-password',
   run: async (stage) => {
     const refusal = await causeRefusal(stage, () => {}, 'not-the-password')
-    const { page, account } = refusal
+    const { page, account, added } = refusal
     const finding = await refusalPageFinding(stage, refusal)
     if (finding.verdict !== 'passed') return finding
     const { usernameField, passwordField } = stage.site
@@ -56,7 +69,7 @@ const wrongPassword: Check = {
     if (afterwards.verdict !== 'passed') return afterwards
     if (values.get(usernameField) !== account.username) return warning('the form forgets the username')
     // a site whose own limits leave fewer attempts tells that number
-    return /\b[1-4]\b/.test(page.words) ? passed() : warning('the page does not say that 4 attempts are left, or fewer')
+    return /\b[1-4]\b/.test(added) ? passed() : warning('the page does not say that 4 attempts are left, or fewer')
   },
 }
 
@@ -80,9 +93,9 @@ const frozen: Check = {
     const refusal = await causeRefusal(stage, (account) => stage.platform.control(account).freeze())
     const finding = await refusalPageFinding(stage, refusal)
     if (finding.verdict !== 'passed') return finding
-    const { words } = refusal.page
-    if (words === wrong.words) return warning('the page says the same as for a wrong password')
-    return /\b(?:1[0-2]|7[12]\d(?!\s*(?:h|Std|Stunden|tim|tun))|43[\s.,\u202f]?[12]\d\d)\b|\d\d[:.]\d\d/.test(words)
+    const { page, added } = refusal
+    if (page.words === wrong.words) return warning('the page says the same as for a wrong password')
+    return /\b(?:1[0-2]|7[12]\d(?!\s*(?:h|Std|Stunden|tim|tun))|43[\s.,\u202f]?[12]\d\d)\b|\d\d[:.]\d\d/.test(added)
       ? passed()
       : warning('the page does not say when the account can be used again: 12 hours, 720 minutes or a time of day')
   },

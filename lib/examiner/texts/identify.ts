@@ -180,7 +180,7 @@ export const landingTexts: CheckTexts = {
     SENSIBLE,
   ),
   'landing/anonymous': row(
-    'An anonymous visitor lands, and sees the page without a user. A landing whose token has err begins no session.',
+    'An anonymous visitor lands, and sees the page without a user. A landing whose token has err begins no session, and its visitor can log in.',
     'Visitors get an error instead of the page.',
     'Interface, "Landing page"',
     'If err is null and sts is anon, store the anonymous session and redirect to r. If there is an err, store nothing.',
