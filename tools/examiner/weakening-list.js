@@ -713,8 +713,7 @@ weakenTo('failed: another account with the same display name', 'logout/all-sessi
 weakenTo('failed: a browser without', 'identify/shared-address', 'the mark of a redirect holds for ever', [
   change('Math.abs(Date.now() - triedAt) < MARK_MS', 'triedAt > 0'),
 ])
-const CUBOT = change('/(?<!cu)bot|', '/bot|')
-weakenTo('failed: a phone', 'identify/navigations-only', 'CUBOT is taken for a bot', [CUBOT])
+weakenTo('failed: a phone', 'identify/navigations-only', 'CUBOT is taken for a bot', [change('/(?<!cu)bot|', '/bot|')])
 weakenTo('failed: a prefetch gets', 'identify/navigations-only', 'a prefetched page is kept', [
   before('const found = sessionOf(req)', "if (isPrefetch(req)) res.set('Cache-Control', 'max-age=60')"),
 ])
