@@ -79,18 +79,6 @@ test('a Cluster: commands are sent after any number of silences and refusals', a
   expect([await kv.run(async () => 7), kv.isAvailable]).toEqual([7, true])
 })
 
-test('a reply with an error is no silence: later commands are sent, and only a probe says that it is over', async () => {
-  probe = refuses
-  await miss(5, refuses)
-  expect(await kv.run(async () => 'read')).toBe('read')
-  await jest.advanceTimersByTimeAsync(1500)
-  expect([kv.isAvailable, kv.failure]).toEqual([false, 'OOM'])
-  expect(new Set(heard)).toEqual(new Set(['store:OOM: Redis refuses writes', PROBE]))
-  probe = async () => {}
-  await jest.advanceTimersByTimeAsync(1000)
-  expect([kv.isAvailable, heard.at(-1)]).toEqual([true, RECOVERED])
-})
-
 test('a connection that told its error has that cause, until the next one answers a probe', async () => {
   client.emit('error', Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }))
   await miss(1)
