@@ -7,10 +7,12 @@ import { useRedis } from '../support/redis'
 import {
   ada,
   addPages,
+  type Build,
   type Gates,
   grace,
   logIn,
   logInAtLast,
+  pages,
   present,
   type Setup,
   sessionSecret,
@@ -64,6 +66,17 @@ function behindTls(sso: Sso2, gates: Gates) {
   return addPages(app, sso, gates)
 }
 
+/** A site of which each `Set-Cookie` is kept. */
+const recorded =
+  (build: Build, lines: string[]): Build =>
+  (sso, gates) => {
+    const site = build(sso, gates)
+    return (req, res) => {
+      res.once('finish', () => lines.push(...[res.getHeader('set-cookie') ?? []].flat().map(String)))
+      site(req, res)
+    }
+  }
+
 const schemes = ['http', 'https']
 const stories = new Map<string, Awaited<ReturnType<typeof startStory>>>()
 const storyOf = (scheme: string) => present(stories.get(scheme))
@@ -82,20 +95,16 @@ afterAll(async () => {
  */
 async function startStory(scheme: string) {
   const isSecure = scheme === 'https'
+  const sent: string[] = []
   const setup = await startSetup({
-    record: true,
     site: (name) => ({ redis: redis.url(), ...(isSecure ? { siteUrl: `https://${name}.localhost` } : {}) }),
-    ...(isSecure ? { build: behindTls } : {}),
+    build: recorded(isSecure ? behindTls : pages, sent),
   })
   const cookieName = isSecure ? '__Host-sso2.sid' : 'sso2.sid'
   await tellStory(setup)
   const browser = await visitor(setup)
   await logInAtLast(browser, setup.morning, ada)
-  const lines = setup.morning.sent.flatMap(({ headers }) => {
-    const { 'set-cookie': set = [] } = JSON.parse(headers) as { 'set-cookie'?: string | string[] }
-    return [set].flat().map(parseSetCookie)
-  })
-  return { setup, cookieName, lines, browser, value: present(browser.cookie(cookieName)) }
+  return { setup, cookieName, lines: sent.map(parseSetCookie), browser, value: present(browser.cookie(cookieName)) }
 }
 
 /** Everything that sets or drops a cookie. */

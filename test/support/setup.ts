@@ -43,14 +43,6 @@ export interface PageView {
   url: string
 }
 
-/** An answer of a site, as it left the server. */
-interface Sent {
-  url: string
-  status: number
-  headers: string
-  body: string
-}
-
 /** Holds slow requests until they are let go. */
 export class Gates {
   private readonly gates = new Map<string, () => Promise<void>>()
@@ -80,14 +72,11 @@ export interface TestSite {
   readonly sso: Sso2
   readonly prefix: string
   readonly gates: Gates
-  /** Everything that the site has answered, when `record` is on. */
-  readonly sent: Sent[]
 }
 
 export interface SetupOptions {
   site?: Partial<Sso2Options> | ((name: string) => Partial<Sso2Options>)
   emulator?: EmulatorOptions
-  record?: boolean
   /** The host of both sites. Default: each has its own. */
   host?: string
   /** Builds the application; default: `app.use(sso)` and the pages. */
@@ -156,10 +145,8 @@ function startSite(port: Port, emulator: Emulator, options: SetupOptions) {
   const { name, url } = port
   const prefix = `flow-${randomUUID()}:`
   const own = typeof options.site === 'function' ? options.site(name) : options.site
-  const sent: Sent[] = []
-  if (options.record) port.server.on('request', (req, res) => recordAnswer(req, res, sent))
   const site = { ...usualOptions(emulator, name, { url, prefix }), ...own }
-  return { ...serve(port, site, options.build ?? pages), prefix, sent }
+  return { ...serve(port, site, options.build ?? pages), prefix }
 }
 
 /** One process of a site. */
@@ -229,27 +216,6 @@ export function viewOf(req: Request): PageView {
     ...(username === undefined ? {} : { username }),
     ...(saved === undefined ? {} : { saved }),
   }
-}
-
-/** Keeps what a request is answered. */
-function recordAnswer(req: http.IncomingMessage, res: http.ServerResponse, sent: Sent[]): void {
-  const chunks: string[] = []
-  const url = req.url ?? ''
-  const { write, end } = res
-  const take = (chunk: unknown) => {
-    if (typeof chunk === 'string' || Buffer.isBuffer(chunk)) chunks.push(chunk.toString())
-  }
-  res.write = ((...args: Parameters<typeof write>) => {
-    take(args[0])
-    return write.apply(res, args)
-  }) as typeof write
-  res.end = ((...args: Parameters<typeof end>) => {
-    take(args[0])
-    return end.apply(res, args)
-  }) as typeof end
-  res.once('finish', () =>
-    sent.push({ url, status: res.statusCode, headers: JSON.stringify(res.getHeaders()), body: chunks.join('') }),
-  )
 }
 
 /** The page's own answer. */
