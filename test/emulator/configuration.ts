@@ -1,4 +1,4 @@
-import type { EmulatorOptions } from '../../lib/emulator'
+import { demoOptions, type EmulatorOptions } from '../../lib/emulator'
 import { evening, legacy, morning, organisationId } from './platform'
 
 export const gracesAddress = {
@@ -32,9 +32,7 @@ export const configuration = {
       password: 'correct-horse',
       name: 'Ada Lindqvist',
       email: 'ada@example.com',
-      active: true,
       groups: ['Editors', 'Subscriptions'],
-      subscriptions: [],
       created: '2021-03-04T09:30:00',
     },
     {
@@ -43,9 +41,7 @@ export const configuration = {
       password: 'battery-staple',
       name: 'Grace Hill',
       email: 'grace@example.com',
-      active: true,
       scopes: ['/external/marketing/r', '/external/me/order/r'],
-      groups: [],
       subscriptions: [
         { productCode: 'DAILY', address: gracesAddress, active: true },
         { productCode: 'EVENING', address: gracesAddress, active: false },
@@ -59,26 +55,14 @@ export const configuration = {
       email: 'otto@example.com',
       active: false,
       groups: ['Editors'],
-      subscriptions: [],
     },
   ],
-  marketplaceGroups: [
-    {
-      name: 'Homes',
-      key: 'homes',
-      image_url: 'http://localhost/homes.svg',
-      image_link: 'http://localhost/homes',
-      rgb: '#2f7d6d',
-      header: 'A room',
-      description: 'Flats and houses.',
-      markets: [{ name: 'To let', key: 'to-let' }],
-    },
-  ],
+  marketplaceGroups: demoOptions().marketplaceGroups,
   marketplaceEnabled: true,
   campaigns: [
-    { productCode: 'DAILY', name: 'Daily', conflictsWith: [] },
+    { productCode: 'DAILY', name: 'Daily' },
     { productCode: 'WEEKEND', name: 'Weekend', conflictsWith: ['DAILY'] },
-    { productCode: 'EVENING', name: 'Evening', conflictsWith: [] },
+    { productCode: 'EVENING', name: 'Evening' },
   ],
   // The clients of the suite do not follow the emulator's clock, as sites that run elsewhere do not.
   tokenTime: 'real',
