@@ -1,3 +1,4 @@
+import { healthWithStore } from '../support/setup'
 import { loggedInBrowserAt, type Process, type RunningSite, startSite } from '../support/site'
 
 const HOUR = 3600
@@ -49,4 +50,18 @@ test('[O18] a process whose clock is an hour behind hides no session from a logo
   for (const _visit of [1, 2]) await browser.fetchJson(`${wrong.url}/`)
   await other.submit(at('/logout-all'), { return_to: '/' })
   expect((await browser.fetchJson(at('/'))).json).toEqual({ status: 'none', url: '/' })
+})
+
+test.each([
+  [3, true],
+  [HOUR, false],
+  [-HOUR, false],
+])('a process whose clock is %i s off asks Session Status → health() says by how much, and ok: %s', async (...row) => {
+  const [seconds, ok] = row
+  const [browser, wrong] = [await loggedInBrowserAt(setup), await wrongBy(seconds)]
+  setup.emulator.clock.advance(2 * HOUR)
+  await browser.fetchJson(`${wrong.url}/`)
+  const { clockOffsetSeconds, ...health } = await healthWithStore(wrong.sso)
+  expect(health).toEqual({ ok, sso: 'ok', store: 'ok', login: 'ok' })
+  expect(Math.abs(Number(clockOffsetSeconds) - seconds)).toBeLessThan(2)
 })
