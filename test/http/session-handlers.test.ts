@@ -1,12 +1,6 @@
 import { inspect } from 'node:util'
 import cookieSession from 'cookie-session'
-import express, {
-  type ErrorRequestHandler,
-  type Express,
-  type Request,
-  type RequestHandler,
-  type Response,
-} from 'express'
+import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express'
 import session from 'express-session'
 import type { Sso2 } from '../../lib'
 import type { Browser } from '../support/agent'
@@ -75,19 +69,6 @@ describe('on sso.session', () => {
     const { json, headers } = await browser.fetchJson(at('/set-to-null'))
     expect([json, headers['set-cookie'], await script(browser)]).toEqual([{ session: null }, undefined, 'loggedin'])
   })
-})
-
-test('the response of a page that reads req.session is sent in one piece', async () => {
-  let write: jest.SpyInstance | undefined
-  const watch: RequestHandler = (_req, res, next) => {
-    write = jest.spyOn(res, 'write')
-    next()
-  }
-  setup = await startSite({ options, build: (sso, gates) => addPages(express().use(watch, sso), sso, gates) })
-  const browser = await loggedInBrowserAt(setup)
-  const { json } = await browser.fetchJson(at('/'))
-  expect([json.status, write?.mock.calls]).toEqual(['loggedin', []])
-  await setup.close()
 })
 
 test('on a session of its own, a logout without a cookie ends none, and regenerate() hides the login until the next page load brings it back', async () => {
