@@ -70,6 +70,7 @@ test('the fragment of a guarded page survives the login, and after a wrong passw
     const [address, told] = [page.url(), await alert.textContent()]
     if (!told?.includes('wrong')) return false // a late Redis
     expect(address).toBe(`${morning}/login?return_to=%2Faccount#orders`)
+    expect(await page.getByLabel(/password/i).inputValue()).toBe('')
     await fillIn(page, reader)
     return page.url() === `${morning}/account#orders`
   }

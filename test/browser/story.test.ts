@@ -48,13 +48,6 @@ test('an article for subscribers shows its beginning and the way to log in', asy
   await expectGood(page, 'morning-login')
 })
 
-test('a wrong password keeps the reader at the form, with a message', async () => {
-  await fillIn(page, { ...reader, password: 'not this one' })
-  expect(await page.getByRole('alert').count()).toBe(1)
-  expect(await page.getByLabel(/password/i).inputValue()).toBe('')
-  await expectGood(page, 'morning-login-wrong')
-})
-
 test('after logging in the reader is back at the article, and can read all of it', async () => {
   await fillIn(page, reader)
   await page.waitForURL(`${network().urls.morning}/articles/night-in-the-reading-room`)
