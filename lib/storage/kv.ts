@@ -20,7 +20,6 @@ export interface Kv {
   /** Writes a value if there is none. @returns whether it was written */
   add(key: string, value: string, ms: number): Promise<boolean>
   del(...keys: string[]): Promise<void>
-  expire(key: string, seconds: number): Promise<void>
 
   /**
    * Writes the record or the data of a session, but never creates: only while the record is live, or without a record while data exist, or
@@ -30,6 +29,8 @@ export interface Kv {
    * @returns whether the value was written
    */
   write(keys: SessionKeys, part: keyof SessionKeys, value: string, seconds: number, isNew?: boolean): Promise<boolean>
+  /** Renews the lifetime of both values of a session. A session that has ended stays as it is. */
+  renew(keys: SessionKeys, seconds: number): Promise<void>
   /**
    * Ends a session and takes its values, in one step. A session that has ended stays as it is, and has no data.
    * @param goneText text under the record's key afterwards, which does not begin with a brace

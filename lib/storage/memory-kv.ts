@@ -41,18 +41,22 @@ export class MemoryKv implements Kv {
   async del(...keys: string[]): Promise<void> {
     for (const key of keys) this.#texts.delete(key)
   }
-  async expire(key: string, seconds: number): Promise<void> {
-    const value = this.#read(key)
-    if (value !== null) this.#write(key, value, seconds * 1000)
-  }
 
   async write(keys: SessionKeys, part: keyof SessionKeys, value: string, seconds: number, isNew = false) {
     const record = this.#read(keys.record)
     const mayWrite = record === null ? isNew || this.#read(keys.data) !== null : isLive(record)
     if (!mayWrite) return false
     this.#write(keys[part], value, seconds * 1000)
-    await this.expire(part === 'record' ? keys.data : keys.record, seconds)
+    await this.renew(keys, seconds)
     return true
+  }
+  async renew({ record, data }: SessionKeys, seconds: number): Promise<void> {
+    const left = this.#read(record)
+    if (left !== null && !isLive(left)) return
+    for (const key of [record, data]) {
+      const value = this.#read(key)
+      if (value !== null) this.#write(key, value, seconds * 1000)
+    }
   }
   async end(keys: SessionKeys, goneText: string, seconds: number): Promise<SessionValues> {
     const record = this.#read(keys.record)

@@ -75,10 +75,9 @@ export class Records extends SiteStore {
     return this.kv.del(record, data)
   }
 
-  /** Renews the lifetime of a used session. */
-  async renew(key: string, seconds: number): Promise<void> {
-    const { record, data } = this.#keysOf(key)
-    await Promise.all([this.kv.expire(record, seconds), this.kv.expire(data, seconds)])
+  /** Renews the lifetime of a used session, unless it has ended. */
+  renew(key: string, seconds: number): Promise<void> {
+    return this.kv.renew(this.#keysOf(key), seconds)
   }
 
   /** Decrypts the secrets of a record. @returns `undefined` if no secret of this process fits */

@@ -29,6 +29,11 @@ elseif ARGV[4] == '0' and redis.call('exists', KEYS[2]) == 0 then return 0 end
 redis.call('set', KEYS[tonumber(ARGV[1])], ARGV[2], 'EX', ARGV[3])
 redis.call('expire', KEYS[3 - tonumber(ARGV[1])], ARGV[3])
 return 1`
+/** KEYS record, data. ARGV seconds. */
+const RENEW = `
+local record = redis.pcall('get', KEYS[1])
+if type(record) == 'string' and string.sub(record, 1, 1) ~= '{' then return end
+for _, key in ipairs(KEYS) do redis.call('expire', key, ARGV[1]) end`
 /** KEYS record, data. ARGV text of a session that is gone, seconds. */
 const END = `
 local record = redis.pcall('get', KEYS[1])
@@ -48,6 +53,7 @@ type Script<T> = (keys: number, ...keysAndArgs: (string | number)[]) => Promise<
 /** A client of Redis with the scripts. No command of another client runs between the commands of a script. */
 type ScriptedRedis = (Redis | Cluster) & {
   readonly sso2Write: Script<number>
+  readonly sso2Renew: Script<null>
   readonly sso2End: Script<[record: string | null, data: string | null]>
   readonly sso2AddMember: Script<number>
 }
@@ -71,6 +77,7 @@ export class RedisKv implements Kv {
   constructor(redis: string | Redis | Cluster, { prefix, log }: Pick<Config, 'prefix' | 'log'>) {
     const client = typeof redis === 'string' ? openRedis(redis) : redis
     client.defineCommand('sso2Write', { lua: WRITE })
+    client.defineCommand('sso2Renew', { lua: RENEW })
     client.defineCommand('sso2End', { lua: END })
     client.defineCommand('sso2AddMember', { lua: ADD_MEMBER })
     this.client = client as ScriptedRedis // defineCommand adds the methods, which the type cannot show
@@ -96,13 +103,13 @@ export class RedisKv implements Kv {
   async del(...keys: string[]): Promise<void> {
     await this.run(() => this.client.del(...keys))
   }
-  async expire(key: string, seconds: number): Promise<void> {
-    await this.run(() => this.client.expire(key, seconds))
-  }
 
   async write({ record, data }: SessionKeys, part: keyof SessionKeys, value: string, seconds: number, isNew = false) {
     const args = [part === 'record' ? 1 : 2, value, seconds, isNew ? 1 : 0]
     return (await this.run(() => this.client.sso2Write(2, record, data, ...args))) === 1
+  }
+  async renew({ record, data }: SessionKeys, seconds: number): Promise<void> {
+    await this.run(() => this.client.sso2Renew(2, record, data, seconds))
   }
   async end({ record, data }: SessionKeys, goneText: string, seconds: number): Promise<SessionValues> {
     const [was, taken] = await this.run(() => this.client.sso2End(2, record, data, goneText, seconds))

@@ -26,19 +26,21 @@ describe.each(allStores)('in %s', (_name, open) => {
     expect([kv().isAvailable, kv().failure]).toEqual([true, undefined])
   })
 
-  test('a value is gone after its time, unless that is renewed, alone or by a write of the other part of its session', async () => {
-    const [gone, renewed, none, keys, others] = [randomUUID(), randomUUID(), randomUUID(), newKeys(), newKeys()]
-    for (const key of [gone, renewed, keys.data]) await kv().set(key, 'value', 1)
+  test('a value is gone after its time, unless that is renewed with its session, or by a write of its other part', async () => {
+    const [gone, used, ended, keys, others] = [newKeys(), newKeys(), newKeys(), newKeys(), newKeys()]
+    for (const { data } of [gone, used, ended, keys]) await kv().set(data, 'value', 1)
     await kv().set(keys.record, LIVE, 60)
-    await kv().expire(renewed, 60)
-    await kv().expire(none, 60)
+    await kv().end(ended, 'gone', 1)
+    for (const session of [used, ended]) await kv().renew(session, 60)
     expect(await kv().write(keys, 'record', LIVE, 60)).toBe(true)
     await kv().set(others.record, LIVE, 1)
     expect(await kv().write(others, 'data', 'value', 60)).toBe(true)
     await pause(1100)
-    const values = await Promise.all([gone, renewed, none].map((key) => kv().get(key)))
-    expect([values, await valuesOf(keys), await valuesOf(others)]).toEqual([
-      [null, 'value', null],
+    await kv().renew(gone, 60)
+    expect(await Promise.all([gone, used, ended, keys, others].map(valuesOf))).toEqual([
+      [null, null],
+      [null, 'value'],
+      [null, null],
       [LIVE, 'value'],
       [LIVE, 'value'],
     ])

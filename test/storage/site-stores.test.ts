@@ -182,9 +182,10 @@ describe('by a clock that the test turns', () => {
     return [before, await ask()]
   }
 
-  test('what a session became is known for 5 s', async () => {
+  test('what a session became is known for 5 s, also if a page that has read it before renews its lifetime', async () => {
     await site.records.begin('key', record, 60)
     await site.records.end({ ...GONE, key: 'key' }, GONE.next)
+    await site.records.renew('key', 60)
     const entries = await around(5, () => site.records.readEntry('key'))
     expect(entries).toEqual([{ state: 'gone', gone: GONE }, { state: 'none' }])
   })
