@@ -180,6 +180,8 @@ describe('a login that is refused', () => {
 
   test.each(['terminate', 'prune'] as const)('because the session has ended (%s) shows the form', async (end) => {
     setup.emulator[end](newestSid())
+    expect((await browser.fetchJson(at('/login'), { json: ada })).json.error).toBe('session_ended')
+    expect((await browser.fetchJson(at('/'))).json.status).toBe('none')
     const page = await browser.submit(at('/login'), { ...ada, return_to: '/news' })
     expect(page.status).toBe(200)
     expect(new URL(page.url).pathname).toBe('/login')
@@ -188,6 +190,15 @@ describe('a login that is refused', () => {
     expect(page.trail.some(({ url }) => url.includes(ada.password))).toBe(false)
     const again = await browser.submit(at('/login'), { ...ada, return_to: hidden(page.body, 'return_to') })
     expect(view(again)).toEqual({ status: 'loggedin', username: 'ada', url: '/news' })
+  })
+
+  test('because no secret of the site opens the session is session_ended', async () => {
+    for (const key of (await setup.keys()).filter((name) => name.includes(':sso2:'))) {
+      const text = present(await setup.redis.get(key))
+      await setup.redis.set(key, text.replace(/"sealed":"[^"]*"/, '"sealed":"c2VhbGVk"'))
+    }
+    expect((await browser.fetchJson(at('/login'), { json: ada })).json.error).toBe('session_ended')
+    expect(setup.countCalls('authenticate')).toBe(0)
   })
 
   test('because the browser has no session leads to the form, and no address has what was typed', async () => {

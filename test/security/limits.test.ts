@@ -43,7 +43,10 @@ test('[F3] an unrecognised browser stops with two attempts left, and is told for
   }
   events.clear()
   const held = await post(stranger, ada)
-  expect(events.heard).toEqual(['login limited held', 'login refused too_many_attempts'])
+  expect(events.messages.slice(-2)).toMatchObject([
+    { operation: 'limit', outcome: 'limited', reason: 'held' },
+    { operation: 'authenticate', outcome: 'refused', reason: 'too_many_attempts' },
+  ])
   expect([held.status, held.json]).toEqual([429, { error: 'too_many_attempts' }])
   expect(Number(held.headers['retry-after'])).toBeGreaterThan(800)
   const page = await stranger.submit(at('/login'), { ...ada, return_to: '/' })
@@ -87,7 +90,7 @@ test('[F6] an Authenticate whose answer is lost is counted once and resolved by 
   const [one] = (await visitors(1)) as [Browser]
   setup.emulator.faults.add({ operation: 'authenticate', kind: 'drop_after_commit' })
   const answer = await post(one, ada)
-  expect([answer.status, answer.json.user?.accountId]).toEqual([200, 'account-ada'])
+  expect([answer.status, answer.json.user?.accountId, one.cookie('sso2.d')]).toEqual([200, 'account-ada', undefined])
   expect(setup.countCalls('authenticate')).toBe(1)
   const asked = browserCalls(setup.emulator, 'sessionstatus')
   const ofVisitors = asked.filter(({ outcome }) => outcome !== 'session_not_found') // and not a probe
