@@ -52,25 +52,19 @@ test('[S8] visits without a cookie leave no key, no session and no command in Re
 })
 
 test.each([
-  ['morning', 86_400, [true, false, true]],
-  ['evening', 100, [true, true, true]],
-] as const)(
-  '[S8, S10] data of a visitor to the %s site live %i s after the last request, or a minute less',
-  async (name, life, renewals) => {
-    const browser = setup.browser()
-    await browser.fetchJson(`${setup[name].url}/keep`)
-    const key = present((await allKeys())[0])
-    for (const [index, isRenewed] of renewals.entries()) {
-      setup.emulator.clock.advance(index * 35)
-      await redis.expire(key, 30)
-      await browser.fetchJson(`${setup[name].url}/`)
-      await setup[name].sso.health() // the connection has sent the renewal before
-      expect((await redis.ttl(key)) > 30).toBe(isRenewed)
-    }
-    expect(view(await browser.visit(`${setup[name].url}/`))).toMatchObject({ status: 'anon', saved: 'kept' })
-    for (const one of await redis.keys('*:sess:*')) expect(await redis.ttl(one)).toBeLessThanOrEqual(life)
-  },
-)
+  ['morning', 86_400],
+  ['evening', 100],
+] as const)('[S8, S10] data of a visitor to the %s site live %i s after the last request', async (name, life) => {
+  const browser = setup.browser()
+  await browser.fetchJson(`${setup[name].url}/keep`)
+  const key = present((await allKeys())[0])
+  await redis.expire(key, 30)
+  await browser.fetchJson(`${setup[name].url}/`)
+  await setup[name].sso.health() // the connection has sent the renewal before
+  expect(await redis.ttl(key)).toBeGreaterThan(30)
+  expect(view(await browser.visit(`${setup[name].url}/`))).toMatchObject({ status: 'anon', saved: 'kept' })
+  for (const one of await redis.keys('*:sess:*')) expect(await redis.ttl(one)).toBeLessThanOrEqual(life)
+})
 
 test('[O15] another site on the same Redis, with the same secret and cookie, shows no session of this one', async () => {
   const browser = await loggedInBrowser(setup)
