@@ -73,9 +73,10 @@ export class Locks extends SiteStore {
     isFinal: (result: Result) => boolean,
   ): Promise<{ readonly outcome: 'ran' | 'shared'; readonly result: Result } | undefined> {
     const [lock, shared] = [this.key('login', key), this.key('result', key)]
-    const lockMs = LOGIN_MS + timeoutMs // a login never outlives its lock
+    const lockMs = LOGIN_MS + timeoutMs // a login outlives its lock only if its process stands still
     const end = performance.now() + lockMs + MAX_PAUSE_MS
     for (let pause = FIRST_PAUSE_MS; performance.now() < end; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {
+      const lockEnd = performance.now() + lockMs
       // Redis runs both in this order, so whoever gets the lock after a login finds its result, and the session as the login has left it
       const [isTaken, [text, record = null]] = await Promise.all([
         this.kv.add(lock, '1', lockMs),
@@ -88,15 +89,16 @@ export class Locks extends SiteStore {
         await sleep(pause)
         continue
       }
+      const isLocked = () => isTaken && performance.now() < lockEnd // or it is that of the next login
       try {
         if (isShared) return { outcome: 'shared', result: form.result }
         const result = await run(readEntry(record))
         const done: LoginForm<Result> = { digest, result, isFinal: isFinal(result) }
         // nobody waits for it: it is sent before the end of the lock, and the login is valid without it
-        this.kv.set(shared, this.sealed(done), done.isFinal ? RESULT_SECONDS : 1).catch(() => {})
+        if (isLocked()) this.kv.set(shared, this.sealed(done), done.isFinal ? RESULT_SECONDS : 1).catch(() => {})
         return { outcome: 'ran', result }
       } finally {
-        if (isTaken) this.kv.del(lock).catch(() => {}) // without Redis the lock expires
+        if (isLocked()) this.kv.del(lock).catch(() => {}) // without Redis the lock expires
       }
     }
     return undefined

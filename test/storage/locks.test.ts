@@ -167,6 +167,24 @@ describe('by a clock that the test turns', () => {
     expect(answered).toHaveBeenCalledWith(ran('again'))
   })
 
+  test('the process of a login stands still for longer than its lock → the login after it keeps lock and result', async () => {
+    const [late, next, again] = [heldLogin(), heldLogin(), jest.fn()]
+    const first = submit(site, 'key', 'a form', late.run)
+    await late.arrived
+    const later = performance.now() + 21_000
+    now += 21_000
+    jest.spyOn(performance, 'now').mockImplementation(() => later)
+    const second = submit(site, 'key', 'another form', next.run)
+    await next.arrived
+    late.open()
+    await first
+    const third = submit(site, 'key', 'another form', again)
+    await pause(200)
+    next.open()
+    expect([await second, await third]).toEqual([ran({ user: 'ada' }), shared({ user: 'ada' })])
+    expect(again).not.toHaveBeenCalled()
+  })
+
   test('other logins of the session take 21 s, one after the other → a form that waits is not submitted', async () => {
     const login = heldLogin()
     void submit(site, 'key', 'another form', login.run) // the store's clock stands still, as if each of them began just now
