@@ -7,7 +7,7 @@ import { SiteStore } from './site-store'
 
 /** A used landing token is remembered longer than its lifetime and the widest leeway. */
 const USED_TOKEN_MS = 150_000
-/** Limits of the steps of a login: visit (1.5 s), Authenticate (8 s), exchange of the ticket (8 s), `onLogin` (2 s). A status check may come on top. */
+/** Longer than a visit (1.5 s), Authenticate (8 s), a status check (2 s) and the exchange of the ticket (8 s). After these the session has moved. */
 const LOGIN_MS = 20_000
 /** Simultaneous submits of a form get its result for this time, in seconds. */
 const RESULT_SECONDS = 5
@@ -60,7 +60,6 @@ export class Locks extends SiteStore {
   /**
    * Runs a login once for all simultaneous submits of a form. Another form of the session waits for its turn. If the process of a login dies,
    * its lock expires, and the next one runs.
-   * @param timeoutMs limit of a status check
    * @param run gets what the session is by then: a login before may have changed it, or its process may have died
    * @param isFinal is the result to be shared for a while? Otherwise only with the submits that wait for it
    * @returns the result, or `undefined` if other logins of the session took too long
@@ -68,18 +67,16 @@ export class Locks extends SiteStore {
   async once<Result>(
     key: string,
     digest: string,
-    timeoutMs: number,
     run: (entry: Entry) => Promise<Result>,
     isFinal: (result: Result) => boolean,
   ): Promise<{ readonly outcome: 'ran' | 'shared'; readonly result: Result } | undefined> {
     const [lock, shared] = [this.key('login', key), this.key('result', key)]
-    const lockMs = LOGIN_MS + timeoutMs // a login outlives its lock only if its process stands still
-    const end = performance.now() + lockMs + MAX_PAUSE_MS
+    const end = performance.now() + LOGIN_MS + MAX_PAUSE_MS
     for (let pause = FIRST_PAUSE_MS; performance.now() < end; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {
-      const lockEnd = performance.now() + lockMs
+      const lockEnd = performance.now() + LOGIN_MS
       // Redis runs both in this order, so whoever gets the lock after a login finds its result, and the session as the login has left it
       const [isTaken, [text, record = null]] = await Promise.all([
-        this.kv.add(lock, '1', lockMs),
+        this.kv.add(lock, '1', LOGIN_MS),
         this.kv.mget([shared, this.recordKey(key)]),
       ])
       const form = text ? this.opened<LoginForm<Result>>(text) : undefined

@@ -80,9 +80,7 @@ async function logInOnce(ctx: Context, credentials: Input): Promise<LoginResult>
     const result = await runLogin(ctx, credentials)
     return { result, sessionId: result.ok ? session.id : undefined }
   }
-  const once = await site.locks.once(session.key ?? '', digest, site.config.timeoutMs, run, ({ result }) =>
-    isJudged(result),
-  )
+  const once = await site.locks.once(session.key ?? '', digest, run, ({ result }) => isJudged(result))
   if (once === undefined) return loginFailed('unavailable')
   const { result, sessionId } = once.result
   if (once.outcome === 'ran' || sessionId === undefined) return result
