@@ -70,7 +70,7 @@ describe.each(keepings)('with %s', (keeping) => {
   ])('[S18] check() returns "none" after %s', async (_what, act) => {
     await begin()
     const gate = setup.gates.add()
-    const begunBefore = browser.fetchJson(setup.at(`/gated-check?gate=${gate.name}`))
+    const begunBefore = browser.fetchJson(setup.at(`/gated-check?gate=${gate.name}`), { headers: document })
     await gate.arrived
     await act()
     gate.open()

@@ -40,8 +40,9 @@ const stories: [string, string, () => Promise<unknown>][] = [
       await browser.visit(at('/'))
     },
   ],
-  ['a check without an answer', 'sessionstatus no_answer no_answer', checkInVain],
-  ['the page after it', 'visit served sso_unavailable', checkInVain],
+  ['a check without an answer', 'sessionstatus no_answer no_answer', checkInVain('garbage')],
+  ['a check whose answer another key has signed', 'sessionstatus no_answer signature', checkInVain('wrong_signature')],
+  ['the page after it', 'visit served sso_unavailable', checkInVain('garbage')],
   ['a logout', 'logout confirmed', logOutAt('/logout')],
   ['a logout of all', 'logoutall confirmed', logOutAt('/logout-all')],
 ]
@@ -54,12 +55,14 @@ function logOutAt(path: string) {
 }
 
 /** Spoils Session Status of every session there is. The background asks about none of them. */
-async function checkInVain(): Promise<void> {
-  const browser = await loggedInBrowser(setup)
-  for (const { sid } of setup.emulator.sessions())
-    setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'garbage', sid })
-  setup.emulator.clock.advance(361)
-  await browser.visit(at('/'))
+function checkInVain(kind: 'garbage' | 'wrong_signature') {
+  return async () => {
+    const browser = await loggedInBrowser(setup)
+    for (const { sid } of setup.emulator.sessions())
+      setup.emulator.faults.add({ operation: 'sessionstatus', kind, sid })
+    setup.emulator.clock.advance(361)
+    await browser.visit(at('/'))
+  }
 }
 
 test('the first page of a visitor is told as a redirect, a landing, and nothing more', async () => {
