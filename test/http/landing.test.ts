@@ -112,9 +112,10 @@ test.each<[what: string, isSent: boolean | typeof PREFETCH, headers: Record<stri
 ])('[R9] %s: sent is %p', async (_what, isSent, headers) => {
   const answer = await ask(setup.url, { path: '/page', headers: { ...documentHeaders, ...headers } })
   const { status, location, setCookie } = answer
-  if (isSent === PREFETCH)
+  if (isSent === PREFETCH) {
     expect([status, answer.headers['cache-control'], location, setCookie]).toEqual([503, 'no-store', undefined, []])
-  else if (isSent) expect([status, new URL(present(location)).pathname]).toEqual([302, '/sso/identify'])
+    expect(answer.body).toBe('{"error":"prefetch"}')
+  } else if (isSent) expect([status, new URL(present(location)).pathname]).toEqual([302, '/sso/identify'])
   else expect([status, location, setCookie]).toEqual([200, undefined, []])
 })
 

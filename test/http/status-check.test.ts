@@ -1,7 +1,7 @@
 import type { Browser } from '../support/agent'
 import { browserCalls } from '../support/calls'
 import { type PausableSetup, startPausableSetup } from '../support/pausable-setup'
-import { eventually, present, view } from '../support/setup'
+import { eventually, logInAtLast, present, view, visitor } from '../support/setup'
 
 let setup: PausableSetup
 const at = (page: string) => setup.at(page)
@@ -86,6 +86,25 @@ describe('what the SSO system says', () => {
       expect(browser.cookie('sso2.sid')).not.toBe(id)
     },
   )
+})
+
+test('a record that no secret opens ends with its check, without a call, and Identify logs the user in again', async () => {
+  const browser = await loggedInBrowser()
+  await setup.editRecords((text) => text.replace(/"sealed":"[^"]*"/, '"sealed":"c2VhbGVk"'))
+  setup.emulator.clock.advance(361)
+  expect(view(await browser.visit(at('/')))).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
+  expect(setup.countCalls('sessionstatus')).toBe(0)
+})
+
+test('a login elsewhere, which check() finds after the headers are sent, is that of the next page', async () => {
+  const browser = await visitor(setup)
+  await logInAtLast(browser, setup.evening)
+  const gate = setup.gates.add()
+  const stream = browser.fetchJson(at(`/stream?gate=${gate.name}`))
+  await gate.arrived
+  gate.open()
+  expect((await stream).body).toBe('data: hello\n\ndata: anon\n\n')
+  expect((await browser.fetchJson(at('/'))).json).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
 })
 
 test.each<[what: string, happens: (browser: Browser) => Promise<unknown>, seen: object]>([

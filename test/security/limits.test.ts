@@ -151,6 +151,7 @@ test('[S8] new visitors of an address leave small keys with an end; beyond 600 i
   const headers = { ...document, cookie: [flow.cookie, ...cookiesOf(refused)].join('; ') }
   const page = await send({ method: 'GET', url: new URL(setup.morning.url), headers })
   expect([page.status, JSON.parse(page.body)]).toEqual([200, { status: 'none', degraded: 'identify_loop', url: '/' }])
+  expect(lines).toHaveLength(1)
   await send({ method: 'GET', url: new URL(setup.morning.url), headers: { ...document, cookie: 'sso2.l=5.' } })
   const headings = lines.map((line) => /: (.*?)\./.exec(line)?.[1])
   expect(headings).toEqual(['Too many new visitors from one address', 'Redirect loop'])
