@@ -150,7 +150,8 @@ export class Seen {
       if (content.includes(this.platform.site.clientSecret)) add('the client secret')
       if ((content.match(/[\w-]{30,}/g) ?? []).some((word) => accessTokens.has(word))) add('an access token')
       if ((content.match(/[\w-]{20,}/g) ?? []).some((word) => sessions.has(word))) add('an SSO session ID')
-      if (PASSWORD.test(content)) add('a password')
+      const passwords = content.match(new RegExp(PASSWORD, 'g')) ?? []
+      if (passwords.some((password) => !url.href.includes(password))) add('a password') // a page may repeat its address
       for (const { claims } of tokensIn(content)) {
         if ('pwd' in claims) add('a request token of Authenticate, with the password,')
         else if ('sts' in claims) add('a Session Token')

@@ -1,8 +1,11 @@
+import type { Hop } from '../../lib/examiner/browser'
 import { Cookies } from '../../lib/examiner/cookies'
 import { showsUser } from '../../lib/examiner/facts'
 import { formsOf, visibleText } from '../../lib/examiner/html'
 import { responseOf } from '../../lib/examiner/outcome'
+import { Platform } from '../../lib/examiner/platform'
 import { linesWith } from '../../lib/examiner/secrets'
+import { Seen } from '../../lib/examiner/seen'
 import { readSettings } from '../../lib/examiner/settings'
 
 /* What the examiner makes of pages, cookies, tokens and settings that sites and users give it. */
@@ -70,6 +73,24 @@ test('a line of a log is shown from its beginning, without its secrets', () => {
   const line = `WARNING: authenticate failed for ${sid} ${'of the site '.repeat(12)}, password=a-b, the-secret, at the end`
   const [shown] = linesWith(`before\n${line}\n`, 'the-secret')
   expect(shown).toMatch(/^WARNING: authenticate failed for <…> .* … .*, password=\*\*\* <secret>, at the end$/)
+})
+
+test.each([
+  ['repeats', '/?password=Pw-Jelk-1000-made-up', 0],
+  ['does not have', '/', 1],
+])('a page that shows a password, which its own address %s', (_does, address, count) => {
+  const seen = new Seen(new Platform(base, '/landing'), readSettings({}))
+  const text = '<a href="/?back=Pw-Jelk-1000-made-up">'
+  const hop = {
+    method: 'GET',
+    url: new URL(address, new URL(base).origin),
+    status: 200,
+    headers: {},
+    setCookie: [],
+    text,
+  }
+  seen.add(hop as unknown as Hop, 'login/right-password')
+  expect(seen.secrets).toHaveLength(count)
 })
 
 const [loggedIn, loggedOut] = ['Log out', 'Log in']

@@ -12,6 +12,9 @@ import { lookAround } from './session'
 /** A word that may be an access token. */
 const LONG_WORD = /[\w-]{30,}/g
 
+/** Sentences of one verdict. A site may print thousands of secrets. */
+const MAX_SHOWN = 5
+
 /** Logs in and out, and then reads the whole output. */
 export const secretsInOutput: Check = {
   name: 'calls/secrets-in-output',
@@ -30,22 +33,24 @@ export const secretsInOutput: Check = {
       ...cookies.map(({ name, value }): [string, string] => [`the value of the cookie ${name}`, value]),
       ...(output.match(LONG_WORD) ?? [])
         .filter((word) => runtime.world.accessTokens.has(word))
+        .slice(0, MAX_SHOWN)
         .map((token): [string, string] => ['an access token', token]),
       ...(PASSWORD.exec(output) ?? []).map((password): [string, string] => ['a password', password]),
-      ...(output.match(/[^\s;=,"']{20,}/g) ?? []).flatMap((value): [string, string][] => {
-        const name = seen.cookieValues.get(value)
-        return name === undefined ? [] : [[`the value of the cookie ${name}`, value]]
-      }),
+      ...(output.match(/[^\s;=,"']{20,}/g) ?? [])
+        .filter((value) => seen.cookieValues.has(value))
+        .slice(0, MAX_SHOWN)
+        .map((value): [string, string] => [`the value of the cookie ${seen.cookieValues.get(value)}`, value]),
     ]
     const found = secrets.flatMap(([name, secret]) =>
       linesWith(output, secret)
         .slice(0, 1)
-        .map((line) => `${name} is in the site's output${seen.printedDuring(secret)}: ${line}`),
+        .map((line) => ({ name, secret, line })),
     )
-    const tokens = tokensIn(output).map(
-      ({ token, claims, line }) => `${kindOf(claims)} is in the site's output${seen.printedDuring(token)}: ${line}`,
+    const tokens = tokensIn(output).map(({ token, claims, line }) => ({ name: kindOf(claims), secret: token, line }))
+    const shown = [...found, ...tokens].slice(0, MAX_SHOWN) // the search for a request takes long
+    return noneOf(
+      shown.map(({ name, secret, line }) => `${name} is in the site's output${seen.printedDuring(secret)}: ${line}`),
     )
-    return noneOf([...found, ...tokens].slice(0, 5))
   },
 }
 
