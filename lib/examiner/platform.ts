@@ -28,7 +28,7 @@ export interface Client {
 }
 
 /** A call of the site, with its time and its SSO session. */
-interface SiteCall extends Trace {
+export interface SiteCall extends Trace {
   readonly call: Call
 }
 
