@@ -40,7 +40,7 @@ const naive = {
   undecided: ['identify/shared-address'],
   warning: [
     ...of('landing', 'other-secret', 'alg-none', 'no-typ', 'not-yet-valid', 'second-site-token'),
-    ...of('landing', 'partial-signature', 'other-key', 'oversized', 'not-canonical'),
+    ...of('landing', 'partial-signature', 'other-key', 'oversized', 'not-canonical', 'prefetch'),
     'status/ten-at-once',
     'logout/stale-session',
     ...of('login', 'wrong-password', 'frozen-account'),
@@ -51,7 +51,7 @@ const naive = {
     ...of('identify', 'navigations-only', 'without-cookies'),
     ...of('landing', 'alg-hs512', 'wrong-audience', 'wrong-issuer', 'expired', 'request-token'),
     'landing/anonymous-with-ticket',
-    ...of('landing', 'parameters', 'login-csrf', 'replay-after-logout', 'open-redirect', 'prefetch', 'new-session-id'),
+    ...of('landing', 'parameters', 'login-csrf', 'replay-after-logout', 'open-redirect', 'new-session-id'),
     ...of('ticket', 'once', 'user-without-id', 'login-form'),
     ...of('login', 'new-session-id', 'return-address', 'foreign-form', 'double-submit', 'lost-response'),
     ...of(

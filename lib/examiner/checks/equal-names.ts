@@ -1,5 +1,5 @@
 /** Readers with the same name or username: what the site keeps for one of them must not reach the other. */
-import { type Check, failed, need, noneOf, notTold } from '../check'
+import { type Check, failed, need, noneOf, notTold, warning } from '../check'
 import { type Account, NAME_END } from '../platform'
 import type { Stage } from '../stage'
 import { DATA_PAGE, dataAddress, dataForm, isStored } from './former-form'
@@ -47,6 +47,10 @@ export const equalNames: Check = {
       await stage.login(other, account)
       return (await stage.visit(other, address)).text.includes(word)
     }
+    if ((await stage.visit(stage.browser(), address)).text.includes(word))
+      return warning(
+        `the page ${data} shows the text of a reader to everybody, also to visitors who are not logged in: if this is right (comments, for example), name another page in pages.data`,
+      )
     if (await isSeenBy(stage.account()))
       return failed(
         `the page ${data} shows every reader the text of this one: it is kept for all, or under a key that is the same for all (undefined, NaN)`,

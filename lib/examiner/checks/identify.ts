@@ -1,6 +1,6 @@
 /** Group `identify`: requests that are redirected to Identify, the number of redirects, and the request token. */
 import { oldBrowser, type Page } from '../browser'
-import { type Check, failed, failedIf, failedIfAny, need, noneOf, notApplicable, passed } from '../check'
+import { type Check, failed, failedIf, failedIfAny, need, noneOf, notApplicable, passed, warning } from '../check'
 import { isAnyError, outcomeOf, responseOf } from '../outcome'
 import { isLoopbackHost } from '../request'
 import { pause, type Stage } from '../stage'
@@ -179,7 +179,8 @@ const fetchMetadata = (dest: string, mode: string) => ({
   'sec-fetch-site': 'same-origin',
 })
 
-const otherRequests: readonly [name: string, method: string, headers: Record<string, string>][] = [
+type OtherRequest = readonly [name: string, method: string, headers: Record<string, string>]
+const otherRequests: readonly OtherRequest[] = [
   ['a script', 'GET', { ...fetchMetadata('script', 'no-cors'), accept: '*/*' }],
   ['an image', 'GET', { ...fetchMetadata('image', 'no-cors'), accept: 'image/avif,image/webp,*/*' }],
   ['a fetch', 'GET', { ...fetchMetadata('empty', 'cors'), accept: 'application/json' }],
@@ -188,6 +189,8 @@ const otherRequests: readonly [name: string, method: string, headers: Record<str
   ['a HEAD', 'HEAD', {}],
   ['a prefetch', 'GET', { 'sec-purpose': 'prefetch', purpose: 'prefetch' }],
   ['a prerender', 'GET', { 'sec-purpose': 'prefetch;prerender' }],
+]
+const bots: readonly OtherRequest[] = [
   ['a known bot', 'GET', { 'user-agent': 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)' }],
   [
     'another known bot',
@@ -212,13 +215,15 @@ const navigationsOnly: Check = {
     const control = await stage.openHere(stage.browser(), stage.site.publicPage)
     need(control.next, 'a page load was not redirected to Identify this time')
     const problems: string[] = []
-    for (const [name, method, headers] of otherRequests) {
+    const redirectedBots: string[] = []
+    for (const request of [...otherRequests, ...bots]) {
+      const [name, method, headers] = request
       const fields = method === 'POST' ? { fields: { examined: '1' } } : {}
       const page = await stage.openHere(stage.browser(), stage.site.publicPage, { method, headers, ...fields })
       need(page.status !== 0, `${name} got no response`)
       // a POST may redirect to a page, and the browser opens the page as usual
       const isRedirected = page.next !== undefined && (method !== 'POST' || page.hops.length === 1)
-      if (isRedirected) problems.push(`${name} is redirected to Identify`)
+      if (isRedirected) (bots.includes(request) ? redirectedBots : problems).push(`${name} is redirected to Identify`)
       if (name === 'a prefetch' && isKept(page))
         problems.push(
           `a prefetch gets the page of a visitor with Cache-Control: ${page.headers['cache-control']}: the browser shows it to a user who is logged in on another site`,
@@ -227,7 +232,8 @@ const navigationsOnly: Check = {
     const phone = await stage.openHere(stage.browser(), stage.site.publicPage, { headers: { 'user-agent': PHONE } })
     if (phone.next === undefined)
       problems.push('a phone with CUBOT in its User-Agent is not redirected to Identify: the site takes it for a bot')
-    return noneOf(problems)
+    if (problems.length > 0 || redirectedBots.length === 0) return noneOf([...problems, ...redirectedBots])
+    return warning(redirectedBots.join('; '), 'Search engines see redirects instead of pages.')
   }),
 }
 
@@ -266,8 +272,8 @@ const sharedAddress: Check = {
     const reader = stage.browser()
     const { account } = await stage.loginElsewhere(reader)
     const opened = await stage.visit(reader, page.url.href)
-    return failedIf(
-      stage.identifies(opened) === 0 && !(await stage.isKnown(reader, account)),
+    if (stage.identifies(opened) > 0 || (await stage.isKnown(reader, account))) return passed()
+    return warning(
       `a browser without cookies ends at ${page.url.pathname}${page.url.search}, an address that is shared and bookmarked: a reader who is logged in on another site and opens it ${MARK_SECONDS} s later is not redirected to Identify, and is shown as a visitor`,
     )
   }),

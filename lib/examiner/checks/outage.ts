@@ -7,7 +7,7 @@ import type { Account, Fault } from '../platform'
 import { called, pause, type Stage, waitUntil } from '../stage'
 import { arrive } from './landing'
 import { loggedIn } from './logged-in'
-import { anonymousVisitProblems, halfLoginProblems, landAndLook } from './ticket'
+import { anonymousVisitProblems, halfLoginAdvice, halfLoginProblems, isHalfLogin, landAndLook } from './ticket'
 
 const SLOW_MS = 6000
 const MAX_PAGE_MS = 5500
@@ -134,6 +134,7 @@ function cells(name: string, operation: EmulatedOperation, failures: typeof http
 /** Returns effect and fix of a problem for which those of the check's texts do not fit. */
 function adviceFor(problems: readonly string[]): Pick<Finding, 'effect' | 'fix'> {
   if (problems.some((problem) => LATE.test(problem))) return { fix: DEADLINE }
+  if (problems.length > 0 && problems.every(isHalfLogin)) return halfLoginAdvice
   return problems.length === 1 && problems.includes(READ_WHOLE) ? readWholeAdvice : {}
 }
 

@@ -1,6 +1,6 @@
 /** Group `ticket`: a site exchanges a ticket only once, and a failed exchange must not break the page. */
 import type { Browser, Page } from '../browser'
-import { type Check, failed, failedIf, need, noneOf, type Problem, passed, problemsIn } from '../check'
+import { type Check, failed, failedIf, need, noneOf, noneOfBoth, type Problem, passed, problemsIn } from '../check'
 import { isSentTo } from '../facts'
 import { isAnyError, isServerError, outcomeOf } from '../outcome'
 import type { Fault } from '../platform'
@@ -30,6 +30,8 @@ const AT_ONCE =
   '5 times at once: the site notes the token as used after the login, or reads and writes the note in two steps'
 const LATER =
   'again a second later: the site does not note the token as used, or drops the note too early, as if seconds were milliseconds'
+const LATER_IN_SESSION =
+  'again a second later, by a browser whose cookie is the same after the login: the session of before the login goes on'
 const RESPELT =
   'in another spelling of its token (a sign = or a space at its end, other unused bits): the site notes the text of the token, and its decoder ignores the difference'
 
@@ -45,14 +47,20 @@ export async function halfLoginProblems(stage: Stage, browser: Browser): Promise
     forms.some((form) => isSentTo(form, logout.action)) ||
     links.some(({ href }) => isSentTo({ action: href }, logout.action))
   const [value] = RAW_VALUE.exec(page.words) ?? []
-  const who = 'a visitor whose user could not be loaded'
   return problemsIn([
-    [value !== undefined && !RAW_VALUE.test(usual.words), `the page of ${who} shows ${value} as the name`],
-    [hasLogout(page) && !hasLogout(usual), `the page of ${who} has the form to log out: ${HALF}`],
+    [value !== undefined && !RAW_VALUE.test(usual.words), `${PAGE_OF_NOBODY} shows ${value} as the name`],
+    [hasLogout(page) && !hasLogout(usual), `${PAGE_OF_NOBODY} has the form to log out: ${HALF}`],
   ])
 }
 
 const HALF = 'the session counts as logged in before its user is known'
+const PAGE_OF_NOBODY = 'the page of a visitor whose user could not be loaded'
+/** Is it a problem of {@link halfLoginProblems}? */
+export const isHalfLogin = (problem: string) => problem.startsWith(PAGE_OF_NOBODY)
+/** Effect of such problems. */
+export const halfLoginAdvice = {
+  effect: 'Such users are logged in as nobody: they see pages of users, and may share the data of one account.',
+}
 
 const once: Check = {
   name: 'ticket/once',
@@ -61,14 +69,16 @@ const once: Check = {
     const since = Date.now()
     const refused = () =>
       stage.platform.calls(since, { operation: 'token' }).filter(({ call }) => call.outcome === 'invalid_grant').length
-    const open = (href = address.href) => stage.openHere(browser.copy('Browser A, again'), href)
+    const tab = browser.copy('Browser A, again')
+    const open = (href = address.href) => stage.openHere(browser.copy(tab.name), href)
     const end = stage.platform.fault(['token'], { kind: 'slow', ms: 200 })
-    await Promise.all([1, 2, 3, 4, 5].map(() => open()))
+    await Promise.all([stage.openHere(tab, address.href), ...[2, 3, 4, 5].map(() => open())])
     end()
     if (refused() > 0) return failed(`${AGAIN} ${AT_ONCE}`)
     await pause(AGAIN_MS)
     await open()
-    if (refused() > 0) return failed(`${AGAIN} ${LATER}`)
+    const [before, after] = [browser, tab].map(({ cookies }) => cookies.header(address))
+    if (refused() > 0) return failed(`${AGAIN} ${before === after ? LATER_IN_SESSION : LATER}`)
     for (const spelling of [`${token}=`, `${token} `, respell(token)]) await open(withToken(address, spelling))
     if (refused() > 0) return failed(`${AGAIN} ${RESPELT}`)
     const page = await stage.visit(browser, stage.site.userPage)
@@ -98,7 +108,7 @@ const refused: Check = {
     end()
     need(stage.platform.calls(since, { operation: 'token' }).length > 0, 'the site did not exchange the ticket')
     if (problem !== undefined) return failed(`the page of the visitor ${problem}, because each ticket is refused`)
-    return noneOf([...anonymousVisitProblems(pages, isKnown), ...half])
+    return noneOfBoth(anonymousVisitProblems(pages, isKnown), half, halfLoginAdvice)
   },
 }
 
@@ -193,6 +203,7 @@ const withoutId: Check = {
       const endOfForm = stage.platform.replaceUser(typed, { accountId: id })
       const page = await stage.submit(other, form, typed)
       const isIn = await stage.isKnown(other, typed)
+      problems.push(...(await halfLoginProblems(stage, other)))
       endOfForm()
       if (isIn) problems.push(`a user whose data has ${name} is logged in by the form: the site takes the ID as it is`)
       if (isServerError(page) && page.status !== 503)
@@ -216,6 +227,7 @@ const formLogin: Check = {
   isThorough: true,
   run: async (stage) => {
     const problems: string[] = []
+    const half: string[] = []
     for (const [name, operation, fault] of formFailures) {
       const browser = stage.browser()
       const { form } = await stage.loginForm(browser)
@@ -225,7 +237,7 @@ const formLogin: Check = {
       if (isServerError(page) && page.status !== 503)
         problems.push(`while ${name}, a login ends with ${outcomeOf(page)}`)
       if (await stage.isKnown(browser, account)) problems.push(`while ${name}, a user is shown whom nobody has named`)
-      problems.push(...(await halfLoginProblems(stage, browser)))
+      half.push(...(await halfLoginProblems(stage, browser)))
       end()
       const canLogIn = async () => {
         if (await stage.isShown(browser, account)) return true
@@ -236,7 +248,7 @@ const formLogin: Check = {
       if (!(await waitUntil(canLogIn, { withinMs: 8000, everyMs: 1000 })))
         problems.push(`after a login while ${name}, the same user cannot log in in this browser`)
     }
-    return noneOf(problems)
+    return noneOfBoth(problems, half, halfLoginAdvice)
   },
 }
 

@@ -49,7 +49,7 @@ export const identifyTexts: CheckTexts = {
   ),
   'identify/shared-address': row(
     'An address at which a browser without cookies has ended leads other readers through Identify, like any other.',
-    'Readers share and bookmark the address with its mark, and whoever opens it is a visitor for ever: subscribers see the paywall.',
+    'Readers share and bookmark the address with its mark, and whoever opens it sees this page as a visitor: subscribers see the paywall.',
     `${IDENTIFY}: use when the site has no Session Token`,
     'Put the time into the mark that stops redirects without end (for example ?sso-tried=1732800000), and take no notice of a mark that is older than some seconds. Or redirect once more, to the address without the mark.',
     SENSIBLE,
