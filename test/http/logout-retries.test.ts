@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { hearEvents } from '../support/landing'
-import { eventually, loggedInBrowser, present, redisUrl, useSetup, visitor } from '../support/setup'
+import { eventually, loggedInBrowser, present, redisUrl, useSetup, view, visitor } from '../support/setup'
 import { pause } from '../support/wait'
 
 /* The timer sends the logouts again that the SSO system has not confirmed, whether browser and process return or not. */
@@ -33,7 +33,7 @@ async function logOutInVain(path = '/logout', user = loggedInBrowser(setup)) {
   const stored = await storedSessions()
   for (const operation of ['logout', 'logoutall'] as const) setup.emulator.faults.add({ operation, kind: 'down' })
   expect((await browser.fetchJson(at(path), { json: {} })).json.logout).toBe('pending')
-  return { id: present(events.messages.at(-1)?.sidHash), cookie, stored }
+  return { id: present(events.messages.at(-1)?.sidHash), cookie, stored, browser }
 }
 
 async function storedSessions() {
@@ -48,7 +48,7 @@ test.each([
   '%s whose process dies before it ends a session here → the retry ends it, and the phone is %s',
   async (path, phones) => {
     const phone = await loggedInBrowser(setup)
-    const { id, cookie, stored } = await logOutInVain(path)
+    const { id, cookie, stored, browser } = await logOutInVain(path)
     for (const { key, value } of stored) await setup.redis.restore(key, 0, present(value), 'REPLACE')
     const status = async (headers = {}) => (await setup.browser().fetchJson(at('/'), { headers })).json.status
     expect(await status({ cookie })).toBe('loggedin')
@@ -61,6 +61,8 @@ test.each([
     expect([await status({ cookie }), (await phone.fetchJson(at('/'))).json.status]).toEqual(['none', phones])
     await eventually(async () => !(await isQueued(id)), 5) // and not only when the retry after it is due
     expect(await setup.redis.exists(keyOf(id))).toBe(0)
+    const page = await browser.visit(at('/'))
+    expect([page.trail.length, view(page)]).toEqual([4, { status: 'anon', url: '/' }]) // by Identify
   },
 )
 
