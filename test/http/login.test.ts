@@ -86,8 +86,7 @@ describe('a login', () => {
     const cookies = answers.map(({ headers }) => /sso2\.sid=[^;]+/.exec(String(headers['set-cookie']))?.[0])
     expect([cookies[0], answers.map(({ status }) => status)]).toEqual([cookies[1], [200, 200]])
     expect(setup.countCalls('authenticate')).toBe(1)
-    const json = {}
-    await setup.browser().fetchJson(at('/logout'), { json, headers: { cookie: String(cookies[0]) } })
+    await setup.browser().fetchJson(at('/logout'), { json: {}, headers: { cookie: String(cookies[0]) } })
     expect((await send()).json.error).toBe('session_ended')
   })
 
