@@ -7,7 +7,7 @@ import { isLoggedIn, type SsoRecord } from './record'
 
 /**
  * Result of a logout at the SSO system. The browser is logged out of the site in every case. `'confirmed'`: the SSO system has ended the
- * session. `'pending'`: the logout is retried for 24 hours. `'no_session'`: there was no session.
+ * session. `'pending'`: the logout is retried for 24 hours, or by the next page if Redis does not answer. `'no_session'`: there was no session.
  */
 export type LogoutResult = 'confirmed' | 'pending' | 'no_session'
 

@@ -1,6 +1,6 @@
 /**
- * Finds out who visits a page: the record, a status check, or a redirect to Identify. Every page goes this way. All processes share one call to
- * Session Status, unless the exchange of its ticket outlasts the lock: then one of two calls logs in. Interface: "POST {sso_url}/sessionstatus".
+ * Finds out who visits a page: the record, a status check, or a redirect to Identify. Every page goes this way. All processes share one status
+ * check of a session, unless the exchange of its ticket outlasts the lock: two checks log in once, too. Interface: "POST {sso_url}/sessionstatus".
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isVoidedBy, type LogoutMark } from '../../decide/logout-mark'
@@ -81,7 +81,8 @@ async function finishLogout(ctx: Context, mark: LogoutMark): Promise<boolean> {
   if (record && isVoidedBy(mark, record)) return (await carryOutLogout(ctx, mark)) === 'confirmed'
   if (isLoggedIn(record) || mark.isConfirmed || mark.sidHash === '') return true
   if (await site.pendingLogouts.find(mark.sidHash)) return false
-  ctx.setLogoutMark({ ...mark, isConfirmed: true }, RETRIED_SECONDS) // the timer has sent it. If Redis has lost it, the next landing does
+  // the timer has sent it. Or Redis has lost it: then the next landing sends it, for as long as the timer would have
+  ctx.setLogoutMark({ ...mark, isConfirmed: true }, RETRIED_SECONDS)
   return true
 }
 
@@ -98,8 +99,8 @@ async function mayIdentify(ctx: Context, { identify, isLoginPage }: VisitOptions
 }
 
 /**
- * Checks the status of the session. A request makes at most one status check.
- * @param isFresh makes a call of its own, at any age of the last one
+ * Checks the status of the session.
+ * @param isFresh makes a call of its own, at any age of the last one, also after that of this request
  * @returns `'no_answer'` if the record may only be shown within the grace period
  */
 async function checkStatus(ctx: Context, isFresh: boolean): Promise<'done' | 'no_answer'> {
