@@ -227,8 +227,8 @@ export class Stage {
   ): Promise<Page> {
     const fields = { [this.site.usernameField]: username, [this.site.passwordField]: password, ...more }
     const page = await browser.submit(form, fields, options)
-    if (page.hops[0]?.status !== 429) return page
-    const pause = Math.min(Number(page.headers['retry-after']) || MAX_LOGIN_WAIT_SECONDS, MAX_LOGIN_WAIT_SECONDS)
+    const pause = Number(page.headers['retry-after']) || MAX_LOGIN_WAIT_SECONDS
+    if (page.hops[0]?.status !== 429 || pause > MAX_LOGIN_WAIT_SECONDS) return page // a frozen account may say 12 hours
     await this.run.wait(pause * 1000)
     return browser.submit(form, fields, options)
   }
