@@ -2,6 +2,7 @@ import { CONFIRMED_SECONDS } from '../../lib/decide/logout-mark'
 import type { Browser, ScriptAnswer } from '../support/agent'
 import {
   basket,
+  breakSeals,
   document,
   hop,
   type Keeping,
@@ -140,14 +141,13 @@ describe.each(['Redis', 'memory'] as const)('with %s, a logout with the cookie o
 
 const newSecret = 'the-secret-of-after-the-rotation-of-secrets-0123456789'
 
-const breakSeal = (text: string) => JSON.stringify({ ...JSON.parse(text), sealed: 'c2VhbGVk' })
 const useNewSecret = async () => setup.serveFrom(await setup.addReadyProcess({ sessionSecret: newSecret }))
 const ofNextVersion = (text: string) => JSON.stringify({ ...JSON.parse(text), v: 99 })
 /** Each unreadable record is in test/unit/record.test.ts. */
 const unreadable: [what: string, keeping: Keeping, spoil: () => Promise<unknown>][] = [
   ['sealed with a secret that is gone', 'a session of its own', useNewSecret],
   ['of an unknown version', 'Redis', () => setup.editRecords(ofNextVersion)],
-  ['whose seal is broken', 'Redis', () => setup.editRecords(breakSeal)],
+  ['whose seal is broken', 'Redis', () => breakSeals(setup)],
 ]
 test.each(unreadable)('[O21, S15] a record %s (%s): the logout is pending, no user is shown', async (...row) => {
   const [, keeping, spoil] = row
@@ -162,7 +162,7 @@ test.each(unreadable)('[O21, S15] a record %s (%s): the logout is pending, no us
 test('[S15] logout of all with a record whose seal is broken: the sessions of other devices end here, too', async () => {
   setup = await startPausableSetup()
   const [phone, laptop] = [await setup.loggedInBrowser(), await setup.loggedInBrowser()]
-  await setup.editRecords(breakSeal)
+  await breakSeals(setup)
   expect((await post(laptop, '/logout-all')).json).toEqual({ status: 'none', logout: 'pending' })
   expect(basket(await phone.fetchJson(setup.at('/basket'))).status).toBe('none')
   await expectOver(setup, laptop)

@@ -1,6 +1,6 @@
 import type { Browser } from '../support/agent'
 import { browserCalls } from '../support/calls'
-import { type PausableSetup, startPausableSetup } from '../support/pausable-setup'
+import { breakSeals, type PausableSetup, startPausableSetup } from '../support/pausable-setup'
 import { eventually, logInAtLast, present, view, visitor } from '../support/setup'
 
 let setup: PausableSetup
@@ -90,7 +90,7 @@ describe('what the SSO system says', () => {
 
 test('a record that no secret opens ends with its check, without a call, and Identify logs the user in again', async () => {
   const browser = await loggedInBrowser()
-  await setup.editRecords((text) => text.replace(/"sealed":"[^"]*"/, '"sealed":"c2VhbGVk"'))
+  await breakSeals(setup)
   setup.emulator.clock.advance(361)
   expect(view(await browser.visit(at('/')))).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
   expect(setup.countCalls('sessionstatus')).toBe(0)

@@ -41,7 +41,6 @@ test('[F3] an unrecognised browser stops with two attempts left, and is told for
     const answer = await post(stranger, wrong(remaining)) // the same guess within a millisecond is the same form
     expect([answer.status, answer.json.remainingAttempts]).toEqual([401, remaining])
   }
-  events.clear()
   const held = await post(stranger, ada)
   expect(events.messages.slice(-2)).toMatchObject([
     { operation: 'limit', outcome: 'limited', reason: 'held' },
