@@ -150,7 +150,7 @@ export class Seen {
       if (content.includes(this.platform.site.clientSecret)) add('the client secret')
       if ((content.match(/[\w-]{30,}/g) ?? []).some((word) => accessTokens.has(word))) add('an access token')
       if ((content.match(/[\w-]{20,}/g) ?? []).some((word) => sessions.has(word))) add('an SSO session ID')
-      const passwords = content.match(new RegExp(PASSWORD, 'g')) ?? []
+      const passwords = content.match(ALL_PASSWORDS) ?? []
       if (passwords.some((password) => !url.href.includes(password))) add('a password') // a page may repeat its address
       for (const { claims } of tokensIn(content)) {
         if ('pwd' in claims) add('a request token of Authenticate, with the password,')
@@ -162,6 +162,7 @@ export class Seen {
 
 /** A password of the examiner's accounts. */
 export const PASSWORD = /Pw-[A-Za-z]+-\d{4}-made-up/
+const ALL_PASSWORDS = new RegExp(PASSWORD, 'g')
 
 /** Is the response one that no good site gives, whatever it was asked? A 502, 503 or 504 may tell of the platform. */
 const isUnexpected = ({ status, error }: Hop) =>

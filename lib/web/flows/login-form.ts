@@ -147,6 +147,6 @@ async function finish(ctx: Context, token: TicketToken, startedAt: EpochMs): Pro
 /** Leaves the record so that the next request finds what the failure left open. */
 async function settleRecord(ctx: Context, failure: FailedLogin): Promise<FailedLogin> {
   if (failure.error === 'session_ended') await endSessionHere(ctx)
-  if (failure.error === 'unavailable' && !isLoggedIn(ctx.record)) await ctx.update({ checkedAt: 0 }) // the next request checks the status
+  else if (failure.error === 'unavailable' && !isLoggedIn(ctx.record)) await ctx.update({ checkedAt: 0 }) // the next request checks the status
   return failure
 }

@@ -1,6 +1,7 @@
 /**
  * Finds out who visits a page: the record, a status check, or a redirect to Identify. Every page goes this way. All processes share one status
- * check of a session, unless the exchange of its ticket outlasts the lock: two checks log in once, too. Interface: "POST {sso_url}/sessionstatus".
+ * check of a session. If the exchange of its ticket outlasts the lock, there may be two checks: one of them logs in.
+ * Interface: "POST {sso_url}/sessionstatus".
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isVoidedBy, type LogoutMark } from '../../decide/logout-mark'

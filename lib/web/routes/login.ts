@@ -27,7 +27,7 @@ export async function showLogin(ctx: Context): Promise<void> {
   await sendForm(ctx, 200, { returnTo, username: '', message: noticeOf(ctx, degraded, query) })
 }
 
-/** The user of the SSO session could not be loaded, but that of another account may be. */
+/** Returns the message above an empty form. The form stays for a user who cannot be loaded, because another account may log in. */
 function noticeOf({ site }: Context, degraded: DegradedReason | undefined, query: URLSearchParams) {
   const { texts } = site.config
   if (degraded === 'user_unknown') return texts.unavailable
