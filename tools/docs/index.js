@@ -1,6 +1,6 @@
 /**
- * Writes what is generated of the documentation: options, API reference, `llms.txt`, the pictures of `docs/diagrams`, and the comments of
- * options in the sources. `test/package/generated.test.ts` holds them current.
+ * Writes what is generated of the documentation: options, API reference, `llms.txt`, and the comments of options in the sources.
+ * `test/package/generated.test.ts` holds them current.
  *
  *   npm run docs          builds dist first, whose declarations are read
  *   node tools/docs [folder to write to instead of the repository]
