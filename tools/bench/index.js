@@ -10,6 +10,7 @@
  * - `weight`: how long the package and what it stands on take to load. 1 minute.
  *
  * `--quick` shows in a minute that everything works. Build first; `BENCH_DIST=/somewhere/dist` measures another build. `BENCH_FLAGS` gives flags of Node.js to the servers.
+ * `BENCH_OTHERS=/a/folder` adds rows of other packages to `warm`, after `npm i --prefix /a/folder express-openid-connect keycloak-connect @clerk/express`.
  *
  * Each row has a server process of its own, pinned on the first core; load, Redis and emulator have the others. Readers come in through the
  * server's own flow. Servers take turns in short bursts, the first round is thrown away, and ratios are taken round by round. CPU is that of the

@@ -6,7 +6,9 @@ import { password, readerName, type Setup } from './setup'
 /* Readers that are logged in. They come in through the server's own flow, at a process that ends before anything is measured. */
 
 /** How a group of readers got their cookies. */
-export type Group = 'nobody' | 'plain' | 'site' | 'filled' | 'anonymous' | 'passport'
+export type Group = 'nobody' | 'plain' | 'site' | 'filled' | 'anonymous' | 'passport' | OfOthers
+/** Readers of other packages. */
+type OfOthers = 'openid' | 'openid-redis' | 'keycloak' | 'clerk'
 
 /** Helper cookies of the way in are gone by then. */
 const WELL_AFTER_MS = 600_000
@@ -15,8 +17,8 @@ const known = '<p>Good morning, Ada Lindqvist</p>'
 export async function logIn(setup: Setup, group: Group, count: number): Promise<string[]> {
   const numbers = Array.from({ length: count }, (_, n) => n)
   if (group === 'nobody') return ['']
-  const { kind, port, enter } = doors(setup)[group]
-  const server = await setup.start(kind, { port })
+  const { kind, port, enter, isStored } = doors(setup)[group]
+  const server = await setup.start(kind, { port, isStored })
   const origin = `http://localhost:${server.port}`
   const cookies = await forAll(numbers, (n) => patiently(() => comeIn(enter, origin, n, group)))
   await server.stop()
@@ -36,13 +38,19 @@ async function comeIn(enter: Door['enter'], origin: string, n: number, group: Gr
 interface Door {
   readonly kind: string
   readonly port: number
+  readonly isStored?: boolean
   readonly enter: (browser: Browser, origin: string, username: string) => Promise<unknown>
 }
 
 function doors({ sitePort }: Setup): Record<Exclude<Group, 'nobody'>, Door> {
   const site: Door = { kind: 'sso2', port: sitePort, enter: logInAtSite }
+  const plain: Door = { kind: 'plain', port: 0, enter: (browser, origin) => browser.visit(`${origin}/log-in`) }
   return {
-    plain: { kind: 'plain', port: 0, enter: (browser, origin) => browser.visit(`${origin}/log-in`) },
+    plain,
+    openid: { ...plain, kind: 'openid' },
+    'openid-redis': { ...plain, kind: 'openid', isStored: true },
+    keycloak: { ...plain, kind: 'keycloak' },
+    clerk: { ...plain, kind: 'clerk' },
     passport: {
       kind: 'passport',
       port: 0,

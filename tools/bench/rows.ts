@@ -8,6 +8,8 @@ export interface Row {
   readonly kind: string
   /** What the page of this package does. */
   readonly page?: 'plain' | 'read' | 'write'
+  /** Is the session in Redis? */
+  readonly isStored?: boolean
   readonly readers: Group
 }
 
@@ -15,11 +17,26 @@ export interface Row {
 export const measure = 'plain'
 const control = 'plain-again'
 
+/** Other packages for logins, which are installed apart. */
+const others: readonly Row[] = [
+  { name: 'openid', title: 'express-openid-connect, cookie', kind: 'openid', readers: 'openid' },
+  {
+    name: 'openid-redis',
+    title: 'express-openid-connect, Redis',
+    kind: 'openid',
+    isStored: true,
+    readers: 'openid-redis',
+  },
+  { name: 'keycloak', title: 'keycloak-connect', kind: 'keycloak', readers: 'keycloak' },
+  { name: 'clerk', title: '@clerk/express, networkless', kind: 'clerk', readers: 'clerk' },
+]
+
 const rows: readonly Row[] = [
   { name: 'bare', title: 'bare express', kind: 'bare', readers: 'nobody' },
   { name: measure, title: '*plain*', kind: 'plain', readers: 'plain' },
   { name: control, title: '*plain* again: the control', kind: 'plain', readers: 'plain' },
   { name: 'passport', title: '*plain* + passport', kind: 'passport', readers: 'passport' },
+  ...(process.env['BENCH_OTHERS'] === undefined ? [] : others),
   { name: 'page', title: 'this package, page without `req.session`', kind: 'sso2', page: 'plain', readers: 'site' },
   { name: 'read', title: 'this package, page that reads it', kind: 'sso2', page: 'read', readers: 'filled' },
   { name: 'write', title: 'this package, page that writes it', kind: 'sso2', page: 'write', readers: 'filled' },

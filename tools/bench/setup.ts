@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { createEmulator, demoOptions } from '../../lib/emulator'
 import { freePort } from '../../test/support/ports'
@@ -35,7 +35,10 @@ export async function openSetup(readers: number) {
     sessionSecret,
     session: { prefix: 'bench:' },
   }
-  const common = { redisUrl: redisServer.url, sessionSecret, site }
+  const privateKeyEncoding = { type: 'pkcs8', format: 'pem' } as const
+  const publicKeyEncoding = { type: 'spki', format: 'pem' } as const
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048, privateKeyEncoding, publicKeyEncoding })
+  const common = { redisUrl: redisServer.url, sessionSecret, site, privateKey }
   return {
     // the site's processes may listen anywhere, and its address has `sitePort`
     ...{ redisServer, redis, emulator, site, sitePort },

@@ -56,7 +56,8 @@ export async function warm(options: Options): Promise<void> {
   }
 }
 
-const startServer = (setup: Setup, { kind, page }: Row, flags?: readonly string[]) => setup.start(kind, { page }, flags)
+const startServer = (setup: Setup, { kind, page, isStored }: Row, flags?: readonly string[]) =>
+  setup.start(kind, { page, isStored }, flags)
 
 async function enter(setup: Setup, row: Row, cookies: readonly string[]): Promise<Contestant> {
   const server = await startServer(setup, row)

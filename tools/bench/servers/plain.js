@@ -10,8 +10,10 @@ const user = {
   contact_email: 'reader-0001@demo-press.example',
 }
 
+const makeStore = (redisUrl, prefix) => new RedisStore({ client: new Redis(redisUrl), prefix })
+
 function useSession(app, { redisUrl, sessionSecret: secret }) {
-  const store = new RedisStore({ client: new Redis(redisUrl), prefix: 'plain:' })
+  const store = makeStore(redisUrl, 'plain:')
   app.use(session({ secret, store, resave: false, saveUninitialized: false, name: 'plain.sid' }))
 }
 
@@ -39,4 +41,4 @@ function passportPage(app, options) {
   return (req) => req.user?.name
 }
 
-module.exports = { plain, passportPage }
+module.exports = { plain, passportPage, makeStore, user, useSession }
