@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { defineConfig } from 'vitepress'
+import { withMermaid } from 'vitepress-plugin-mermaid'
 
 /** As GitHub makes anchors, so that a link works in both places. */
 const slugify = (title) =>
@@ -23,7 +23,7 @@ function sidebar() {
   }))
 }
 
-export default defineConfig({
+export default withMermaid({
   title: 'express-sso2',
   description: 'Express middleware for SSO2, the single sign-on of newspaper subscription platforms',
   lang: 'en',
