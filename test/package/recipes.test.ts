@@ -287,7 +287,7 @@ test('docs/migration.md: a site with passport-local after the move keeps its .en
 function ownPage(): string {
   const [block = ''] = blocks('login-pages.md', 'A login page of your own', 'ts')
   const template = `const app = express()
-app.engine('txt', (_file, { returnTo, error }, done) => done(null, JSON.stringify({ returnTo, error })))
+app.engine('txt', (_file, { settings, _locals, cache, ...shown }, done) => done(null, JSON.stringify(shown)))
 app.set('view engine', 'txt')
 app.set('views', '.')
 app.use(sso)`
@@ -303,15 +303,18 @@ test('docs/login-pages.md: a login page of your own shows why a login failed, an
   const browser = new Browser()
   const returnTo = `${siteUrl}/account`
   const form = await browser.visit(returnTo)
-  expect([new URL(form.url).pathname, JSON.parse(form.body)]).toEqual(['/sign-in', { returnTo }])
+  const empty = { returnTo, username: '', error: '', mustLogOut: false }
+  expect([new URL(form.url).pathname, JSON.parse(form.body)]).toEqual(['/sign-in', empty])
   const refused = await browser.submit(`${siteUrl}/sign-in`, { ...ada, password: 'wrong', return_to: '/account' })
-  expect(JSON.parse(refused.body)).toEqual({
-    returnTo,
-    error: 'The username or password is wrong. You have 2 attempts left.',
-  })
+  const error = 'The username or password is wrong. You have 2 attempts left.'
+  expect(JSON.parse(refused.body)).toEqual({ ...empty, username: 'ada', error })
+  const code = 'session_already_logged_in_on_another_account'
+  emulator?.faults.add({ operation: 'authenticate', kind: 'error', code, times: 1 })
+  const other = await browser.submit(`${siteUrl}/sign-in`, { ...ada, password: 'other' })
+  expect(JSON.parse(other.body)).toMatchObject({ username: 'ada', mustLogOut: true })
   for (const { sid } of emulator?.sessions() ?? []) emulator?.prune(sid)
   const ended = await browser.submit(`${siteUrl}/sign-in`, { ...ada, return_to: '/account' })
-  expect(JSON.parse(ended.body)).toEqual({ returnTo, error: 'Your session has ended. Please log in again.' })
+  expect(JSON.parse(ended.body)).toEqual({ ...empty, error: 'Your session has ended. Please log in again.' })
   const account = await browser.submit(`${siteUrl}/sign-in`, { ...ada, return_to: '/account' })
   expect(account.url).toBe(`${siteUrl}/account`)
   expect((await browser.visit(`${siteUrl}/sign-in?return_to=/account`)).url).toBe(`${siteUrl}/account`)

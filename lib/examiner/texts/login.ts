@@ -158,7 +158,7 @@ export const loginTexts: CheckTexts = {
     "A user sees another user's name.",
     `${ERRORS}: session_already_logged_in_on_another_account`,
     'Ask Session Status, or end the session of your site and redirect to Identify, and show the user whom the platform has. Or offer a logout with the message. No try with this session can ever succeed, so "try again" is no answer.',
-    FORM,
+    'The built-in login page links to the logout. On a page of your own, do so where req.sso2.login() returns session_already_logged_in_on_another_account.',
   ),
 }
 
