@@ -115,7 +115,11 @@ const parties = ({ isProduction, needsTokenUrl, allowsWeakSecret }: SchemaKind) 
     defaultText: 'required unless `exchangeTicket` is given',
   }),
   clientId: identifier().describe('The API client ID. Names the site in request and Session Tokens (`cid`, `aud`).'),
-  clientSecret: secrets(allowsWeakSecret, isProduction).describe(
+  clientSecret: secrets({
+    isProduction,
+    allowsWeak: allowsWeakSecret,
+    fix: '. If the platform has issued a shorter one, set allowWeakSecret: true',
+  }).describe(
     "The API client's secret. Accepts an array for rotation: all secrets verify. The first one signs, until a response shows that the SSO system uses another one (docs/deployment.md).",
   ),
   organisationId: identifier().describe(
@@ -127,7 +131,7 @@ const parties = ({ isProduction, needsTokenUrl, allowsWeakSecret }: SchemaKind) 
   siteUrl: address(isProduction, 'https://www.example').describe(
     'Public address of the site, with its mount path if it has one. Never taken from the Host header. Like every address, it is used as browsers write it: host in small letters and punycode, without default port, percent-encoded.',
   ),
-  sessionSecret: secrets(false, isProduction).describe(
+  sessionSecret: secrets({ isProduction, allowsWeak: false, fix: ': openssl rand -hex 32 makes one' }).describe(
     'Signs cookies and encrypts stored tokens. Must differ from `clientSecret`. Accepts an array for rotation: all secrets verify, and the first one signs ("Rotate secrets" in docs/deployment.md).',
   ),
   redis: redisOption.optional().meta({

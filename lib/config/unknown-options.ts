@@ -5,11 +5,25 @@ import { isObject } from '../protocol/json'
 
 type Schemas = Readonly<Record<string, z.ZodType>>
 
+/** Options of express-openid-connect and express-session for which the fewest edits lead to another option. */
+const NAMES_ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ['secret', 'sessionSecret'],
+  ['baseURL', 'siteUrl'],
+  ['store', 'redis'],
+  ['session.store', 'redis'],
+  ['session.rollingDuration', 'session.idleSeconds'],
+  ['routes.callback', 'routes.landing'],
+  ['afterCallback', 'onLogin'],
+])
+
 /** Reports every unknown option, nested options too. An `undefined` option counts as absent. */
 export function unknownOptions(schemas: Schemas, options: object): ConfigProblem[] {
   const names = namesIn(schemas, '')
   return unknownIn(schemas, options, '').map((option) => {
-    return { option, message: `is no option: the nearest name is ${nearest(option, names)}` }
+    return {
+      option,
+      message: `is no option: the nearest name is ${NAMES_ELSEWHERE.get(option) ?? nearest(option, names)}`,
+    }
   })
 }
 

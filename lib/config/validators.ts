@@ -122,23 +122,31 @@ export function sharedSecretProblems(secrets: {
 /** Part of the emulator's published secrets. */
 const PUBLISHED = 'not-for-production'
 
-function secretProblem(secret: string, allowWeak: boolean, isProduction: boolean): string | undefined {
+/** Rules of a secret. */
+interface SecretRules {
+  readonly isProduction: boolean
+  readonly allowsWeak: boolean
+  /** What to do about a secret of fewer than 32 bytes. Completes the message. */
+  readonly fix: string
+}
+
+function secretProblem(secret: string, { isProduction, allowsWeak, fix }: SecretRules): string | undefined {
   if (isProduction && secret.includes(PUBLISHED)) return "must not be the emulator's published secret in production"
   if (secret.includes('\u0000')) return 'must not hold a NUL character'
   if (secret !== secret.trim()) return 'must not begin or end with white space'
-  if (allowWeak) return secret.length === 0 ? 'must not be empty' : undefined
-  if (Buffer.byteLength(secret) < 32) return 'must have at least 32 bytes'
+  if (allowsWeak) return secret.length === 0 ? 'must not be empty' : undefined
+  if (Buffer.byteLength(secret) < 32) return `must have at least 32 bytes${fix}`
   return new Set(secret).size === 1 ? 'must not be one character repeated' : undefined
 }
 
 /** Returns the schema of a secret, or several secrets. */
-export const secrets = (allowWeak: boolean, isProduction: boolean) =>
+export const secrets = (rules: SecretRules) =>
   z
     .union([z.string().transform((one) => [one]), z.array(z.string()).min(1)], {
       error: missing('a text of at least 32 bytes, or an array of such texts'),
     })
     .superRefine((list, context) => {
-      for (const problem of new Set(list.map((secret) => secretProblem(secret, allowWeak, isProduction)))) {
+      for (const problem of new Set(list.map((secret) => secretProblem(secret, rules)))) {
         if (problem) context.addIssue({ code: 'custom', message: problem })
       }
     })

@@ -64,6 +64,8 @@ test.each<[given: object, option: string, nearest: string]>([
   [{ sessionSecert: 'VALUE' }, 'sessionSecert', 'sessionSecret'],
   [{ cookieName: 'VALUE' }, 'cookieName', 'session.cookieName'],
   [{ session: { idleSecond: 1 } }, 'session.idleSecond', 'session.idleSeconds'],
+  [{ secret: 'VALUE' }, 'secret', 'sessionSecret'], // of express-openid-connect and express-session
+  [{ session: { rollingDuration: 1 } }, 'session.rollingDuration', 'session.idleSeconds'],
 ])('%p is reported as unknown, with the nearest name', (given, option, nearest) => {
   expect(problemsOf(given)).toEqual([{ option, message: `is no option: the nearest name is ${nearest}` }])
 })
@@ -246,6 +248,11 @@ test.each<[name: string, secret: unknown]>([
 ])('[T13] a secret %s is refused', (_name, secret) => {
   expect(optionsOf({ clientSecret: secret })).toEqual(['clientSecret'])
   expect(optionsOf({ sessionSecret: secret })).toEqual(['sessionSecret'])
+})
+
+test('a secret that is too short is told with what to do', () => {
+  expect(errorOf({ ...required, clientSecret: 'short' }).message).toMatch(/32 bytes.* set allowWeakSecret: true$/m)
+  expect(errorOf({ ...required, sessionSecret: 'short' }).message).toMatch(/32 bytes: openssl rand -hex 32 makes one$/m)
 })
 
 test('[O11] a weak client secret may be allowed, a weak session secret never', () => {
