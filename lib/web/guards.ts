@@ -123,7 +123,7 @@ function redirectToLogin(ctx: Context, deny: Deny): Promise<void> | void {
   const page = returnPage(ctx)
   if (isLoginPage(site.config, page))
     throw new Sso2SetupError(
-      'A requireLogin() guards the login page (routes.login), so users could not reach that page',
+      'A requireLogin() guards the login page (routes.login), so users could not reach that page. Mount the page before the guard',
     )
   const address = loginUrl(loginPage, page)
   if (!isLoginElsewhere(site.config)) return deny('login_required', () => redirect(res, address, 302))

@@ -37,7 +37,9 @@ export class Sso2Request {
   static contextOf(site: Site, { sso2 }: Partial<Pick<Request, 'sso2'>>): Context {
     if (!sso2) throw new Sso2SetupError('Mount sso (or sso.middleware) before this route')
     if (#ctx in sso2 && sso2.#ctx.site === site) return sso2.#ctx
-    throw new Sso2SetupError('req.sso2 is of another sso2(), of another copy of the package or of other code')
+    throw new Sso2SetupError(
+      'req.sso2 is of another sso2(), of another copy of the package or of other code. Export one sso from one module, and see npm ls express-sso2',
+    )
   }
 
   /** `'loggedin'`, `'anon'` or `'none'`. `'none'`: no SSO session, for example for a bot, without cookies, on a skipped path or in an outage. */
@@ -62,8 +64,13 @@ export class Sso2Request {
    * Logs in with one Authenticate call, within `loginLimit`. Interface: "POST {sso_url}/authenticate". On success the session ID is new, and
    * `status` and `user` of the request are set. A custom form must check that the request comes from its own page.
    * @returns `{ ok: true, user }`, or `{ ok: false, error }` for every documented code and every outage
+   * @throws {Sso2SetupError} if `credentials` is `undefined`, as `req.body` is without a body parser
    */
   async login(credentials: Credentials): Promise<LoginResult> {
+    if (credentials === undefined || credentials === null)
+      throw new Sso2SetupError(
+        'req.sso2.login() needs { username, password }. If it gets req.body, mount express.urlencoded() or express.json() before this route',
+      )
     const ctx = this.#ctx
     const result = await ctx.site.runningOperations.run(() => logInByPassword(ctx, credentials), ctx.res)
     if (result.ok || !ctx.record) ctx.identity = show(ctx.record)

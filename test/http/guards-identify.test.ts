@@ -19,6 +19,7 @@ function build(sso: Sso2, gates: Gates): Express {
   app.get('/other/identify', (...args) => other().identify()(...args))
   app.get('/other/site', (...args) => other()(...args))
   app.get('/other/code', (req, res, next) => sso(Object.assign(req, { sso2: { user: {} } }), res, next))
+  app.get('/body-not-read', (req, _res, next) => void req.sso2.login(req.body).catch(next))
   addPages(app, sso, gates)
   const failed: express.ErrorRequestHandler = (error, _req, res, _next) =>
     void res.status(500).json(error instanceof Sso2SetupError ? `${error.code} ${error.message}` : error.message)
@@ -41,7 +42,8 @@ test('a script is served by the guard without a redirect, which it could not fol
   expect([status, json]).toEqual([200, { status: 'none', url: '/known' }])
 })
 
-const FOREIGN = 'req.sso2 is of another sso2(), of another copy of the package or of other code'
+const FOREIGN =
+  'req.sso2 is of another sso2(), of another copy of the package or of other code. Export one sso from one module, and see npm ls express-sso2'
 
 test.each([
   ['/too-early', 'Mount sso (or sso.middleware) before this route'],
@@ -49,6 +51,10 @@ test.each([
   ['/other/identify', FOREIGN],
   ['/other/site', FOREIGN],
   ['/other/code', FOREIGN],
+  [
+    '/body-not-read',
+    'req.sso2.login() needs { username, password }. If it gets req.body, mount express.urlencoded() or express.json() before this route',
+  ],
 ])('a part that cannot work at %s says why', async (path, message) => {
   const { status, json } = await setup.browser().fetchJson(at(path))
   const text = `ERR_SSO2_SETUP express-sso2: ${message}. See "Sso2SetupError" in node_modules/express-sso2/docs/troubleshooting.md.`
