@@ -14,12 +14,12 @@ export const LOG_LINES = {
   'The ticket could not be exchanged': {
     users: USER_UNKNOWN,
     check:
-      'that this machine reaches tokenUrl (SSO2_TOKEN_URL), and that it accepts clientId (SSO2_CLIENT_ID), clientSecret (SSO2_CLIENT_SECRET) and ticketExchange. With your own exchangeTicket: the stack below',
+      'that this machine reaches tokenUrl (SSO2_TOKEN_URL), and that it accepts clientId (SSO2_CLIENT_ID), clientSecret (SSO2_CLIENT_SECRET) and ticketExchange. With your own exchangeTicket: what it returns, or the stack below',
   },
   'The user could not be loaded': {
     users: USER_UNKNOWN,
     check:
-      'that this machine reaches apiUrl (SSO2_API_URL), that userPath (SSO2_USER_PATH) below it returns the user of an access token of tokenUrl, and the scopes of the API client. With your own loadUser: the stack below',
+      'that this machine reaches apiUrl (SSO2_API_URL), that userPath (SSO2_USER_PATH) below it returns the user of an access token of tokenUrl, and the scopes of the API client. With your own loadUser: what it returns, or the stack below',
   },
   'onLogin or onLogout failed': {
     users: 'Users are not affected',
@@ -31,12 +31,12 @@ export const LOG_LINES = {
   },
   'Redis does not respond': {
     users: 'Users get pages without login (degraded: store_unavailable), and logins get 503',
-    check: 'redis (REDIS_URL), by the table under that heading',
+    check: 'redis (REDIS_URL): the page says what to do about each cause',
   },
   'Redis refuses writes': {
     users:
       'Users stay logged in for graceSeconds, but logins get 503, logouts wait, and changes of req.session are not saved',
-    check: 'redis (REDIS_URL), by the table under "Redis does not respond"',
+    check: 'redis (REDIS_URL): the page says what to do about each cause',
   },
   'A session could not be saved': {
     users: 'Users lose data of req.session, such as a basket',
@@ -46,7 +46,7 @@ export const LOG_LINES = {
     users:
       'A browser came back from Identify without a session, and gets pages without login (degraded: identify_loop)',
     check:
-      '1. that all processes have the same redis (REDIS_URL) and sessionSecret (SSO2_SESSION_SECRET); 2. that cookies of siteUrl reach the site; 3. that no other site on this host name has the same session.cookieName',
+      '1. that all processes have the same redis (REDIS_URL) and sessionSecret (SSO2_SESSION_SECRET); 2. that cookies of siteUrl reach the site; 3. that no other site on this host name has the same session.cookieName; 4. with your own express-session and a cookie that is secure, behind a proxy: app.set("trust proxy", 1)',
   },
   'Too many new visitors from one address': {
     users: 'New visitors from there get pages without a session for a minute (degraded: identify_loop)',

@@ -71,7 +71,7 @@ export class Log {
     const masked = (text: string) => maskSecrets(onOneLine(text), known)
     const happened = detail === undefined ? heading : `${heading}: ${masked(detail).slice(0, MAX_DETAIL)}`
     const { users, check } = LOG_LINES[heading]
-    const text = `${happened.replace(/\.$/, '')}. ${users}. Check ${check}. See node_modules/express-sso2/docs/troubleshooting.md.`
+    const text = `${happened.replace(/\.$/, '')}. ${users}. Check ${check}. See node_modules/express-sso2/docs/troubleshooting.md#${anchorOf(heading)}`
     const more = last && last.suppressed > 0 ? ` (${last.suppressed} more like it since the last line)` : ''
     this.#say('warn', [text, ...frames.map((frame) => `    ${masked(frame).trim()}`)].join('\n') + more)
   }
@@ -99,6 +99,13 @@ export class Log {
     } catch {}
   }
 }
+
+/** Returns the anchor of a heading in a Markdown file. */
+const anchorOf = (heading: Heading) =>
+  heading
+    .toLowerCase()
+    .replace(/[^a-z ]/g, '')
+    .replaceAll(' ', '-')
 
 /** Describes what a hook has thrown: its text with its causes, and its stack, innermost first. Reading the value may throw again. */
 function describeError(error: unknown): { text: string; frames: readonly string[] } {

@@ -80,13 +80,13 @@ test.each(naming)(
   },
 )
 
-const noAccount = /loaded: loadUser: .*accountId: a text is required/
+const noAccount = (found: string) => new RegExp(`loaded: loadUser: accountId: a text is required, and ${found}`)
 const quote = async (...given: unknown[]): Promise<never> => {
   throw new Error(`The quote of ${given.join(', ')}.`)
 }
 test.each<[what: string, hooks: Partial<Sso2Options>, line: RegExp]>([
-  ['loadUser gives no user', { loadUser: () => undefined as never }, noAccount],
-  ['loadUser gives a user without an ID', { loadUser: () => ({ accountId: '' }) }, noAccount],
+  ['loadUser gives no user', { loadUser: () => undefined as never }, noAccount('there is none')],
+  ['loadUser gives a number', { loadUser: () => ({ accountId: 7 as never }) }, noAccount('it is a number')],
   [
     'loadUser quotes',
     { loadUser: ({ accessToken, sid }) => quote(accessToken, sid) },

@@ -7,7 +7,7 @@ import { eventually } from '../support/wait'
 
 const FIRST = 'A view failed: '
 const REST =
-  '. Users see the built-in page. Check the stack below. See node_modules/express-sso2/docs/troubleshooting.md.'
+  '. Users see the built-in page. Check the stack below. See node_modules/express-sso2/docs/troubleshooting.md#a-view-failed'
 
 const secret = 'Zk3v9-Qp_7sLw0aXyB4tRn2cVd8mEuJh'
 
@@ -55,7 +55,7 @@ test('a failure is told with its step, what happened, what to look at, and its s
   log.failed('loadUser', new TypeError('no luck'))
   const [first, ...frames] = (lines[0] ?? '').split('\n')
   expect(first).toMatch(
-    /^warn express-sso2: The user could not be loaded: loadUser: TypeError: no luck\. Login forms get 503\. Users who come from another site are not logged in yet \(degraded: user_unknown\)\..* With your own loadUser: the stack below\. See node_modules\/express-sso2\/docs/,
+    /^warn express-sso2: The user could not be loaded: loadUser: TypeError: no luck\. Login forms get 503\. Users who come from another site are not logged in yet \(degraded: user_unknown\)\..* With your own loadUser: what it returns, or the stack below\. See node_modules\/express-sso2\/docs/,
   )
   expect(frames[0]).toMatch(/^ {4}at .*log\.test\.ts:\d+:\d+/)
 })
