@@ -24,11 +24,25 @@ export async function* redisFindings(redis: string | Redis | Cluster | undefined
   client.on('error', onError)
   try {
     for (const info of await infosOf(client)) yield* redisInfoFindings(info)
+    if (typeof redis === 'string') yield* databaseFindings(client as Redis)
   } catch (error) {
     yield unavailableAt(STORE, unreachable(cause ?? error))
   } finally {
-    client.off('error', onError)
-    if (client !== redis) client.disconnect()
+    // a connection of the doctor may still report an error after its end
+    if (client === redis) client.off('error', onError)
+    else client.disconnect()
+  }
+}
+
+/** A refused database leaves the connection in database 0, where the site stores nothing. */
+async function* databaseFindings(client: Redis): AsyncGenerator<Finding> {
+  const { db = 0 } = client.options
+  if (db === 0) return
+  try {
+    await withRedisDeadline(client.select(db))
+  } catch (error) {
+    if (!String(error).includes('DB index')) throw error
+    yield wrong(`Redis has no database ${db}`, 'REDIS_URL=redis://host:6379/0   or more databases in redis.conf')
   }
 }
 
@@ -69,10 +83,9 @@ function unreachable(error: unknown): Finding {
   const [, refusal = ''] = /^(?:ERR )?-?([A-Z]{5,})\b/.exec(error instanceof Error ? error.message : '') ?? []
   if (Object.hasOwn(REFUSALS, refusal)) return wrong(`Redis refuses the connection: ${refusal}`, REFUSALS[refusal])
   const code = errorCode(error)
-  return wrong(
-    `Redis cannot be reached: ${code}`,
-    `redis-cli -u "$REDIS_URL" ping   must answer PONG; ${connectionAdvice(code) ?? 'check redis (REDIS_URL)'}`,
-  )
+  const why = code === 'Error' ? 'the connection was closed' : code
+  const advice = connectionAdvice(code) ?? 'rediss:// is for a port with TLS, redis:// for a port without'
+  return wrong(`Redis cannot be reached: ${why}`, `redis-cli -u "$REDIS_URL" ping   must answer PONG; ${advice}`)
 }
 
 function* redisInfoFindings(info: string): Generator<Finding> {

@@ -293,9 +293,11 @@ test('a way that has no room for long addresses is told', async () => {
   expect(helpOf(report.of('long addresses'))).toMatch(/^nginx: large_client_header_buffers 4 16k;/)
 })
 
-test('a Redis that refuses us, one that is full, and a replica are told', async () => {
+test('a Redis that refuses us, one without the database, one without TLS, one that is full, and a replica are told', async () => {
   const admin = redis.commands()
-  const redisLine = async () => (await doctor({ REDIS_URL: redis.url() })).of('Redis')
+  const redisLine = async (address = redis.url()) => (await doctor({ REDIS_URL: address })).of('Redis')
+  expect(await redisLine(`${redis.url()}/99`)).toMatch(/^WRONG: .* no database 99\n-> REDIS_URL=redis:.*\/0/m)
+  expect(await redisLine(redis.url().replace('redis:', 'rediss:'))).toMatch(/^WRONG: .*; rediss:\/\/ is for .* TLS/s)
   await admin.config('SET', 'requirepass', 'canary')
   expect(await redisLine()).toMatch(
     /^WRONG: Redis refuses the connection: NOAUTH\n-> REDIS_URL=redis:\/\/:<password>@host:6379/,
