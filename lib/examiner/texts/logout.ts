@@ -100,7 +100,7 @@ export const sessionTexts: CheckTexts = {
     'The address, order or comment of one user becomes that of the other, who may not notice.',
     'OWASP ASVS 5, 8.2.2',
     'Write a mark of the account into each form, such as a CSRF token that is made of the account_id, and compare it with the user of the session before anything is stored. Do not keep a form over Identify, or compare the account before it is sent again.',
-    'Write a hash of req.sso2.user.accountId into the form, and compare it.',
+    'Write a hash of req.sso2.user.accountId into the form, and compare it: docs/recipes.md.',
   ),
   'session/shared-connection': row(
     'A response has nothing of an earlier request on the same connection: no cookie, no name.',
