@@ -69,7 +69,7 @@ export class Sso2Request {
   async login(credentials: Credentials): Promise<LoginResult> {
     if (credentials === undefined || credentials === null)
       throw new Sso2SetupError(
-        'req.sso2.login() needs { username, password }. If it gets req.body, mount express.urlencoded() or express.json() before this route',
+        'Mount express.urlencoded() or express.json() before this route: req.sso2.login() got undefined',
       )
     const ctx = this.#ctx
     const result = await ctx.site.runningOperations.run(() => logInByPassword(ctx, credentials), ctx.res)

@@ -51,10 +51,7 @@ test.each([
   ['/other/identify', FOREIGN],
   ['/other/site', FOREIGN],
   ['/other/code', FOREIGN],
-  [
-    '/body-not-read',
-    'req.sso2.login() needs { username, password }. If it gets req.body, mount express.urlencoded() or express.json() before this route',
-  ],
+  ['/body-not-read', 'Mount express.urlencoded() or express.json() before this route: req.sso2.login() got undefined'],
 ])('a part that cannot work at %s says why', async (path, message) => {
   const { status, json } = await setup.browser().fetchJson(at(path))
   const text = `ERR_SSO2_SETUP express-sso2: ${message}. See "Sso2SetupError" in node_modules/express-sso2/docs/troubleshooting.md.`

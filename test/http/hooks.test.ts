@@ -86,6 +86,7 @@ const quote = async (...given: unknown[]): Promise<never> => {
 }
 test.each<[what: string, hooks: Partial<Sso2Options>, line: RegExp]>([
   ['loadUser gives no user', { loadUser: () => undefined as never }, noAccount('there is none')],
+  ['loadUser gives an empty ID', { loadUser: () => ({ accountId: '' }) }, noAccount('it is empty')],
   ['loadUser gives a number', { loadUser: () => ({ accountId: 7 as never }) }, noAccount('it is a number')],
   [
     'loadUser quotes',
