@@ -143,7 +143,7 @@ test('TLS: the line names what the table of troubleshooting explains', async () 
   const port = String(await freePort())
   const files = ['--tls-cert-file', file, '--tls-key-file', path.join(folder, '2.key'), '--tls-ca-cert-file', file]
   const started = await start('--tls-port', port, '--tls-auth-clients', 'no', ...files)
-  const scheme = /redis \(REDIS_URL\), by the table/
+  const scheme = /redis \(REDIS_URL\): the page says/
   const addresses: [address: string, line: RegExp][] = [
     [`rediss://127.0.0.1:${started.port}`, scheme],
     [`redis://127.0.0.1:${port}`, scheme],
