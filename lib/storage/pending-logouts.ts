@@ -1,4 +1,4 @@
-/** Logouts that the SSO system has not confirmed, encrypted, for all processes: a queue by due time, and a value for each logout. */
+/** Logouts that the SSO system has not confirmed, encrypted, for all processes: a queue by due time and a value for each, named by the SSO session. */
 import type { LogoutScope } from '../decide/logout-mark'
 import type { Device, EpochSeconds } from '../protocol/claims'
 import { SiteStore, shortHash } from './site-store'
@@ -28,28 +28,28 @@ export class PendingLogouts extends SiteStore {
 
   /** Adds a logout, unless the SSO session has one. A logout of all sessions replaces any. @returns the logout to be sent */
   async add(logout: PendingLogout): Promise<PendingLogout> {
-    const id = shortHash(logout.sid)
-    const [key, value] = [this.key('logout', id), this.sealed(logout)]
+    const sidHash = shortHash(logout.sid)
+    const [key, value] = [this.key('logout', sidHash), this.sealed(logout)]
     // the queue before the value: a name without a value is dropped, and a value without a name would stay pending for a day
-    await this.kv.addMember(this.#queueKey, id, logout.since + FIRST_PAUSE_SECONDS, RETRIED_SECONDS)
+    await this.kv.addMember(this.#queueKey, sidHash, logout.since + FIRST_PAUSE_SECONDS, RETRIED_SECONDS)
     if (logout.scope === 'account') await this.kv.set(key, value, RETRIED_SECONDS)
     else if (!(await this.kv.add(key, value, RETRIED_SECONDS * 1000))) {
-      const known = await this.find(id)
+      const known = await this.find(sidHash)
       return typeof known === 'object' ? known : logout
     }
     return logout
   }
 
   /** Finds a logout by the hash of its SSO session. @returns `undefined` if it is confirmed, `'unreadable'` if no secret of this process fits */
-  async find(id: string): Promise<PendingLogout | 'unreadable' | undefined> {
-    const text = await this.kv.get(this.key('logout', id))
+  async find(sidHash: string): Promise<PendingLogout | 'unreadable' | undefined> {
+    const text = await this.kv.get(this.key('logout', sidHash))
     return text === null ? undefined : (this.opened<PendingLogout>(text) ?? 'unreadable')
   }
 
   /** Removes a confirmed logout. Nobody waits for it: one that stays is sent again. */
-  remove(id: string): void {
-    this.kv.del(this.key('logout', id)).catch(() => {})
-    this.kv.removeMembers(this.#queueKey, [id]).catch(() => {})
+  remove(sidHash: string): void {
+    this.kv.del(this.key('logout', sidHash)).catch(() => {})
+    this.kv.removeMembers(this.#queueKey, [sidHash]).catch(() => {})
   }
 
   /** Runs a round of retries, unless another process runs one. A process that dies loses only its lock. */
@@ -65,8 +65,8 @@ export class PendingLogouts extends SiteStore {
   }
 
   /** Puts a logout off. The pauses grow with its age. */
-  async postpone(id: string, since: EpochSeconds, now: EpochSeconds): Promise<void> {
+  async postpone(sidHash: string, since: EpochSeconds, now: EpochSeconds): Promise<void> {
     const pause = Math.min(Math.max(1, now - since), MAX_PAUSE_SECONDS)
-    await this.kv.addMember(this.#queueKey, id, now + pause, RETRIED_SECONDS)
+    await this.kv.addMember(this.#queueKey, sidHash, now + pause, RETRIED_SECONDS)
   }
 }

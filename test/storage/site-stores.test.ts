@@ -31,7 +31,7 @@ const logout: PendingLogout = {
   ipa: '192.0.2.1',
   uas: 'a browser',
 }
-const ID = shortHash(logout.sid)
+const SID_HASH = shortHash(logout.sid)
 
 const ACCOUNT = accountName('ada')
 
@@ -110,20 +110,20 @@ describe.each(stores)('in %s', (_name, open) => {
 
   test('a logout is found until it is removed', async () => {
     await site.pendingLogouts.add(logout)
-    expect(await site.pendingLogouts.find(ID)).toEqual(logout)
-    site.pendingLogouts.remove(ID)
-    expect(await site.pendingLogouts.find(ID)).toBeUndefined()
+    expect(await site.pendingLogouts.find(SID_HASH)).toEqual(logout)
+    site.pendingLogouts.remove(SID_HASH)
+    expect(await site.pendingLogouts.find(SID_HASH)).toBeUndefined()
     expect(await dueAt(NOW + 9999)).toEqual([])
   })
 
   test('a logout is due 8 s after it was added, and later each time that it fails, by at most 120 s', async () => {
     await site.pendingLogouts.add(logout)
-    expect([await dueAt(NOW + 7), await dueAt(NOW + 8)]).toEqual([[], [ID]])
+    expect([await dueAt(NOW + 7), await dueAt(NOW + 8)]).toEqual([[], [SID_HASH]])
     expect(await store.site().pendingLogouts.due(NOW + 8, 20)).toEqual([])
-    await site.pendingLogouts.postpone(ID, logout.since, NOW + 10)
-    expect([await dueAt(NOW + 19), await dueAt(NOW + 20)]).toEqual([[], [ID]])
-    await site.pendingLogouts.postpone(ID, logout.since, NOW + 1000)
-    expect([await dueAt(NOW + 1119), await dueAt(NOW + 1120)]).toEqual([[], [ID]])
+    await site.pendingLogouts.postpone(SID_HASH, logout.since, NOW + 10)
+    expect([await dueAt(NOW + 19), await dueAt(NOW + 20)]).toEqual([[], [SID_HASH]])
+    await site.pendingLogouts.postpone(SID_HASH, logout.since, NOW + 1000)
+    expect([await dueAt(NOW + 1119), await dueAt(NOW + 1120)]).toEqual([[], [SID_HASH]])
   })
 
   test('a logout of all of the same SSO session stays one, and a logout of one becomes one of all', async () => {
@@ -149,19 +149,19 @@ describe.each(stores)('in %s', (_name, open) => {
 
   test('nothing is readable in the store, nor with another secret', async () => {
     await site.pendingLogouts.add(logout)
-    const value = String(await store.kv().get(`${site.prefix}logout:{${ID}}`))
+    const value = String(await store.kv().get(`${site.prefix}logout:{${SID_HASH}}`))
     for (const text of [logout.sid, logout.accountId ?? '', logout.ipa, logout.uas]) expect(value).not.toContain(text)
     const stranger = store.site([OTHER_KEY], site.prefix)
-    expect(await stranger.pendingLogouts.find(ID)).toBe('unreadable')
+    expect(await stranger.pendingLogouts.find(SID_HASH)).toBe('unreadable')
     expect(await stranger.pendingLogouts.add(logout)).toEqual(logout)
   })
 
   test('after a change of secrets the new one encrypts, and values of the old one are read as long as it is known', async () => {
     await site.pendingLogouts.add(logout)
     const rotated = store.site([OTHER_KEY, KEY], site.prefix)
-    expect(await rotated.pendingLogouts.find(ID)).toEqual(logout)
+    expect(await rotated.pendingLogouts.find(SID_HASH)).toEqual(logout)
     await rotated.pendingLogouts.add({ ...logout, scope: 'account' })
-    expect(await site.pendingLogouts.find(ID)).toBe('unreadable')
+    expect(await site.pendingLogouts.find(SID_HASH)).toBe('unreadable')
   })
 })
 
@@ -213,7 +213,7 @@ describe('by a clock that the test turns', () => {
 
   test('a logout is retried for a day', async () => {
     await site.pendingLogouts.add(logout)
-    expect(await around(86_400, () => site.pendingLogouts.find(ID))).toEqual([logout, undefined])
+    expect(await around(86_400, () => site.pendingLogouts.find(SID_HASH))).toEqual([logout, undefined])
   })
 
   test('the process of a round dies → another one takes the next round 30 s later', async () => {
@@ -226,7 +226,7 @@ describe('by a clock that the test turns', () => {
   test('a logout whose place in the queue cannot be written does not stay pending', async () => {
     jest.spyOn(kv, 'addMember').mockRejectedValue(storeUnavailable())
     await expect(site.pendingLogouts.add(logout)).rejects.toThrow()
-    expect(await site.pendingLogouts.find(ID)).toBeUndefined()
+    expect(await site.pendingLogouts.find(SID_HASH)).toBeUndefined()
   })
 })
 

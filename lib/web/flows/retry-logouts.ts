@@ -29,21 +29,21 @@ async function runRounds(site: Site, signal: AbortSignal): Promise<void> {
 /** Retries the logouts that are due. */
 async function retryDue(site: Site): Promise<void> {
   const { client, pendingLogouts, now } = site
-  const ids = client.isAvailable ? await pendingLogouts.due(now(), IN_ROUND) : []
-  if (ids.length > 0) await pendingLogouts.inRound(() => Promise.all(ids.map((id) => retryLogout(site, id))))
+  const due = client.isAvailable ? await pendingLogouts.due(now(), IN_ROUND) : []
+  if (due.length > 0) await pendingLogouts.inRound(() => Promise.all(due.map((sidHash) => retryLogout(site, sidHash))))
 }
 
 /** Ends the sessions of a logout again, because a process may have died in between, and calls Logout. */
-async function retryLogout(site: Site, id: string): Promise<void> {
+async function retryLogout(site: Site, sidHash: string): Promise<void> {
   const { pendingLogouts, now } = site
-  const logout = await pendingLogouts.find(id)
-  if (!logout) return pendingLogouts.remove(id)
-  if (logout === 'unreadable') return pendingLogouts.postpone(id, 0, now()) // another process may have its secret
+  const logout = await pendingLogouts.find(sidHash)
+  if (!logout) return pendingLogouts.remove(sidHash)
+  if (logout === 'unreadable') return pendingLogouts.postpone(sidHash, 0, now()) // another process may have its secret
   const began = performance.now()
   const account = logout.accountId === undefined ? '' : accountName(logout.accountId)
-  await endOthersHere(site, { key: '', sidHash: id, account }, logout.scope)
+  await endOthersHere(site, { key: '', sidHash, account }, logout.scope)
   const isConfirmed = await sendLogout(site, logout)
   const outcome = isConfirmed ? 'confirmed' : 'pending'
-  publish('logout', { operation: 'retry', outcome, durationMs: performance.now() - began, sidHash: id })
-  if (!isConfirmed) await pendingLogouts.postpone(id, logout.since, now())
+  publish('logout', { operation: 'retry', outcome, durationMs: performance.now() - began, sidHash })
+  if (!isConfirmed) await pendingLogouts.postpone(sidHash, logout.since, now())
 }
