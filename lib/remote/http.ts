@@ -1,5 +1,4 @@
 /** Makes an HTTP call with a deadline and a size limit. Follows no redirect. */
-
 import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { type Agents, isAgent } from '../config/agents'

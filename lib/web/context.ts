@@ -1,5 +1,4 @@
 /** The context of a request: its session, the browser's cookies, its redirects to Identify, and the identity that `req.sso2` shows. The outcome of a flow is a return value. */
-
 import { randomBytes } from 'node:crypto'
 import type { Request, Response } from 'express'
 import { isDroppedByLogin, type LogoutMark, readLogoutMark } from '../decide/logout-mark'

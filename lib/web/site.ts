@@ -1,5 +1,4 @@
 /** The parts that the handlers of a site share, as interfaces. `sso2()` creates them once. */
-
 import { finished } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Request, Response } from 'express'

@@ -1,5 +1,4 @@
 /** `req.sso2`: the login of a request, for handlers of the site. The work is in lib/web/flows. */
-
 import { inspect } from 'node:util'
 import type { Request } from 'express'
 import type { LoginResult } from '../decide/login'

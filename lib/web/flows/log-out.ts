@@ -1,7 +1,7 @@
 /**
  * Logout. The browser is logged out of this site at once, whoever does not answer. A logout that the SSO system has not confirmed is retried.
- * `end…Here` ends sessions of this site, `sendLogout` those of the SSO system, and `logOut…` both. The order of steps is part of the promise that
- * a logout is final: docs/internals/architecture.md, "Logout". Threats S16, S17, F12.
+ * From the outside in: `logOut…` logs out what its name says, `endEverywhere` ends it here (`end…`) and then at the SSO system (`sendLogout`). The
+ * order of steps is part of the promise that a logout is final: docs/internals/architecture.md, "Logout". Threats S16, S17, F12.
  */
 import {
   CONFIRMED_SECONDS,
@@ -10,7 +10,7 @@ import {
   type LogoutScope,
   newMark,
 } from '../../decide/logout-mark'
-import { isLoggedIn, isStale, lifetimeOf, type SsoRecord } from '../../decide/record'
+import { isLoggedIn, isStale, type SsoRecord } from '../../decide/record'
 import { accountName, namesOf } from '../../storage/account-index'
 import { type PendingLogout, RETRIED_SECONDS } from '../../storage/pending-logouts'
 import type { NamedSession } from '../../storage/records'
@@ -27,7 +27,7 @@ export async function logOut(ctx: Context, scope: LogoutScope): Promise<LogoutRe
   const began = performance.now()
   const sidHash = ctx.record?.sidHash
   ctx.logoutAt = config.clock.now()
-  const result = await carryOutLogout(ctx, newMark(ctx.logoutAt, scope, ctx.logoutMark, session.lastRecord?.sidHash))
+  const result = await logOutBrowser(ctx, newMark(ctx.logoutAt, scope, ctx.logoutMark, session.lastRecord?.sidHash))
   const operation = scope === 'account' ? 'logoutall' : 'logout'
   publish('logout', { operation, outcome: result, durationMs: performance.now() - began, sidHash })
   if (onLogout && !ctx.isInOnLogout) {
@@ -38,25 +38,16 @@ export async function logOut(ctx: Context, scope: LogoutScope): Promise<LogoutRe
   return result
 }
 
-/** What a logout ends. The key is '' without a session. */
-interface Target extends NamedSession {
-  /** SSO session ID. `undefined` if only its hash is known. */
-  readonly sid?: string | undefined
-  readonly accountId?: string | undefined
-}
-
-const sidTarget = (sid: string): Target => ({ key: '', sid, sidHash: shortHash(sid), account: '' })
-
-/** Carries out the logout of a mark: of the browser's session, or of all of the account's. @param mark becomes the browser's. One that it carries repeats its logout */
-export async function carryOutLogout(ctx: Context, mark: LogoutMark): Promise<LogoutResult> {
+/** Logs the browser out, as a mark says. @param mark becomes the browser's. One that it carries repeats its logout */
+export async function logOutBrowser(ctx: Context, mark: LogoutMark): Promise<LogoutResult> {
   const { session, site } = ctx
   const mayHaveSession = session.hadCookie || ctx.logoutMark?.isConfirmed === false
   ctx.setLogoutMark(mark, site.config.idleSeconds) // before anything can fail. It lives as long as the session could
   if (!session.isAvailable) return 'pending' // the next page with Redis ends the session, so the browser keeps its cookie
   const result = await unlessUnavailable(async () => {
-    const target = await targetOf(ctx)
+    const target = await targetOfRequest(ctx)
     if (target) {
-      const isConfirmed = await logOutAndMark(ctx, target, mark)
+      const isConfirmed = await logOutTarget(ctx, target, mark)
       await session.leave('drop_cookie')
       return isConfirmed ? 'confirmed' : 'pending'
     }
@@ -73,76 +64,86 @@ export async function carryOutLogout(ctx: Context, mark: LogoutMark): Promise<Lo
   return 'pending'
 }
 
-/** Returns the session to end: that of the request, or the one that has followed it a moment ago. */
-async function targetOf({ session, site }: Context): Promise<Target | undefined> {
+/**
+ * Logs out the SSO session of a landing token, because this browser has logged out. Otherwise the landing would undo the logout.
+ * @returns whether the SSO system has confirmed it
+ */
+export async function logOutLandedSession(ctx: Context, mark: LogoutMark, sid: string): Promise<boolean> {
+  const target = targetOfSid(sid)
+  const scope = mark.isConfirmed ? 'session' : mark.scope // a confirmed Logout all is never sent twice
+  const again: LogoutMark = { ...mark, scope, sidHash: target.sidHash, isConfirmed: false }
+  if (ctx.record?.sidHash === target.sidHash) return (await logOutBrowser(ctx, again)) === 'confirmed'
+  return unlessUnavailable(() => logOutTarget(ctx, target, again), false)
+}
+
+/** Logs out an SSO session that has no session here. The browser's mark stays. @returns whether the SSO system has confirmed it */
+export const logOutSsoSession = (ctx: Context, sid: string): Promise<boolean> =>
+  endEverywhere(ctx, targetOfSid(sid), { scope: 'session', isConfirmed: false })
+
+/** What a logout ends: a session here and its SSO session. The key is '' without a session. */
+interface Target extends NamedSession {
+  /** SSO session ID. `undefined` if only its hash is known. */
+  readonly sid?: string | undefined
+  readonly accountId?: string | undefined
+}
+
+/** Returns the session of the request, or the one that has followed it a moment ago. */
+async function targetOfRequest({ session, site }: Context): Promise<Target | undefined> {
   const { lastRecord, gone, key = '' } = session
-  if (lastRecord) return targetIn(site, key, lastRecord)
+  if (lastRecord) return targetOfRecord(site, key, lastRecord)
   if (!gone) return undefined
   const next = gone.next === '' ? undefined : await site.records.readEntry(gone.next)
-  if (next?.state === 'live') return targetIn(site, gone.next, next.record)
+  if (next?.state === 'live') return targetOfRecord(site, gone.next, next.record)
   return { key: gone.next, sidHash: gone.sidHash, account: gone.account }
 }
 
-function targetIn(site: Site, key: string, record: SsoRecord): Target {
+function targetOfRecord(site: Site, key: string, record: SsoRecord): Target {
   const accountId = isLoggedIn(record) ? record.user.accountId : undefined
   return { ...namesOf(key, record), sid: site.records.open(record)?.sid, accountId }
 }
 
-/** Logs out a target. @returns whether the SSO system has confirmed it, as the browser's mark then says */
-async function logOutAndMark(ctx: Context, target: Target, mark: LogoutMark): Promise<boolean> {
+const targetOfSid = (sid: string): Target => ({ key: '', sid, sidHash: shortHash(sid), account: '' })
+
+/** Ends a target, and lets the browser's mark name it. @returns whether the SSO system has confirmed it, as the mark then says */
+async function logOutTarget(ctx: Context, target: Target, mark: LogoutMark): Promise<boolean> {
   const named = { ...mark, sidHash: target.sidHash }
   ctx.setLogoutMark(named, ctx.site.config.idleSeconds)
-  const isConfirmed = await logOutTarget(ctx, target, named)
+  const isConfirmed = await endEverywhere(ctx, target, named)
   ctx.setLogoutMark({ ...named, isConfirmed }, isConfirmed ? CONFIRMED_SECONDS : RETRIED_SECONDS)
   return isConfirmed
 }
+
+type LogoutState = Pick<LogoutMark, 'scope' | 'isConfirmed'>
 
 /**
  * Ends sessions here, then at the SSO system.
  * @returns whether the SSO system has confirmed it
  * @throws {Sso2UnavailableError} if Redis does not answer
  */
-async function logOutTarget(ctx: Context, target: Target, mark: Pick<LogoutMark, 'scope' | 'isConfirmed'>) {
-  const { site, session, req, record } = ctx
-  const { client, config, now } = site
+async function endEverywhere(ctx: Context, target: Target, mark: LogoutState): Promise<boolean> {
+  const pending = await endHere(ctx, target, mark)
+  if (!pending) return mark.isConfirmed
+  await checkOldStatus(ctx, pending)
+  return sendLogout(ctx.site, pending)
+}
+
+/** Ends sessions here, after the marks. @returns the logout to send. `undefined` if confirmed, or if the SSO session is known by its hash alone */
+async function endHere({ site, req }: Context, target: Target, mark: LogoutState): Promise<PendingLogout | undefined> {
   const { sid, sidHash, accountId, account } = target
-  const isAll = mark.scope === 'account' && account !== ''
-  const scope = isAll ? 'account' : 'session'
+  const scope = account === '' ? 'session' : mark.scope
   const [pending] = await Promise.all([
     sid === undefined || mark.isConfirmed
       ? undefined
-      : site.pendingLogouts.add({ sid, scope, accountId, since: now(), ...deviceOf(req) }),
+      : site.pendingLogouts.add({ sid, scope, accountId, since: site.now(), ...deviceOf(req) }),
     site.accounts.markSession(sidHash),
   ])
-  if (isAll && pending) await site.accounts.markAccount(account) // not before the logout is noted, whose retry closes the mark
-  await Promise.all([endOwnHere(site, target), endOthersHere(site, target, scope)])
-  if (!pending) return mark.isConfirmed
-  if (record?.sidHash === sidHash && isStale(record, now(), config.recheckSeconds) && client.isAvailable) {
-    // the interface asks for a status check, unless a page has just made it. The logout follows whatever the answer
-    const turn = await site.locks.takeCheck(session.key ?? '', record.checkedAt, config.timeoutMs)
-    if (turn === 'ours')
-      await client.sessionStatus({ sid: pending.sid, lks: record.status, ...deviceOf(req) }).catch(() => {})
-  }
-  return sendLogout(site, pending)
-}
-
-/** Ends the session on this site, because the SSO session is over. An anonymous session keeps its data, and an empty record. Threat S7. */
-export async function endSessionHere(ctx: Context): Promise<void> {
-  const { site, session, record } = ctx
-  const { key } = session
-  if (key === undefined || !record) return
-  if (isLoggedIn(record)) {
-    await site.records.end(namesOf(key, record))
-    return session.leave('drop_cookie')
-  }
-  await ctx.reread()
-  if (ctx.record?.sidHash !== record.sidHash) return // a newer session has begun in its place
-  await site.records.empty(key, lifetimeOf(undefined, site.now(), site.config))
-  session.entry = { state: 'empty' }
+  if (scope === 'account' && pending) await site.accounts.markAccount(account) // not before the logout is noted, whose retry closes the mark
+  await Promise.all([endOwnSession(site, target), endOtherSessions(site, target, scope)])
+  return pending
 }
 
 /** Ends a session, and once the session that has followed it in the meantime. */
-async function endOwnHere({ records }: Site, target: Target): Promise<void> {
+async function endOwnSession({ records }: Site, target: Target): Promise<void> {
   if (target.key === '') return
   const { entry } = await records.end(target)
   if (entry.state === 'gone' && entry.gone.next !== '') await records.end({ ...target, key: entry.gone.next })
@@ -151,20 +152,26 @@ async function endOwnHere({ records }: Site, target: Target): Promise<void> {
 const AT_ONCE = 50
 
 /** Ends the other sessions of the account: all, or those of the SSO session. */
-export async function endOthersHere(
-  site: Site,
-  { key: ownKey, sidHash, account }: Target,
-  scope: LogoutScope,
-): Promise<void> {
+export async function endOtherSessions(site: Site, target: Target, scope: LogoutScope): Promise<void> {
+  const { sidHash, account } = target
   if (account === '') return
   const all = await site.accounts.list(account)
   const sessions = scope === 'account' ? all : all.filter((session) => session.sidHash === sidHash)
   for (let from = 0; from < sessions.length; from += AT_ONCE) {
     const batch = sessions.slice(from, from + AT_ONCE)
-    const others = batch.filter(({ key }) => key !== ownKey)
+    const others = batch.filter(({ key }) => key !== target.key)
     await Promise.all(others.map((other) => site.records.end(other)))
     site.accounts.remove(account, batch).catch(() => {}) // a name that stays costs the next logout a command
   }
+}
+
+/** Asks Session Status before a logout, as the interface wants, unless a page has just asked. The logout follows whatever the answer. */
+async function checkOldStatus({ site, session, req, record }: Context, { sid }: PendingLogout): Promise<void> {
+  const { client, config, locks, now } = site
+  if (record?.sidHash !== shortHash(sid) || !isStale(record, now(), config.recheckSeconds)) return
+  if (!client.isAvailable) return
+  const turn = await locks.takeCheck(session.key ?? '', record.checkedAt, config.timeoutMs)
+  if (turn === 'ours') await client.sessionStatus({ sid, lks: record.status, ...deviceOf(req) }).catch(() => {})
 }
 
 /** Calls Logout or Logout all, and removes the pending logout once it is confirmed. @returns whether it is */
@@ -177,20 +184,4 @@ export async function sendLogout(site: Site, { sid, scope, accountId, ipa, uas }
   if (aid !== undefined) await accounts.markAccount(accountName(aid), config.clock.now())
   pendingLogouts.remove(shortHash(sid)) // last: without a retry, nobody would close the mark of the account
   return true
-}
-
-/** Logs out an SSO session that has no session here. @returns whether the SSO system has confirmed it */
-export const logOutSsoSession = (ctx: Context, sid: string): Promise<boolean> =>
-  logOutTarget(ctx, sidTarget(sid), { scope: 'session', isConfirmed: false })
-
-/**
- * Logs out the SSO session of a landing token, because this browser has logged out. Otherwise the landing would undo the logout.
- * @returns whether the SSO system has confirmed it
- */
-export async function logOutLandedSession(ctx: Context, mark: LogoutMark, sid: string): Promise<boolean> {
-  const target = sidTarget(sid)
-  const scope = mark.isConfirmed ? 'session' : mark.scope // a confirmed Logout all is never sent twice
-  const again: LogoutMark = { ...mark, scope, sidHash: target.sidHash, isConfirmed: false }
-  if (ctx.record?.sidHash === target.sidHash) return (await carryOutLogout(ctx, again)) === 'confirmed'
-  return unlessUnavailable(() => logOutAndMark(ctx, target, again), false)
 }

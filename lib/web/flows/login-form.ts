@@ -18,8 +18,7 @@ import type { Context } from '../context'
 import { publish } from '../hooks'
 import { deviceOf } from '../http/request-facts'
 import { hasBegun, logInByTicket } from './begin-session'
-import { endSessionHere } from './log-out'
-import { visit } from './visit'
+import { endSession, visit } from './visit'
 
 /** Input of the login form. */
 export interface Credentials {
@@ -146,7 +145,7 @@ async function finish(ctx: Context, token: TicketToken, startedAt: EpochMs): Pro
 
 /** Leaves the record so that the next request finds what the failure left open. */
 async function settleRecord(ctx: Context, failure: FailedLogin): Promise<FailedLogin> {
-  if (failure.error === 'session_ended') await endSessionHere(ctx)
+  if (failure.error === 'session_ended') await endSession(ctx)
   else if (failure.error === 'unavailable' && !isLoggedIn(ctx.record)) await ctx.update({ checkedAt: 0 }) // the next request checks the status
   return failure
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { accountName } from '../../storage/account-index'
 import { publish } from '../hooks'
 import type { Site } from '../site'
-import { endOthersHere, sendLogout } from './log-out'
+import { endOtherSessions, sendLogout } from './log-out'
 
 const PAUSE_MS = 1500
 /** Logouts in a round. */
@@ -41,7 +41,7 @@ async function retryLogout(site: Site, sidHash: string): Promise<void> {
   if (logout === 'unreadable') return pendingLogouts.postpone(sidHash, 0, now()) // another process may have its secret
   const began = performance.now()
   const account = logout.accountId === undefined ? '' : accountName(logout.accountId)
-  await endOthersHere(site, { key: '', sidHash, account }, logout.scope)
+  await endOtherSessions(site, { key: '', sidHash, account }, logout.scope)
   const isConfirmed = await sendLogout(site, logout)
   const outcome = isConfirmed ? 'confirmed' : 'pending'
   publish('logout', { operation: 'retry', outcome, durationMs: performance.now() - began, sidHash })

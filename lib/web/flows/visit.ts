@@ -14,6 +14,7 @@ import {
   isOver,
   isStale,
   isWithinGrace,
+  lifetimeOf,
   needsTicket,
   type SsoRecord,
   show,
@@ -21,6 +22,7 @@ import {
 import { TokenError } from '../../errors'
 import type { EpochMs } from '../../protocol/claims'
 import type { TicketToken } from '../../protocol/session-token'
+import { namesOf } from '../../storage/account-index'
 import { RETRIED_SECONDS } from '../../storage/pending-logouts'
 import { unlessUnavailable } from '../../storage/site-store'
 import type { Context } from '../context'
@@ -28,7 +30,7 @@ import { publish, runHook } from '../hooks'
 import { deviceOf } from '../http/request-facts'
 import { sendProblem } from '../pages/answers'
 import { logInByTicket } from './begin-session'
-import { carryOutLogout, endSessionHere } from './log-out'
+import { logOutBrowser } from './log-out'
 
 const POLL_MS = 50
 
@@ -58,7 +60,7 @@ async function findIdentity(ctx: Context, options: VisitOptions): Promise<Identi
   if (!session.isAvailable) return show(undefined, 'store_unavailable')
   const isLogoutPending = ctx.logoutMark && !(await finishLogout(ctx, ctx.logoutMark))
   if (isLogoutPending && (ctx.record || !isLoginPage)) return show(undefined, 'logout_pending')
-  if (ctx.record && isOver(ctx.record, site.now(), site.config)) await endSessionHere(ctx)
+  if (ctx.record && isOver(ctx.record, site.now(), site.config)) await endSession(ctx)
   if (ctx.record && (isFresh || isStale(ctx.record, site.now(), recheckSeconds))) {
     if ((await checkStatus(ctx, isFresh)) === 'no_answer') return showStale(ctx, 'sso_unavailable')
   }
@@ -79,7 +81,7 @@ async function findIdentity(ctx: Context, options: VisitOptions): Promise<Identi
  */
 async function finishLogout(ctx: Context, mark: LogoutMark): Promise<boolean> {
   const { record, site } = ctx
-  if (record && isVoidedBy(mark, record)) return (await carryOutLogout(ctx, mark)) === 'confirmed'
+  if (record && isVoidedBy(mark, record)) return (await logOutBrowser(ctx, mark)) === 'confirmed'
   if (isLoggedIn(record) || mark.isConfirmed || mark.sidHash === '') return true
   if (await site.pendingLogouts.find(mark.sidHash)) return false
   // the timer has sent it. Or Redis has lost it: then the next landing sends it, for as long as the timer would have
@@ -113,7 +115,7 @@ async function checkStatus(ctx: Context, isFresh: boolean): Promise<'done' | 'no
   const { record } = ctx
   const sid = record && site.records.open(record)?.sid
   if (!record || sid === undefined) {
-    await endSessionHere(ctx) // no secret of this process fits
+    await endSession(ctx) // no secret of this process fits
     return 'done'
   }
   const startedAt = clock.now()
@@ -137,7 +139,7 @@ async function checkStatus(ctx: Context, isFresh: boolean): Promise<'done' | 'no
       await useTicket(ctx, record, decision.token, startedAt)
       break
     case 'over':
-      await endSessionHere(ctx)
+      await endSession(ctx)
   }
   return 'done'
 }
@@ -179,7 +181,22 @@ async function useTicket(ctx: Context, record: SsoRecord, token: TicketToken, st
   }
   const outcome = await logInByTicket(ctx, token, startedAt)
   if (outcome === 'not_renewed') await saveStatus(ctx)
-  if (outcome === 'too_late') await endSessionHere(ctx)
+  if (outcome === 'too_late') await endSession(ctx)
+}
+
+/** Ends the browser's session on this site, because the SSO session is over: no logout. An anonymous session keeps its data, and an empty record. Threat S7. */
+export async function endSession(ctx: Context): Promise<void> {
+  const { site, session, record } = ctx
+  const { key } = session
+  if (key === undefined || !record) return
+  if (isLoggedIn(record)) {
+    await site.records.end(namesOf(key, record))
+    return session.leave('drop_cookie')
+  }
+  await ctx.reread()
+  if (ctx.record?.sidHash !== record.sidHash) return // a newer session has begun in its place
+  await site.records.empty(key, lifetimeOf(undefined, site.now(), site.config))
+  session.entry = { state: 'empty' }
 }
 
 /** Shows a record without a usable response: a login within the grace period, an anonymous session always. */
