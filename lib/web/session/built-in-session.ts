@@ -1,11 +1,11 @@
 /**
- * A session of `sso.session`, from top to bottom: what is read with the request; express-session, which runs when a handler first touches
- * `req.session`; what it finds, saves and destroys; how a login or a logout changes the session; which cookie leaves.
+ * A session of `sso.session`, from top to bottom: the properties of the request, which run express-session when a handler first touches them; what
+ * express-session finds, saves and destroys; how a login or a logout changes the session; which cookie leaves.
  */
 import { callbackify } from 'node:util'
 import { RedisStore } from 'connect-redis'
 import type { Request, Response } from 'express'
-import session from 'express-session'
+import expressSession, { type SessionData } from 'express-session'
 import type { Config } from '../../config'
 import { isCrossSitePost } from '../../decide/navigation'
 import { type Entry, isAlive, isLoggedIn, lifetimeOf } from '../../decide/record'
@@ -36,8 +36,31 @@ export interface FoundSession {
   readonly hadCookie: boolean
 }
 
+const SLOT: unique symbol = Symbol('express-sso2.session')
+
+/** Returns the session that `sso.session` has given a request. */
+export const attachedSession = (req: object): BuiltInSession | undefined => (req as { [SLOT]?: BuiltInSession })[SLOT]
+
+type SessionProperties = Partial<Pick<Request, 'session' | 'sessionID' | 'sessionStore'>>
+
+/** A property of the request that runs express-session when a handler first uses it. It stays as it is: to redefine it would slow the request down. */
+const lazy = (name: keyof SessionProperties): PropertyDescriptor => ({
+  configurable: true,
+  enumerable: true,
+  get(this: Request) {
+    return attachedSession(this)?.runExpressSession()[name]
+  },
+  set(this: Request, value: unknown) {
+    Object.assign(attachedSession(this)?.runExpressSession() ?? {}, { [name]: value })
+  },
+})
+/** All requests share these functions. */
+const LAZY = { session: lazy('session'), sessionID: lazy('sessionID'), sessionStore: lazy('sessionStore') }
+
+type Callback = (error?: unknown, found?: unknown) => void
+
 /**
- * The session of one request. First it is that of the browser's cookie, or none. `#draw` makes it a new one, when a handler first needs an ID.
+ * The session of one request. First it is that of the browser's cookie, or none. `#drawId` makes it a new one, when a handler first needs an ID.
  * `begin` and `adopt` make it that of a login, and `leave` none.
  */
 export class BuiltInSession extends RequestSession {
@@ -47,9 +70,9 @@ export class BuiltInSession extends RequestSession {
   readonly #res: Response
   /** Is it a form of another site? Browsers send no cookie with it, so a session that begins here would replace the browser's. */
   readonly #isForeignForm: boolean
-  /** What express-session has set, which the properties of the request show. `undefined` until it runs. */
-  #shown: Shown | undefined
-  /** `undefined` until express-session has run. */
+  /** What express-session has set. `undefined` until it runs. */
+  #properties: SessionProperties | undefined
+  /** The store of `req.session`. `undefined` until express-session has run, which has asked it for the session of the cookie by then. */
   #store: RedisStore | undefined
   id: string | undefined
   /** Text of the data in the store, as this request has last read or saved it. */
@@ -74,48 +97,48 @@ export class BuiltInSession extends RequestSession {
   }
 
   /** Runs express-session, once. @returns what it has set */
-  open(): Shown {
-    if (this.#shown) return this.#shown
-    this.#shown = {}
+  runExpressSession(): SessionProperties {
+    if (this.#properties) return this.#properties
+    this.#properties = {}
     const { config } = this.#parts
     const store = this.#makeStore()
-    const handler = session({
+    const handler = expressSession({
       name: config.cookies.session,
       secret: config.cookieKeys(),
       store,
-      genid: () => this.#draw(),
+      genid: () => this.#drawId(),
       resave: false,
       saveUninitialized: false,
     })
     beforeHeaders(this.#res, () => this.#finishCookie()) // before express-session's listener, because listeners run in reverse order
     handler(this.#req, this.#res, () => {})
     this.#store = store
-    return this.#shown
+    return this.#properties
   }
 
   /** Makes the store of `req.session`. connect-redis lists the sessions. There is no `touch`: the lifetime is renewed with the record. */
   #makeStore(): RedisStore {
     const { config, client } = this.#parts
     const store = new RedisStore({ client, prefix: `${config.prefix}sess:` })
-    const tell = (outcome: Promise<unknown>, done: Callback = () => {}) => callbackify(() => outcome)(done)
+    const callBack = (outcome: Promise<unknown>, done: Callback = () => {}) => callbackify(() => outcome)(done)
     return Object.assign(store, {
       get: (id: string, done: Callback) =>
-        this.#store ? tell(this.#load(id), done) : done(null, this.#sessionOfCookie(id)),
-      set: (id: string, sess: session.SessionData, done?: Callback) => tell(this.#save(id, sess), done),
-      destroy: (id: string, done?: Callback) => tell(this.#destroy(id), done),
+        this.#store ? callBack(this.#load(id), done) : done(null, this.#sessionOfCookie(id)),
+      set: (id: string, session: SessionData, done?: Callback) => callBack(this.#save(id, session), done),
+      destroy: (id: string, done?: Callback) => callBack(this.#destroy(id), done),
       touch: undefined,
     })
   }
 
-  /** Returns what was read with the request. express-session asks for it when it begins. */
-  #sessionOfCookie(id: string): session.SessionData | null {
+  /** Returns what was read with the request. express-session asks for it while it starts, and `req.session` needs the answer at once. */
+  #sessionOfCookie(id: string): SessionData | null {
     if (id !== this.id) return null // the ID of a cookie that was refused
     const { entry } = this
     return entry === 'unavailable' || this.gone ? sessionIn(null, undefined) : this.#sessionFrom(entry, this.#stored)
   }
 
   /** Reads a session for a handler: this one again, or another. */
-  async #load(id: string): Promise<session.SessionData | null> {
+  async #load(id: string): Promise<SessionData | null> {
     if (!this.isAvailable) throw storeUnavailable()
     const { entry, data } = await this.#parts.records.read(sessionKey(id))
     if (id === this.id) this.#stored = data
@@ -123,15 +146,15 @@ export class BuiltInSession extends RequestSession {
   }
 
   /** A session without data is alive by its record. Data serve the account of the record, or of a login that this request has destroyed. */
-  #sessionFrom(entry: Entry, text: string | null): session.SessionData | null {
+  #sessionFrom(entry: Entry, text: string | null): SessionData | null {
     const record = entry.state === 'live' ? entry.record : this.lastRecord
     return text === null && !isAlive(entry) ? null : sessionIn(text, accountOf(record))
   }
 
   /** Saves the session of this request, and no other. */
-  async #save(id: string, sess: session.SessionData): Promise<void> {
+  async #save(id: string, session: SessionData): Promise<void> {
     const { config, records, now } = this.#parts
-    const text = textOf(sess, accountOf(this.lastRecord))
+    const text = textOf(session, accountOf(this.lastRecord))
     if (this.#isForeignForm && text !== null)
       config.log.warn('session:cross_site', 'A form of another site begins no session')
     if (id !== this.id || this.#isReadOnly || text === this.#stored) return
@@ -159,19 +182,19 @@ export class BuiltInSession extends RequestSession {
     if (isLoggedIn(this.record)) config.log.warn('session:destroy', 'destroy() ended a login')
     await records.remove(sessionKey(id))
     this.destroyed = this.lastRecord
-    this.#use(undefined, { state: 'none' }, null)
+    this.#goOnWith(undefined, { state: 'none' }, null)
   }
 
   async begin({ id, data, account }: NextSession): Promise<void> {
     const { records, config } = this.#parts
-    this.open()
-    const mine = this.#req.session
+    this.runExpressSession()
     const served = accountOf(this.lastRecord)
-    const taken = dataIn(sessionIn(data, account)) // other tabs may have saved since this request began
     const before = dataIn(sessionIn(this.#stored, served))
-    const keepsChanges = served === undefined || served === account
-    this.#use(id, { state: 'none' }, null)
-    this.#show({ ...sessionIn(null, undefined), ...(keepsChanges ? withChanges(before, dataIn(mine), taken) : taken) })
+    const mine = dataIn(this.#req.session) // with the changes of this request
+    const taken = dataIn(sessionIn(data, account)) // other tabs may have saved since this request began
+    const next = served === undefined || served === account ? withChanges(before, mine, taken) : taken
+    this.#goOnWith(id, { state: 'none' }, null)
+    this.#putIntoRequest({ ...sessionIn(null, undefined), ...next })
     const text = textOf(this.#req.session, account)
     const seconds = account === undefined ? config.anonymousIdleSeconds : config.idleSeconds
     if (text !== null) await records.saveData(sessionKey(id), text, seconds, true)
@@ -180,28 +203,28 @@ export class BuiltInSession extends RequestSession {
 
   async adopt(id: string): Promise<void> {
     const { entry, data } = await this.#parts.records.read(sessionKey(id))
-    this.open()
-    this.#use(id, entry, data)
-    this.#show(sessionIn(data, accountOf(this.record)))
+    this.runExpressSession()
+    this.#goOnWith(id, entry, data)
+    this.#putIntoRequest(sessionIn(data, accountOf(this.record)))
   }
 
   async leave(cookie: 'keep_cookie' | 'drop_cookie'): Promise<void> {
     this.#left = cookie
-    this.#use(undefined, { state: 'none' }, null)
-    if (this.#store) this.#show(sessionIn(null, undefined))
+    this.#goOnWith(undefined, { state: 'none' }, null)
+    if (this.#store) this.#putIntoRequest(sessionIn(null, undefined))
     beforeHeaders(this.#res, () => this.#finishCookie())
   }
 
   /** Draws the ID of a session that the site begins. */
-  #draw(): string {
+  #drawId(): string {
     const id = newSessionId()
-    this.#use(id, this.entry, null)
+    this.#goOnWith(id, this.entry, null)
     this.#isNew = true
     return id
   }
 
   /** The request goes on with another session, or with none. */
-  #use(id: string | undefined, entry: Entry | 'unavailable', stored: string | null): void {
+  #goOnWith(id: string | undefined, entry: Entry | 'unavailable', stored: string | null): void {
     this.id = id
     this.#isNew = false
     this.#stored = stored
@@ -209,10 +232,10 @@ export class BuiltInSession extends RequestSession {
     if (this.isAvailable) this.entry = entry
   }
 
-  /** Puts the session, or a new one, into `req.session`. */
-  #show(sess: session.SessionData): void {
-    Object.assign(this.#req, { sessionID: this.id ?? this.#draw() })
-    this.#store?.createSession(this.#req, sess)
+  /** Makes `req.session` from the data, with an ID if there is none. */
+  #putIntoRequest(session: SessionData): void {
+    Object.assign(this.#req, { sessionID: this.id ?? this.#drawId() })
+    this.#store?.createSession(this.#req, session)
   }
 
   /** Does the browser or another response have a session that this response must not replace? Then it changes neither the store nor the cookie. */
@@ -245,26 +268,3 @@ export class BuiltInSession extends RequestSession {
     return typeof maxAge === 'number' ? Math.min(Math.ceil(maxAge / 1000), most) : most
   }
 }
-
-type Callback = (error?: unknown, found?: unknown) => void
-
-const SLOT: unique symbol = Symbol('express-sso2.session')
-
-/** Returns the session that `sso.session` has given a request. */
-export const attachedSession = (req: object): BuiltInSession | undefined => (req as { [SLOT]?: BuiltInSession })[SLOT]
-
-type Shown = Partial<Pick<Request, 'session' | 'sessionID' | 'sessionStore'>>
-
-/** A property of the request that runs express-session when a handler first uses it. It stays as it is: to redefine it would slow the request down. */
-const lazy = (name: keyof Shown): PropertyDescriptor => ({
-  configurable: true,
-  enumerable: true,
-  get(this: Request) {
-    return attachedSession(this)?.open()[name]
-  },
-  set(this: Request, value: unknown) {
-    Object.assign(attachedSession(this)?.open() ?? {}, { [name]: value })
-  },
-})
-/** All requests share these functions. */
-const LAZY = { session: lazy('session'), sessionID: lazy('sessionID'), sessionStore: lazy('sessionStore') }
