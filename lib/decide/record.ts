@@ -167,7 +167,7 @@ export function needsTicket(record: SsoRecord, now: EpochSeconds, recheckSeconds
 /** `over`: the SSO session has ended, or is another one. `no_answer`: the record stays as it is, for the grace period. */
 export type StatusDecision =
   | { readonly action: 'keep' }
-  | { readonly action: 'sign_in'; readonly token: TicketToken }
+  | { readonly action: 'log_in'; readonly token: TicketToken }
   | { readonly action: 'over'; readonly reason: 'terminated' | 'session_not_found' | 'no_ticket' | 'changed_back' }
   | { readonly action: 'no_answer'; readonly reason: 'no_answer' | 'refused' | TokenFault }
 
@@ -183,7 +183,7 @@ export function decideStatus(record: SsoRecord, answer: SessionToken | TokenFaul
   if (answer.sts === 'terminated') return { action: 'over', reason: 'terminated' }
   if (answer.sts === 'anon')
     return record.status === 'anon' ? { action: 'keep' } : { action: 'over', reason: 'changed_back' }
-  if (hasTicket(answer)) return { action: 'sign_in', token: answer }
+  if (hasTicket(answer)) return { action: 'log_in', token: answer }
   return record.status === 'loggedin' ? { action: 'keep' } : { action: 'over', reason: 'no_ticket' }
 }
 

@@ -14,8 +14,8 @@ import { unlessUnavailable } from '../storage/site-store'
 import { deviceOf, readCookie } from './http/request-facts'
 import { setCookie } from './http/response-headers'
 
-/** What a limit counts: logins, or landings of new visitors. `held`: the platform would freeze the account soon. */
-type Limit = 'address_and_name' | 'address' | 'held' | 'landings'
+/** What a limit counts: logins, or landings of new visitors. That of a username keeps the platform from freezing the account. */
+type Limit = 'address_and_username' | 'address' | 'username' | 'landings'
 
 /** A limit that was reached, and the seconds until the next try. */
 export interface Refusal {
@@ -75,9 +75,9 @@ export class Limits {
     this.#config = config
     this.#now = now
     this.#limiters = {
-      address_and_name: limiter('address_and_name', attempts, perSeconds),
+      address_and_username: limiter('address_and_username', attempts, perSeconds),
       address: limiter('address', attempts * PER_ADDRESS, perSeconds),
-      held: limiter('held', NAME_POINTS, NAME_SECONDS),
+      username: limiter('username', NAME_POINTS, NAME_SECONDS),
       landings: limiter('landings', LANDINGS_A_MINUTE, 60),
     }
   }
@@ -105,11 +105,11 @@ export class Limits {
     const isOwn = rememberDevices && isRecognised(macKeys(), device, username, this.#now())
     const [name, network] = [hashOf(normalisedUsername(username)), networkOf(deviceOf(req).ipa)]
     const most = isOwn || !rememberDevices ? NAME_POINTS : FOR_UNRECOGNISED
-    const takeOfName = (points: number) => this.#take('held', name, points, most)
+    const takeOfName = (points: number) => this.#take('username', name, points, most)
     // attempts of recognised browsers are counted by themselves, so that others at their address do not keep out the user
     const [seen, ...counted] = await Promise.all([
       takeOfName(0),
-      this.#take('address_and_name', hashOf(isOwn ? 'recognised' : network, name)),
+      this.#take('address_and_username', hashOf(isOwn ? 'recognised' : network, name)),
       ...(isOwn ? [] : [this.#take('address', hashOf(network))]),
     ])
     // a name without free points is only looked at: an attack would keep a recognised browser from the last one

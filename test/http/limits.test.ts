@@ -85,8 +85,8 @@ describe.each<[where: string, open: () => RedisKv | undefined]>([
 
   test.each<[left: number, unknown: string, known: string]>([
     [3, 'success', 'success'],
-    [2, 'held', 'success'],
-    [1, 'held', 'held'],
+    [2, 'username', 'success'],
+    [1, 'username', 'username'],
   ])(
     '[F3] the platform reports %i attempts left: an unrecognised browser gets %s, a known one %s',
     async (left, ...said) => {
@@ -100,9 +100,9 @@ describe.each<[where: string, open: () => RedisKv | undefined]>([
   test('[F3] where no browsers are remembered, all have four attempts, and there is no cookie', async () => {
     const limits = limitsOver(open(), { rememberDevices: false })
     const said = await times(5, () => tryLogin(limits, stranger, 'ada', platform.silent))
-    expect([said, platform.left]).toEqual([[...Array(4).fill('wrong_password'), 'held'], 1])
+    expect([said, platform.left]).toEqual([[...Array(4).fill('wrong_password'), 'username'], 1])
     const known = knownFor(limitsOver(undefined), 'ada')
-    expect(await tryLogin(limits, known, 'ada', success)).toBe('held')
+    expect(await tryLogin(limits, known, 'ada', success)).toBe('username')
     expect(knownFor(limits, 'ada')).toMatchObject({ headers: { cookie: 'undefined' } })
   })
 
@@ -123,7 +123,7 @@ describe.each<[where: string, open: () => RedisKv | undefined]>([
     const limits = limitsOver(open(), { loginLimit: { attempts: 5, perSeconds: 60 } })
     const from = (index: number) => requestFrom(`2001:db8:0:7${index}f::1`)
     const refused = (index: number) => tryLogin(limits, from(index), 'ada', () => ['refused'])
-    expect(await times(6, refused)).toEqual([...Array(5).fill('refused'), 'address_and_name'])
+    expect(await times(6, refused)).toEqual([...Array(5).fill('refused'), 'address_and_username'])
     expect(await tryLogin(limits, requestFrom('2001:db8:0:800::1'), 'ada', success)).toBe('success')
   })
 

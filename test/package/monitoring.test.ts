@@ -76,7 +76,7 @@ test('Prometheus gets a histogram of every kind of event, and the health', async
     'channel="landing",operation="landing",outcome="stay_anonymous",reason=""',
     'channel="login",operation="authenticate",outcome="logged_in",reason=""',
     'channel="login",operation="authenticate",outcome="refused",reason="unavailable"',
-    'channel="login",operation="limit",outcome="limited",reason="address_and_name"',
+    'channel="login",operation="limit",outcome="limited",reason="address_and_username"',
     'channel="logout",operation="logout",outcome="confirmed",reason=""',
     'channel="check",operation="sessionstatus",outcome="keep",reason=""',
     'channel="degraded",operation="visit",outcome="served",reason="sso_unavailable"',

@@ -41,7 +41,7 @@ test.each<[string, Prepare, string | undefined, string]>([
   expect(view(visit).username).toBe(username)
   expect(setup.countCalls('token')).toBe(tickets)
   expect(landed()).toMatch(new RegExp(` ${reason}$`))
-  expect(events.heard.join()).not.toContain('sign_in')
+  expect(events.heard.join()).not.toContain('log_in')
   if (username) expect(other.cookie('sso2.sid')).toBe(id)
   expect(setup.countCalls('identify') - identified).toBe(username ? 0 : 1) // a flow of its own
   expect(identifyRedirects(visit)).toBe(username ? 0 : 1)

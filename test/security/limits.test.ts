@@ -43,7 +43,7 @@ test('[F3] an unrecognised browser stops with two attempts left, and is told for
   }
   const held = await post(stranger, ada)
   expect(events.messages.slice(-2)).toMatchObject([
-    { operation: 'limit', outcome: 'limited', reason: 'held' },
+    { operation: 'limit', outcome: 'limited', reason: 'username' },
     { operation: 'authenticate', outcome: 'refused', reason: 'too_many_attempts' },
   ])
   expect([held.status, held.json]).toEqual([429, { error: 'too_many_attempts' }])

@@ -29,7 +29,7 @@ describe('an answer of Session Status', () => {
   const notFound = sessionToken({ err: 'session_not_found' })
 
   const keep: StatusDecision = { action: 'keep' }
-  const signIn: StatusDecision = { action: 'sign_in', token: withTicket }
+  const signIn: StatusDecision = { action: 'log_in', token: withTicket }
   type Reason<Action> = Extract<StatusDecision, { action: Action; reason: string }>['reason']
   const over = (reason: Reason<'over'>): StatusDecision => ({ action: 'over', reason })
   const noAnswer = (reason: Reason<'no_answer'>): StatusDecision => ({ action: 'no_answer', reason })

@@ -135,7 +135,7 @@ async function checkStatus(ctx: Context, isFresh: boolean): Promise<'done' | 'no
     case 'keep':
       await saveStatus(ctx)
       break
-    case 'sign_in':
+    case 'log_in':
       await useTicket(ctx, record, decision.token, startedAt)
       break
     case 'over':

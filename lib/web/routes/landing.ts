@@ -81,7 +81,7 @@ function readToken(site: Site, t: string): SessionToken | TokenError {
 
 /** What a landing did. `unchanged`: the session stays as it is. `cause`: why the page must not start another redirect at once. */
 interface Landed {
-  readonly outcome: 'sign_in' | 'stay_anonymous' | 'log_out' | 'unchanged'
+  readonly outcome: 'log_in' | 'stay_anonymous' | 'log_out' | 'unchanged'
   readonly reason?: string
   readonly cause?: LoopCause
 }
@@ -142,7 +142,7 @@ async function land(
     const outcome = await logInByTicket(ctx, token, startedAt)
     if (outcome === 'voided') return loggedOut(false)
     if (outcome === 'user_unknown') return { outcome: 'stay_anonymous', reason: outcome }
-    return hasBegun(outcome) ? { outcome: 'sign_in' } : unchanged(outcome)
+    return hasBegun(outcome) ? { outcome: 'log_in' } : unchanged(outcome)
   }
   // a newer session stays, and so does a login of the same SSO session, which never becomes anonymous again
   const hasLogin = isLoggedIn(record) || record?.pending === true
@@ -153,7 +153,7 @@ async function land(
 
 const loggedOut = (isConfirmed: boolean): Landed => ({
   outcome: 'log_out',
-  reason: 'signed_out',
+  reason: 'logged_out',
   cause: isConfirmed ? '' : 'logout_pending',
 })
 
