@@ -12,7 +12,7 @@ import { type Visited, Visitor } from './visitor'
 export type { Hop, Visited } from './visitor'
 
 /** Credentials, and the path of the site's login page. */
-export interface SignIn {
+export interface SignInOptions {
   /** Username of an account of the emulator. */
   readonly username: string
   /** Its password, or a one-time password. */
@@ -30,7 +30,7 @@ export interface SignIn {
  */
 export async function signIn(
   app: Express,
-  { username, password, loginPath = '/login' }: SignIn,
+  { username, password, loginPath = '/login' }: SignInOptions,
 ): Promise<ReturnType<typeof supertest.agent>> {
   const visitor = new Visitor(app)
   const opened = await recordEvents('landing', () => visitor.visit(loginPath))
