@@ -111,8 +111,8 @@ export class Context {
     return page && page.length > MAX_RETURN_LENGTH ? undefined : page
   }
 
-  /** Why the page must be served now, without another Identify redirect. The landing page marks the address of a browser without cookies. */
-  get identifyBlock(): DegradedReason | undefined {
+  /** Why this browser must get the page now, without another Identify redirect. The landing page marks the address of a browser without cookies. */
+  get browserProblem(): DegradedReason | undefined {
     const { site, req, binding } = this
     const { macKeys, clock } = site.config
     const marker = binding === undefined ? flowParameterOf(requestAddress(req, site.config) ?? '') : undefined
@@ -120,9 +120,9 @@ export class Context {
     return isMarked ? 'cookies_blocked' : blockReason(this.returns)
   }
 
-  /** Why the browser must not be redirected to Identify. An outage is no loop. */
+  /** Why no browser, or not this one, may be redirected to Identify. An outage is no loop. docs/internals/architecture.md says who asks what. */
   get identifyProblem(): DegradedReason | undefined {
-    return this.site.identifyHealth.mayRedirect ? this.identifyBlock : 'sso_unavailable'
+    return this.site.identifyHealth.mayRedirect ? this.browserProblem : 'sso_unavailable'
   }
 
   /** Returns the Identify address for a page, bound to the browser as by `state` in OAuth. @param page without the parameter `sso2` */

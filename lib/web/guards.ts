@@ -127,7 +127,7 @@ function redirectToLogin(ctx: Context, deny: Deny): Promise<void> | void {
     )
   const address = loginUrl(loginPage, page)
   if (!isLoginElsewhere(site.config)) return deny('login_required', () => redirect(res, address, 302))
-  const reason = identity.degraded ?? ctx.identifyBlock
+  const reason = identity.degraded ?? ctx.browserProblem
   if (reason) return unavailable(reason)
   if (ctx.returns?.count === RETURNS_BEFORE_IDENTIFY && site.identifyHealth.mayRedirect)
     return ctx.sendToIdentify(page, 'login_elsewhere')
