@@ -24,7 +24,7 @@ export interface Clock {
 interface CookieNames {
   readonly session: string
   readonly binding: string
-  /** Prefix of the cookies with the number of Identify redirects. A hash of the page follows. */
+  /** Counts the returns from Identify. */
   readonly loop: string
   readonly logout: string
   readonly device: string
