@@ -218,12 +218,14 @@ function networkOf(address: string): string {
 /** Networks of this machine and of private networks, as {@link networkOf} names them. The address of a visitor may be unknown: `0.0.0.0`. */
 const LOCAL = /^(0|10|127|169\.254|172\.(1[6-9]|2\d|3[01])|192\.168)\.|^(0:0:0:0$|f[cd]..:|fe[89ab].:)/
 
-const MARKS_AND_IGNORABLES = /[\p{M}\p{Default_Ignorable_Code_Point}]/gu
+const IGNORED = /[\p{M}\p{C}\p{Default_Ignorable_Code_Point}]/gu
+const PLAIN = ['', ...'abcdefghijklmnopqrstuvwxyz0123456789', 'ae', 'oe', 'ss']
+/** Compares as databases do that take `ø` for `o`, so that each name has many spellings. */
+const { compare } = new Intl.Collator('en', { sensitivity: 'base' })
 
-/**
- * Returns the username without case, width, accents and invisible characters, because the platform may treat such names as the same
- * account. Two accounts with the same normalised name share its limits, which is the safe side.
- */
+/** Returns the username without case, width, accents, strokes and invisible characters. If two accounts share its limits, that is the safe side. */
 export function normalisedUsername(username: string): string {
-  return username.normalize('NFKD').replace(MARKS_AND_IGNORABLES, '').toLowerCase().trim()
+  const plainOf = (letter: string) => PLAIN.find((plain) => compare(letter, plain) === 0) ?? letter
+  const text = username.normalize('NFKD').replace(IGNORED, '').toUpperCase().toLowerCase()
+  return text.replace(/(?!\p{ASCII})[\p{Script=Latin}\p{Script=Common}\p{Nd}]/gu, plainOf).trim()
 }

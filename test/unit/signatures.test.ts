@@ -124,8 +124,9 @@ describe('the device cookie, and what login limits count', () => {
       ...['GRACE', ' grace\t', 'gr\u00e0ce', 'gra\u0300ce', 'gra\u200bce', '\uff27race'],
       ...['g\u00adrace', '\ufeffgrace\u2060', 'grace\u{e0041}', 'gra\u115fce', '\u3164grace\u{e0000}', 'gra\ufe0fce'],
     ],
-    eve: ['\u{1d404}ve'],
-    'ada@demo.example': ['ada@demo.example'],
+    eve: ['\u{1d404}ve', 'e\u0001v\u{1f174}'],
+    'ada@demo.example': ['ada@demo.example', 'a\u0111a@dem\u00f8.example'],
+    'aess.i1\u043e\u03c3\u03b1': ['\u00c6\u00df.\u0131\u0661\u043e\u03a3\u03b1', 'aess.I\u0967\u041e\u03c2\u03b1'],
     '': ['\u200b'],
   }
   const names = Object.entries(spellings).flatMap(([normalised, all]) => all.map((name) => [name, normalised] as const))
