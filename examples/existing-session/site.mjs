@@ -5,12 +5,15 @@ import { sso2 } from 'express-sso2'
 
 const sso = sso2()
 const app = express()
+app.set('trust proxy', 1) // else express-session sets no secure cookie behind a proxy
+const isSecure = process.env.SSO2_SITE_URL.startsWith('https:')
 app.use(
   session({
+    name: isSecure ? '__Host-session' : 'session', // a sister domain can set a cookie of any other name
     secret: process.env.SESSION_SECRET,
     resave: false,
     saveUninitialized: false,
-    cookie: { sameSite: 'lax', secure: 'auto' },
+    cookie: { sameSite: 'lax', secure: isSecure },
     // and the store that the site has; without one they are in memory
   }),
 )

@@ -52,7 +52,7 @@ async function ownSession(at: At): Promise<void> {
   assert.match(filled.body, /In the basket: weekend/)
   const checkout = await logIn(browser, at('/checkout'))
   assert.deepEqual(json(checkout), { account: 'account-ada', basket: ['weekend'] })
-  assert.deepEqual([browser.cookie('connect.sid') !== undefined, browser.cookie('sso2.sid')], [true, undefined])
+  assert.deepEqual([browser.cookie('session') !== undefined, browser.cookie('sso2.sid')], [true, undefined])
   assert.match((await browser.submit(at('/logout'), {})).body, /In the basket: nothing/)
   assert.deepEqual(json(await logIn(browser, at('/checkout'), grace)), { account: 'account-grace', basket: [] })
 }
