@@ -104,8 +104,8 @@ export class Log {
 const anchorOf = (heading: Heading) =>
   heading
     .toLowerCase()
-    .replace(/[^a-z ]/g, '')
-    .replaceAll(' ', '-')
+    .match(/[a-z]+/g)
+    ?.join('-')
 
 /** Describes what a hook has thrown: its text with its causes, and its stack, innermost first. Reading the value may throw again. */
 function describeError(error: unknown): { text: string; frames: readonly string[] } {

@@ -48,13 +48,8 @@ export async function userOfTicket(site: Site, { sid, at }: TicketToken): Promis
 function readUser(value: unknown): User {
   const user: unknown = value === undefined ? undefined : parseForeignJson(JSON.stringify(value))
   const accountId = isObject(user) ? ownValue(user, 'accountId') : undefined
-  if (!isObject(user) || typeof accountId !== 'string' || accountId === '')
-    throw new Sso2ResponseError(
-      'loadUser',
-      undefined,
-      `accountId: a text is required, and ${describeNoText(accountId)}`,
-    )
-  return { ...user, accountId }
+  if (isObject(user) && typeof accountId === 'string' && accountId !== '') return { ...user, accountId }
+  throw new Sso2ResponseError('loadUser', undefined, `accountId: a text is required, and ${describeNoText(accountId)}`)
 }
 
 /** Says what an account ID is instead of a text. Quotes no value. */
