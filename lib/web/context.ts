@@ -93,14 +93,14 @@ export class Context {
   }
 
   /** How often the browser has returned from Identify without a pause. */
-  get returns(): ReturnCount | undefined {
+  get returnCount(): ReturnCount | undefined {
     return readReturnCount(readCookie(this.req, this.site.config.cookies.loop))
   }
 
   /** Counts a return of the browser. @param cause why the landing failed, '' if it did not */
   addReturn(cause: LoopCause): void {
     const { config } = this.site
-    const { text, seconds } = countReturn(this.returns, cause)
+    const { text, seconds } = countReturn(this.returnCount, cause)
     setCookie(this.res, config, config.cookies.loop, text, seconds)
   }
 
@@ -117,7 +117,7 @@ export class Context {
     const { macKeys, clock } = site.config
     const marker = binding === undefined ? flowParameterOf(requestAddress(req, site.config) ?? '') : undefined
     const isMarked = readStamp(macKeys(), 'marker', '', marker, clock.now(), MARKER_MS) !== undefined
-    return isMarked ? 'cookies_blocked' : blockReason(this.returns)
+    return isMarked ? 'cookies_blocked' : blockReason(this.returnCount)
   }
 
   /** Why no browser, or not this one, may be redirected to Identify. An outage is no loop. docs/internals/architecture.md says who asks what. */

@@ -129,7 +129,7 @@ function redirectToLogin(ctx: Context, deny: Deny): Promise<void> | void {
   if (!isLoginElsewhere(site.config)) return deny('login_required', () => redirect(res, address, 302))
   const reason = identity.degraded ?? ctx.browserProblem
   if (reason) return unavailable(reason)
-  if (ctx.returns?.count === RETURNS_BEFORE_IDENTIFY && site.identifyHealth.mayRedirect)
+  if (ctx.returnCount?.count === RETURNS_BEFORE_IDENTIFY && site.identifyHealth.mayRedirect)
     return ctx.sendToIdentify(page, 'login_elsewhere')
   return deny('login_required', () => {
     ctx.addReturn('')

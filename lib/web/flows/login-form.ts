@@ -64,11 +64,11 @@ export async function logInByPassword(ctx: Context, input: Input): Promise<Login
 
 async function logInOnce(ctx: Context, credentials: Input): Promise<LoginResult> {
   if (!areCredentials(credentials)) return loginFailed('invalid_request')
-  const { session, site, record, returns } = ctx
+  const { session, site, record, returnCount } = ctx
   if (!session.isAvailable) return loginFailed('unavailable')
   if (!record && !session.gone) {
     // a session that has moved may have the result of the same form. Any other browser needs a session of the SSO system first
-    const mayGetOne = site.identifyHealth.isAvailable && returns?.cause !== 'store_unavailable'
+    const mayGetOne = site.identifyHealth.isAvailable && returnCount?.cause !== 'store_unavailable'
     return loginFailed(mayGetOne ? 'session_ended' : 'unavailable')
   }
   const digest = createHash('sha256')

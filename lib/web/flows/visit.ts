@@ -65,9 +65,9 @@ async function findIdentity(ctx: Context, options: VisitOptions): Promise<Identi
     if ((await checkStatus(ctx, isFresh)) === 'no_answer') return showStale(ctx, 'sso_unavailable')
   }
   if (ctx.record || !(await mayIdentify(ctx, options))) return show(ctx.record)
-  if (session.gone?.next && ctx.returns) return show(undefined) // a tab that will have the new cookie with its next request
+  if (session.gone?.next && ctx.returnCount) return show(undefined) // a tab that will have the new cookie with its next request
   const reason = ctx.identifyProblem
-  if (reason === 'identify_loop' && ctx.returns?.cause === '') log.warn('visit:identify_loop', 'Redirect loop')
+  if (reason === 'identify_loop' && ctx.returnCount?.cause === '') log.warn('visit:identify_loop', 'Redirect loop')
   if (reason) return show(undefined, reason)
   if (isPrefetch(req))
     await sendProblem(site, res, 503, 'prefetch') // or the anonymous page is shown after the click
