@@ -101,11 +101,7 @@ export class Log {
 }
 
 /** Returns the anchor of a heading in a Markdown file. */
-const anchorOf = (heading: Heading) =>
-  heading
-    .toLowerCase()
-    .match(/[a-z]+/g)
-    ?.join('-')
+const anchorOf = (heading: Heading) => heading.toLowerCase().replace(/[^a-z]+/g, '-')
 
 /** Describes what a hook has thrown: its text with its causes, and its stack, innermost first. Reading the value may throw again. */
 function describeError(error: unknown): { text: string; frames: readonly string[] } {

@@ -5,7 +5,6 @@ import type { z } from 'zod'
 export function checkArgument<T>(of: string, schema: z.ZodType<T>, value: unknown): T {
   const { data, error } = schema.safeParse(value)
   if (!error) return data
-  throw new TypeError(
-    `${of}: ${error.issues.map(({ path, message }) => `${path.join('.') || 'argument'}: ${message}`).join('; ')}`,
-  )
+  const problems = error.issues.map(({ path, message }) => `${path.join('.') || 'argument'}: ${message}`)
+  throw new TypeError(`${of}: ${problems.join('; ')}`)
 }

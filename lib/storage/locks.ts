@@ -80,8 +80,7 @@ export class Locks extends SiteStore {
         this.kv.mget([shared, this.recordKey(key)]),
       ])
       const form = text ? this.opened<LoginForm<Result>>(text) : undefined
-      const hasWaited = pause > FIRST_PAUSE_MS
-      const isShared = form?.digest === digest && (form.isFinal || hasWaited)
+      const isShared = form?.digest === digest && (form.isFinal || pause > FIRST_PAUSE_MS)
       if (!isTaken && !isShared) {
         await sleep(pause)
         continue

@@ -164,8 +164,7 @@ const CONTEXT: unique symbol = Symbol('express-sso2.context')
 /** Returns the context of a request, made when it is first needed. Never throws because of an outage of Redis. */
 export async function contextOf(site: Site, req: Request, res: Response): Promise<Context> {
   const marked = req as { [CONTEXT]?: Context }
-  const known = marked[CONTEXT]
-  if (known?.site === site) return known
+  if (marked[CONTEXT]?.site === site) return marked[CONTEXT]
   const made = new Context(site, req, res, await site.sessions.sessionOf(req))
   marked[CONTEXT] = made
   return made

@@ -66,14 +66,13 @@ export function requireLogin(site: Site, options: RequireLoginOptions = {}): Gua
 }
 
 const OPTION_TYPES = new Map(Object.entries({ fresh: 'boolean', allow: 'function', onDenied: 'function' }))
+const USAGE = 'Write sso.requireLogin(). It takes { fresh (a boolean), allow (a function), onDenied (a function) }'
 
 /** Checks the options, because a guard must not be weaker than its author believes. @throws {Sso2SetupError} if an option is unknown or wrong */
 function checkedOptions(options: RequireLoginOptions): RequireLoginOptions {
   const isRight = ([name, value]: [string, unknown]) => value === undefined || typeof value === OPTION_TYPES.get(name)
   if (typeof options !== 'object' || options === null || !Object.entries(options).every(isRight))
-    throw new Sso2SetupError(
-      `Write sso.requireLogin(), or sso.requireLogin({ … }) with ${[...OPTION_TYPES].map(([name, type]) => `${name} (a ${type})`).join(', ')}`,
-    )
+    throw new Sso2SetupError(USAGE)
   return options
 }
 
@@ -122,9 +121,7 @@ function redirectToLogin(ctx: Context, deny: Deny): Promise<void> | void {
   }
   const page = returnPage(ctx)
   if (isLoginPage(site.config, page))
-    throw new Sso2SetupError(
-      'A requireLogin() guards the login page (routes.login), so users could not reach that page. Mount the page before the guard',
-    )
+    throw new Sso2SetupError('A requireLogin() guards the login page (routes.login): mount the page before the guard')
   const address = loginUrl(loginPage, page)
   if (!isLoginElsewhere(site.config)) return deny('login_required', () => redirect(res, address, 302))
   const reason = identity.degraded ?? ctx.browserProblem

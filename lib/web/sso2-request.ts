@@ -25,6 +25,8 @@ declare global {
   }
 }
 
+const NO_CREDENTIALS = 'req.sso2.login() got undefined. Mount express.urlencoded() or express.json() before this route'
+
 /** `req.sso2`: the login of a request. Printing shows only `status` and `user`, so that logs contain no secret. */
 export class Sso2Request {
   readonly #ctx: Context
@@ -37,7 +39,7 @@ export class Sso2Request {
     if (!sso2) throw new Sso2SetupError('Mount sso (or sso.middleware) before this route')
     if (#ctx in sso2 && sso2.#ctx.site === site) return sso2.#ctx
     throw new Sso2SetupError(
-      'req.sso2 is of another sso2(), of another copy of the package or of other code. Export one sso from one module, and see npm ls express-sso2',
+      'req.sso2 is of another sso2(), or of a second copy of the package: see npm ls express-sso2',
     )
   }
 
@@ -66,10 +68,7 @@ export class Sso2Request {
    * @throws {Sso2SetupError} if `credentials` is `undefined`, as `req.body` is without a body parser
    */
   async login(credentials: Credentials): Promise<LoginResult> {
-    if (credentials === undefined || credentials === null)
-      throw new Sso2SetupError(
-        'Mount express.urlencoded() or express.json() before this route: req.sso2.login() got undefined',
-      )
+    if (!credentials) throw new Sso2SetupError(NO_CREDENTIALS)
     const ctx = this.#ctx
     const result = await ctx.site.runningOperations.run(() => logInByPassword(ctx, credentials), ctx.res)
     if (result.ok || !ctx.record) ctx.identity = show(ctx.record)

@@ -42,8 +42,7 @@ test('a script is served by the guard without a redirect, which it could not fol
   expect([status, json]).toEqual([200, { status: 'none', url: '/known' }])
 })
 
-const FOREIGN =
-  'req.sso2 is of another sso2(), of another copy of the package or of other code. Export one sso from one module, and see npm ls express-sso2'
+const FOREIGN = 'req.sso2 is of another sso2(), or of a second copy of the package: see npm ls express-sso2'
 
 test.each([
   ['/too-early', 'Mount sso (or sso.middleware) before this route'],
@@ -51,7 +50,7 @@ test.each([
   ['/other/identify', FOREIGN],
   ['/other/site', FOREIGN],
   ['/other/code', FOREIGN],
-  ['/body-not-read', 'Mount express.urlencoded() or express.json() before this route: req.sso2.login() got undefined'],
+  ['/body-not-read', 'req.sso2.login() got undefined. Mount express.urlencoded() or express.json() before this route'],
 ])('a part that cannot work at %s says why', async (path, message) => {
   const { status, json } = await setup.browser().fetchJson(at(path))
   const text = `ERR_SSO2_SETUP express-sso2: ${message}. See "Sso2SetupError" in node_modules/express-sso2/docs/troubleshooting.md.`

@@ -80,14 +80,14 @@ test.each(naming)(
   },
 )
 
-const noAccount = (found: string) => new RegExp(`loaded: loadUser: accountId: a text is required, and ${found}`)
+const noAccount = (found: string) => new RegExp(`loaded: loadUser: accountId: a text is required, not ${found}`)
 const quote = async (...given: unknown[]): Promise<never> => {
   throw new Error(`The quote of ${given.join(', ')}.`)
 }
 test.each<[what: string, hooks: Partial<Sso2Options>, line: RegExp]>([
-  ['loadUser gives no user', { loadUser: () => undefined as never }, noAccount('there is none')],
-  ['loadUser gives an empty ID', { loadUser: () => ({ accountId: '' }) }, noAccount('it is empty')],
-  ['loadUser gives a number', { loadUser: () => ({ accountId: 7 as never }) }, noAccount('it is a number')],
+  ['loadUser gives no user', { loadUser: () => undefined as never }, noAccount('undefined')],
+  ['loadUser gives an empty ID', { loadUser: () => ({ accountId: '' }) }, noAccount('an empty text')],
+  ['loadUser gives a number', { loadUser: () => ({ accountId: 7 as never }) }, noAccount('number')],
   [
     'loadUser quotes',
     { loadUser: ({ accessToken, sid }) => quote(accessToken, sid) },

@@ -49,14 +49,8 @@ function readUser(value: unknown): User {
   const user: unknown = value === undefined ? undefined : parseForeignJson(JSON.stringify(value))
   const accountId = isObject(user) ? ownValue(user, 'accountId') : undefined
   if (isObject(user) && typeof accountId === 'string' && accountId !== '') return { ...user, accountId }
-  throw new Sso2ResponseError('loadUser', undefined, `accountId: a text is required, and ${describeNoText(accountId)}`)
-}
-
-/** Says what an account ID is instead of a text. Quotes no value. */
-function describeNoText(accountId: unknown): string {
-  if (accountId === undefined) return 'there is none'
-  if (typeof accountId === 'number') return 'it is a number: String(id)'
-  return accountId === '' ? 'it is empty' : 'it is of another type'
+  const found = accountId === '' ? 'an empty text' : typeof accountId
+  throw new Sso2ResponseError('loadUser', undefined, `accountId: a text is required, not ${found}`)
 }
 
 /** The default `loadUser`: GET of `userPath`. Returns `item` of the response, or the body. `account_id` is also returned as `accountId`. */
