@@ -141,9 +141,9 @@ export class RedisKv implements Kv {
 
   async probe(): Promise<void> {
     const key = this.#probeKey
-    await this.#send(async () => {
-      await this.client.mget(key)
-      await this.client.sso2Write(2, key, `${key}:data`, 1, '{}', 60, 1)
+    await this.#send(() => {
+      const written = this.client.sso2Write(2, key, `${key}:data`, 1, '{}', 60, 1)
+      return Promise.all([this.client.mget(key), written]) // at once, because the deadline is that of one command
     })
     this.#stopProbing()
     this.failure = undefined
