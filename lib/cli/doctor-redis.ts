@@ -70,6 +70,8 @@ function withRedisDeadline<T>(answer: Promise<T>): Promise<T> {
   ])
 }
 
+const SCHEMES = 'rediss:// is for a port with TLS, redis:// for a port without'
+
 /** Advice for refusals. A Redis error message begins with the name of the refusal. */
 const REFUSALS: Readonly<Record<string, string>> = {
   NOAUTH: 'REDIS_URL=redis://:<password>@host:6379',
@@ -80,11 +82,17 @@ const REFUSALS: Readonly<Record<string, string>> = {
 }
 
 function unreachable(error: unknown): Finding {
-  const [, refusal = ''] = /^(?:ERR )?-?([A-Z]{5,})\b/.exec(error instanceof Error ? error.message : '') ?? []
+  const message = error instanceof Error ? error.message : ''
+  if (message === 'Command timed out')
+    return wrong(
+      `Redis takes the connection, and does not answer within ${ANSWER_MS / 1000} s`,
+      `restart it; ${SCHEMES}`,
+    )
+  const [, refusal = ''] = /^(?:ERR )?-?([A-Z]{5,})\b/.exec(message) ?? []
   if (Object.hasOwn(REFUSALS, refusal)) return wrong(`Redis refuses the connection: ${refusal}`, REFUSALS[refusal])
   const code = errorCode(error)
   const why = code === 'Error' ? 'the connection was closed' : code
-  const advice = connectionAdvice(code) ?? 'rediss:// is for a port with TLS, redis:// for a port without'
+  const advice = connectionAdvice(code) ?? SCHEMES
   return wrong(`Redis cannot be reached: ${why}`, `redis-cli -u "$REDIS_URL" ping   must answer PONG; ${advice}`)
 }
 

@@ -86,6 +86,9 @@ function noToken({ ssoUrl, clientId }: Config, error: unknown): Finding {
       `${says}: the API client "${clientId}" does not exist, or it may not use SSO2`,
       'set clientId (SSO2_CLIENT_ID) to the API client of this site in the admin portal, and turn its SSO2 flag on',
     )
+  const isTimeout = error instanceof Sso2UnavailableError && error.timedOut
+  if (isTimeout || (status !== undefined && status >= 500))
+    return wrong(says, 'the SSO system is slow or down: try again, then tell the platform team')
   return wrong(
     says,
     'check ssoUrl (SSO2_URL): the base address of the SSO system, without /identify and /sessionstatus',

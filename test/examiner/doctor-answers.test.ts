@@ -33,6 +33,12 @@ test.each<[string, Fault, what: string, says: RegExp]>([
     /^WRONG: .*for another client ID \(audience\)\n-> set clientId \(SSO2_CLIENT_ID\)/,
   ],
   [
+    'fails',
+    { operation: 'sessionstatus', kind: 'status', code: 500 },
+    'client',
+    /^WRONG: no token from POST .*\n-> the SSO system is slow or down/,
+  ],
+  [
     'sends the browser back with an old token',
     { operation: 'identify', kind: 'expired' },
     'landing page',
@@ -98,6 +104,15 @@ test('a site whose machine has a clock that is a minute off is told', async () =
   // a slow answer makes the machine seem a little behind
   expect(report.of('site')).toMatch(/^WRONG: the site's machine is (5[0-9]|6[0-3]) s ahead.*\n-> .*on that machine$/m)
   expect(report.code).toBe(1)
+})
+
+test('a Redis that takes connections and never answers is told', async () => {
+  const silent = net.createServer((socket) => void socket.resume())
+  const report = await doctor({ REDIS_URL: `redis://127.0.0.1:${await listenLocally(silent)}` })
+  silent.close()
+  expect(report.of('Redis')).toMatch(
+    /^WRONG: Redis takes the connection, and does not answer within 3 s\n-> restart it/,
+  )
 })
 
 test('a site that answers what is no HTTP is told', async () => {
