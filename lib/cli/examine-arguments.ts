@@ -21,7 +21,7 @@ The accounts of the examiner are made up: no real password is needed.
   --port <number>    port of the platform (default ${DEFAULT_PORT})
   --only <names>     checks or groups, separated by commas: landing,logout/here
   --skip <names>     checks or groups to leave out
-  --quick            leaves out each check that waits until a session is old; takes about a minute
+  --quick            leaves out the checks that wait, and those that are like another one; takes less than a minute
   --browser          opens pages in Chromium, for sites whose login needs scripts; needs playwright-core
   --report <file>    writes an HTML report
   --junit <file>     writes JUnit XML

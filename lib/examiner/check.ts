@@ -12,8 +12,8 @@ export interface Check {
   readonly name: string
   /** Does the check wait until a session is old? */
   readonly isSlow?: boolean
-  /** Does `--quick` leave the check out, because a similar check runs anyway? */
-  readonly isThorough?: boolean
+  /** Why `--quick` leaves the check out, if the check is not slow. */
+  readonly notInQuick?: string | undefined
   /** Does the check disturb the platform, so that the site needs time to recover? */
   readonly isRough?: boolean
   /** Does the check judge the whole run, so that it must come after all others? */
@@ -22,6 +22,9 @@ export interface Check {
   beforeStart?(platform: Platform): void
   run(stage: Stage): Promise<Finding>
 }
+
+/** Reason to leave a check out of `--quick`: a similar check runs anyway. */
+export const LIKE_ANOTHER = 'a check like it has run'
 
 /** Texts about a check, for the report. */
 export interface CheckText {

@@ -23,7 +23,7 @@ export interface ExamineOptions {
   /** Names of checks or groups. All checks run if the list is empty. */
   readonly only: readonly string[]
   readonly skip: readonly string[]
-  /** Leaves out every check that waits until a session is old. */
+  /** Leaves out every check that waits, and checks that are like another one. */
   readonly isQuick: boolean
   /** Opens pages and sends forms, for sites whose login needs scripts. */
   readonly chromium?: Chromium | undefined
@@ -77,8 +77,9 @@ function reasonToSkip(check: Check, { skip, isQuick, settings }: Omit<Choice, 'o
   if (skip.some((name) => isNamed(check, name))) return '--skip'
   const configured = Object.entries(settings.skip).find(([name]) => isNamed(check, name))
   if (configured) return configured[1]
-  if (isQuick && check.isSlow) return '--quick: the check waits'
-  return isQuick && check.isThorough ? '--quick: a check like it has run' : undefined
+  if (!isQuick) return undefined
+  const notInQuick = check.isSlow ? 'the check waits' : check.notInQuick
+  return notInQuick === undefined ? undefined : `--quick: ${notInQuick}`
 }
 
 /** Does a check have the name, or belong to the group? */

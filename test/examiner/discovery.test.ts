@@ -51,7 +51,8 @@ test.each<[logout: object, expected: string]>([
 test('checks are left out by their names, by examine.json, and because they are slow or like others', () =>
   besideMade(createSite, {}, async (platform) => {
     const settings = readSettings({ skip: { 'login/right-password': 'a reason' } })
-    const only = ['login/right-password', 'logout/here', 'status/old', 'outage/login-empty', 'identify']
+    const slow = ['status/old', 'status/sensitive-unverified', 'rest/marketplace', 'outage/logout-hang']
+    const only = ['login/right-password', 'logout/here', ...slow, 'identify']
     const skip = ['logout', 'identify']
     const { results, skipped } = await examine({ platform, settings, only, skip, isQuick: true })
     expect(results).toEqual([])
@@ -60,9 +61,11 @@ test('checks are left out by their names, by examine.json, and because they are 
       true,
       [
         'status/old: --quick: the check waits',
+        'status/sensitive-unverified: --quick: the check waits',
         'login/right-password: a reason',
         'logout/here: --skip',
-        'outage/login-empty: --quick: a check like it has run',
+        'outage/logout-hang: --quick: a check like it has run',
+        'rest/marketplace: --quick: the check waits if the site keeps responses for a minute',
       ],
     ])
   }))

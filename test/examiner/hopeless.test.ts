@@ -40,6 +40,7 @@ const ofParts: Record<string, readonly string[] | undefined> = {
   'identify/without-cookies': undefined,
   'identify/shared-address': undefined,
   'status/sensitive-page': ['pages.sensitive'],
+  'status/sensitive-unverified': ['pages.sensitive'],
   'session/equal-names': ['pages.data'],
   'session/former-form': ['pages.data'],
   'logout/all-sessions': ['logoutAll'],

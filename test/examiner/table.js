@@ -23,10 +23,11 @@ const WITHOUT_REST = [
   ...of('rest', 'marketplace', 'gift', 'administrators', 'user'),
   ...of('rest', 'kept-failure', 'expired-token', 'own-token'),
 ]
-const [SENSITIVE, GRACE, HEALTH] = ['status/sensitive-page', 'outage/grace-period', 'outage/health-page']
+const SENSITIVE = of('status', 'sensitive-page', 'sensitive-unverified')
+const [GRACE, HEALTH] = of('outage', 'grace-period', 'health-page')
 const DATA = of('session', 'equal-names', 'former-form')
 /** Not applicable to sites that have only a front page and a login. */
-const SMALL = [...WITHOUT_REST, SENSITIVE, ...DATA, GRACE, HEALTH]
+const SMALL = [...WITHOUT_REST, ...SENSITIVE, ...DATA, GRACE, HEALTH]
 
 /** Not applicable to sites whose first page load does not go through Identify. */
 const ON_FIRST_LOAD = [
@@ -108,7 +109,7 @@ const table = [
     command: ['python3', 'python.py'],
     config: { graceSeconds: 20 },
     env: { GRACE_SECONDS: '20' },
-    expected: { 'not applicable': [...WITHOUT_REST, SENSITIVE, ...DATA, HEALTH] },
+    expected: { 'not applicable': [...WITHOUT_REST, ...SENSITIVE, ...DATA, HEALTH] },
   }),
   example('minimal'),
   own('fresh-page', 'fresh-page.mjs', {
@@ -118,7 +119,7 @@ const table = [
   }),
   own('example-app', 'example-app.cjs', {
     config: { rest: { marketplace: '/marketplace', gift: '/gift', administrators: '/administrators' } },
-    expected: { 'not applicable': [SENSITIVE, ...DATA, GRACE, HEALTH, 'rest/user'] },
+    expected: { 'not applicable': [...SENSITIVE, ...DATA, GRACE, HEALTH, 'rest/user'] },
   }),
   example('existing-session', { env: { SESSION_SECRET: 'a-session-secret-for-examinations-only' } }),
   example('custom-form', { config: { pages: { account: '/api/reader' }, login: { page: '/login' } } }),

@@ -226,7 +226,7 @@ weakenTo('failed: no page load', 'status/session-not-found', 'a removed SSO sess
 const REFUSED = "if (!claims || (claims.sid !== session.sid && claims.err !== 'session_not_found')) return"
 weaken('status/wrong-session', 'the session in a response is not compared', [change(REFUSED, 'if (!claims) return')])
 const SERVED = change('const isVerified = Date.now() - session.verifiedAt < 5000', 'const isVerified = true')
-weaken('status/sensitive-page', 'a sensitive page does not look whether its status check worked', [SERVED])
+weaken('status/sensitive-unverified', 'a sensitive page does not look whether its status check worked', [SERVED])
 weaken('status/sensitive-page', 'a sensitive page relies on the last status check', [
   change('await fresh(req, req.session, true)', 'await fresh(req, req.session)'),
   SERVED,

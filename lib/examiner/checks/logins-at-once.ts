@@ -165,10 +165,11 @@ async function guessesSent(stage: Stage, way: 'in turn' | 'at once' | 'spelt dif
     guesses.push(() => browser.submit(form, { [usernameField]: typed, [passwordField]: `guess ${count}` }))
   }
   const since = Date.now()
-  const end = stage.platform.fault(['authenticate'], { kind: 'slow', ms: 300 })
-  if (way === 'at once') await Promise.all(guesses.map((guess) => guess()))
-  else for (const guess of guesses) await guess()
-  end()
+  if (way === 'at once') {
+    const end = stage.platform.fault(['authenticate'], { kind: 'slow', ms: 300 })
+    await Promise.all(guesses.map((guess) => guess()))
+    end()
+  } else for (const guess of guesses) await guess()
   return stage.platform.calls(since, { operation: 'authenticate' }).length
 }
 

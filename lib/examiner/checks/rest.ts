@@ -1,6 +1,6 @@
 /** Group `rest`: pages of `examine.json` that call the REST API. */
 import type { Browser, Page } from '../browser'
-import { type Check, need, noneOf, notTold, problemsIn } from '../check'
+import { type Check, LIKE_ANOTHER, need, noneOf, notTold, problemsIn } from '../check'
 import { isLoginOrLogout } from '../facts'
 import { isServerError, responseOf } from '../outcome'
 import type { Fault, SiteCall } from '../platform'
@@ -129,7 +129,6 @@ async function visitorProblems(stage: Stage, told: ToldPage): Promise<string[]> 
 const restPage = (name: RestPage): Check => ({
   name: `rest/${name}`,
   isRough: true,
-  isThorough: name === 'user',
   run: async (stage) => {
     const [told] = toldPages(stage, [name])
     if (!told) return notTold(keysOf([name]), 'a page that calls the REST API')
@@ -246,6 +245,7 @@ async function renewalProblems(stage: Stage, told: ToldPage): Promise<string[]> 
 /** Opens pages after their access tokens have expired, the user's and the site's own. */
 const expiredToken: Check = {
   name: 'rest/expired-token',
+  notInQuick: 'the check waits',
   run: async (stage) => {
     const told = toldPages(stage, ALL_PAGES)
     if (told.length === 0) return notTold(keysOf(ALL_PAGES), 'a page that calls the REST API')
@@ -289,10 +289,10 @@ const ownToken: Check = {
 }
 
 export const restChecks: readonly Check[] = [
-  restPage('marketplace'),
+  { ...restPage('marketplace'), notInQuick: 'the check waits if the site keeps responses for a minute' },
   restPage('gift'),
   restPage('administrators'),
-  restPage('user'),
+  { ...restPage('user'), notInQuick: LIKE_ANOTHER },
   expiredToken,
   ownToken,
 ]

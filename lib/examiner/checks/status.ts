@@ -8,7 +8,7 @@ import { type Endpoint, endpointsOf, fetchAsScript } from './endpoints'
 import { dataAddress, dataForm, isStored, lateForm } from './former-form'
 import { type LoggedIn, loggedIn } from './logged-in'
 import { redirectProblem } from './redirects'
-import { sensitivePage } from './sensitive-page'
+import { sensitivePage, sensitiveUnverified } from './sensitive-page'
 import { spoiltResponseChecks } from './spoilt-responses'
 import { staleChecks } from './stale'
 
@@ -285,5 +285,6 @@ export const statusChecks: readonly Check[] = [
   visitorEnded,
   otherAccount,
   sensitivePage,
+  sensitiveUnverified,
   ...spoiltResponseChecks,
 ]

@@ -1,6 +1,17 @@
 /** Group `ticket`: a site exchanges a ticket only once, and a failed exchange must not break the page. */
 import type { Browser, Page } from '../browser'
-import { type Check, failed, failedIf, need, noneOf, noneOfBoth, type Problem, passed, problemsIn } from '../check'
+import {
+  type Check,
+  failed,
+  failedIf,
+  LIKE_ANOTHER,
+  need,
+  noneOf,
+  noneOfBoth,
+  type Problem,
+  passed,
+  problemsIn,
+} from '../check'
 import { isSentTo } from '../facts'
 import { isAnyError, isServerError, outcomeOf } from '../outcome'
 import type { Fault } from '../platform'
@@ -224,7 +235,7 @@ const formFailures: readonly (readonly [name: string, operation: 'token' | 'me',
 const formLogin: Check = {
   name: 'ticket/login-form',
   isRough: true,
-  isThorough: true,
+  notInQuick: LIKE_ANOTHER,
   run: async (stage) => {
     const problems: string[] = []
     const half: string[] = []

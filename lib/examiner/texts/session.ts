@@ -59,6 +59,7 @@ export const ticketTexts: CheckTexts = {
 
 const STATUS = 'Interface, "POST {sso_url}/sessionstatus"'
 const FRESH = 'Leave recheckSeconds at 360.'
+const FRESH_PAGE = 'Protect the page with sso.requireLogin({ fresh: true }).'
 
 export const statusTexts: CheckTexts = {
   'status/young': row(
@@ -135,8 +136,15 @@ export const statusTexts: CheckTexts = {
     'A sensitive page asks the platform at each request whether its user is still logged in.',
     'Someone at the computer of a user who has logged out on another site reaches payments and addresses for six more minutes.',
     'Threat model, S11; OWASP ASVS 5, 7.4',
-    'Call Session Status before each sensitive page, however young the last check is. Serve it only on a verified response.',
-    'Protect the page with sso.requireLogin({ fresh: true }).',
+    'Call Session Status before each sensitive page, however young the last check is.',
+    FRESH_PAGE,
+  ),
+  'status/sensitive-unverified': row(
+    'A sensitive page is served only if the platform verifies its user.',
+    'While the platform fails, someone at the computer of a user who has logged out on another site reaches payments and addresses.',
+    'Threat model, S11; OWASP ASVS 5, 7.4',
+    'Serve a sensitive page only on a verified response of Session Status that says loggedin for this SSO session. On any other response, and on none, answer 503.',
+    FRESH_PAGE,
   ),
   'status/wrong-signature': row(
     'A response with a wrong signature changes nothing.',
