@@ -31,18 +31,25 @@ export const notTold = (keys: readonly string[], what: string): Finding => ({
   missingKeys: keys,
 })
 
-/** Passes without problems, and otherwise fails with the list of problems. */
-export const noneOf = (problems: readonly string[]): Finding =>
-  problems.length === 0 ? passed() : failed([...new Set(problems)].join('; '))
+/** Effect and fix of a problem, if those of the check's texts do not fit. */
+export type Advice = Pick<Finding, 'effect' | 'fix'>
 
-/** As {@link noneOf}, for problems of two kinds. `ofOthers` is effect and fix if there are only problems of the second kind. */
-export function noneOfBoth(
-  problems: readonly string[],
-  others: readonly string[],
-  ofOthers: Partial<Finding>,
-): Finding {
-  const finding = noneOf([...problems, ...others])
-  return problems.length > 0 || others.length === 0 ? finding : { ...finding, ...ofOthers }
+/** A problem that carries its advice. */
+export interface AdvisedProblem {
+  readonly sentence: string
+  readonly advice: Advice
+}
+
+/** Gives problems the same advice. */
+export const advised = (sentences: readonly string[], advice: Advice): AdvisedProblem[] =>
+  sentences.map((sentence) => ({ sentence, advice }))
+
+/** Passes without problems, and otherwise fails with the list of problems. The advice is that of the first problem. */
+export function noneOf(problems: readonly (string | AdvisedProblem)[]): Finding {
+  const [first] = problems
+  if (first === undefined) return passed()
+  const sentences = problems.map((problem) => (typeof problem === 'string' ? problem : problem.sentence))
+  return { ...failed([...new Set(sentences)].join('; ')), ...(typeof first === 'string' ? {} : first.advice) }
 }
 
 /** Fails for the reason if the problem is there, and otherwise passes. */

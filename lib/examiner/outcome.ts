@@ -7,8 +7,11 @@ export const outcomeOf = ({ status, error }: Pick<Response, 'status' | 'error'>)
 /** Says how the site responds, as the predicate of a sentence. */
 export const responseOf = ({ status, error }: Pick<Response, 'status' | 'error'>): string => {
   if (status > 0) return `responds ${status}`
-  return error.startsWith('no response') ? `gives ${error}` : `gives no response (${error})`
+  return isUnanswered({ error }) ? `gives ${error}` : `gives no response (${error})`
 }
+
+/** Did the examiner wait in vain for a response? */
+export const isUnanswered = ({ error }: Pick<Response, 'error'>): boolean => error.startsWith('no response')
 
 /** Is the response a server error, or is there no response? */
 export const isServerError = ({ status }: Pick<Response, 'status'>): boolean => status === 0 || status >= 500

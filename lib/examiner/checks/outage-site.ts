@@ -1,7 +1,7 @@
 /** Group `outage`, the site as a whole: new visitors, calls to the platform, grace period, recovery. */
 import type { EmulatedOperation } from '../../emulator/faults/rules'
 import type { Browser } from '../browser'
-import { type Check, failed, failedIf, need, noneOf, noneOfBoth, notTold } from '../check'
+import { advised, type Check, failed, failedIf, need, noneOf, notTold } from '../check'
 import type { Form } from '../html'
 import { outcomeOf } from '../outcome'
 import type { Fault } from '../platform'
@@ -133,7 +133,7 @@ const gracePeriod: Check = {
           `the platform ${what}, and the user, who is not shown any more, logs out in an older tab: ${INFORMED_SECONDS} s later the platform still has the user logged in`,
         )
     }
-    return noneOfBoth(problems, unreported, UNREPORTED)
+    return noneOf([...problems, ...advised(unreported, UNREPORTED)])
   },
 }
 

@@ -1,13 +1,13 @@
 /** Group `outage`, cells: each operation of the platform fails in each of the usual ways, and the site must keep working. */
 import type { EmulatedOperation } from '../../emulator/faults/rules'
 import type { Browser, Page } from '../browser'
-import { type Check, type Finding, LIKE_ANOTHER, need, noneOf, problemsIn } from '../check'
-import { isAnyError, isServerError, outcomeOf } from '../outcome'
+import { type AdvisedProblem, advised, type Check, LIKE_ANOTHER, need, noneOf, problemsIn } from '../check'
+import { isAnyError, isServerError, isUnanswered, outcomeOf } from '../outcome'
 import type { Account, Fault } from '../platform'
 import { called, pause, type Stage, waitUntil } from '../stage'
 import { arrive } from './landing'
 import { loggedIn } from './logged-in'
-import { anonymousVisitProblems, halfLoginAdvice, halfLoginProblems, isHalfLogin, landAndLook } from './ticket'
+import { anonymousVisitProblems, halfLoginProblems, landAndLook } from './ticket'
 
 const SLOW_MS = 6000
 const MAX_PAGE_MS = 5500
@@ -74,18 +74,17 @@ interface Outage {
 
 /**
  * Acts while an operation fails.
- * @returns the problems
+ * @returns the problems, the most important first
  */
-type Act = (stage: Stage, outage: Outage) => Promise<string[]>
+type Act = (stage: Stage, outage: Outage) => Promise<(string | AdvisedProblem)[]>
 
-/** A problem whose cause is a call without a time limit. */
-const LATE = /a response took|no response within/
-const DEADLINE =
-  'Give each call of the platform, the token endpoint and the REST API a time limit of 2 seconds in total: from the connection to the last byte of the body. A time limit of the socket holds for each read only, so a body that comes byte by byte never ends. A call that is sent again has this time for all its tries together.'
+/** Advice for a call without a time limit. */
+const lateAdvice = {
+  fix: 'Give each call of the platform, the token endpoint and the REST API a time limit of 2 seconds in total: from the connection to the last byte of the body. A time limit of the socket holds for each read only, so a body that comes byte by byte never ends. A call that is sent again has this time for all its tries together.',
+}
 
 /** The problem of a site that reads all of a response of 20 MB. */
 export const READ_WHOLE = 'the site reads a response of 20 MB to its end, and keeps it in memory'
-/** Effect and fix of this problem. */
 const readWholeAdvice = {
   effect: 'A few such responses at once fill the memory of the server, and the whole site is down.',
   fix: 'Count the bytes while the body arrives, and close the connection at 64 kB: no response of the platform is larger. In Node.js: for await (const chunk of response.body). In axios: maxContentLength. In Python: stream=True, then iter_content or read(64_000). In PHP: CURLOPT_WRITEFUNCTION that returns 0.',
@@ -124,20 +123,13 @@ function cells(name: string, operation: EmulatedOperation, failures: typeof http
         const { followed, readWhole } = stage.platform
         const problems = await act(stage, outage)
         if (stage.platform.followed > followed) problems.push(FOLLOWED)
-        if (stage.platform.readWhole > readWhole) problems.push(READ_WHOLE)
-        return { ...noneOf(problems), ...adviceFor(problems) }
+        if (stage.platform.readWhole > readWhole) problems.push({ sentence: READ_WHOLE, advice: readWholeAdvice })
+        return noneOf(problems)
       } finally {
         await end()
       }
     },
   }))
-}
-
-/** Returns effect and fix of a problem for which those of the check's texts do not fit. */
-function adviceFor(problems: readonly string[]): Pick<Finding, 'effect' | 'fix'> {
-  if (problems.some((problem) => LATE.test(problem))) return { fix: DEADLINE }
-  if (problems.length > 0 && problems.every(isHalfLogin)) return halfLoginAdvice
-  return problems.length === 1 && problems.includes(READ_WHOLE) ? readWholeAdvice : {}
 }
 
 /** Lets an operation fail until the returned function is called. */
@@ -164,11 +156,12 @@ async function wasCalled(
 }
 
 /** Returns the problems of a page that has made some calls during an outage. A 503 is right if the page needs the platform. */
-function pageProblems(page: Page, limitMs: number, calls = 0): string[] {
+function pageProblems(page: Page, limitMs: number, calls = 0): AdvisedProblem[] {
   const ms = Math.max(...page.hops.map((hop) => hop.ms))
-  if (isServerError(page) && page.status !== 503) return [`the user gets ${outcomeOf(page)}`]
+  if (isServerError(page) && page.status !== 503)
+    return advised([`the user gets ${outcomeOf(page)}`], isUnanswered(page) ? lateAdvice : {})
   const repeated = calls > 1 ? `the site sends the call that fails ${calls} times for one page, and ` : ''
-  return problemsIn([[ms > limitMs, `${repeated}a response took ${(ms / 1000).toFixed(1)} s`]])
+  return advised(problemsIn([[ms > limitMs, `${repeated}a response took ${(ms / 1000).toFixed(1)} s`]]), lateAdvice)
 }
 
 /**
@@ -284,7 +277,7 @@ const tryLanding: Act = async (stage, { fail, failed }) => {
   need(await failed(), 'the site did not make the call')
   const sent = stage.platform.calls(since, { operation: 'token' }).length
   return [
-    ...anonymousVisitProblems(pages, isKnown),
+    ...advised(anonymousVisitProblems(pages, isKnown), pages.some(isUnanswered) ? lateAdvice : {}),
     ...half,
     ...problemsIn([[sent > 1, `one landing sends its ticket ${sent} times, though a ticket is exchanged once`]]),
   ]

@@ -2,13 +2,13 @@
 import { inflateSync } from 'node:zlib'
 import type { Browser, Page } from '../browser'
 import {
+  advised,
   type Check,
   type Finding,
   failed,
   failedIf,
   need,
   noneOf,
-  noneOfBoth,
   type Problem,
   passed,
   problemsIn,
@@ -58,9 +58,8 @@ const flags: Check = {
         ],
       ]),
     )
-    return noneOfBoth(open, late, {
-      effect: 'A user who follows a link to the site is not logged in there, or lands for nothing.',
-    })
+    const effect = 'A user who follows a link to the site is not logged in there, or lands for nothing.'
+    return noneOf([...open, ...advised(late, { effect })])
   },
 }
 

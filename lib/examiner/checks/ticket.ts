@@ -1,13 +1,14 @@
 /** Group `ticket`: a site exchanges a ticket only once, and a failed exchange must not break the page. */
 import type { Browser, Page } from '../browser'
 import {
+  type AdvisedProblem,
+  advised,
   type Check,
   failed,
   failedIf,
   LIKE_ANOTHER,
   need,
   noneOf,
-  noneOfBoth,
   type Problem,
   passed,
   problemsIn,
@@ -50,7 +51,7 @@ const RESPELT =
 const RAW_VALUE = /\bundefined\b|\bNaN\b|\[object \w+\]|\bnull\b/
 
 /** Compares the page of a user who could not be loaded with that of a visitor. Returns what only a logged-in user may see. */
-export async function halfLoginProblems(stage: Stage, browser: Browser): Promise<string[]> {
+export async function halfLoginProblems(stage: Stage, browser: Browser): Promise<AdvisedProblem[]> {
   const { userPage, logout } = stage.site
   const [usual, page] = [await stage.visit(stage.browser(), userPage), await stage.look(browser, userPage)]
   if (usual.status === 0 || page.status !== 200 || page.next !== undefined) return []
@@ -58,18 +59,16 @@ export async function halfLoginProblems(stage: Stage, browser: Browser): Promise
     forms.some((form) => isSentTo(form, logout.action)) ||
     links.some(({ href }) => isSentTo({ action: href }, logout.action))
   const [value] = RAW_VALUE.exec(page.words) ?? []
-  return problemsIn([
+  const problems = problemsIn([
     [value !== undefined && !RAW_VALUE.test(usual.words), `${PAGE_OF_NOBODY} shows ${value} as the name`],
     [hasLogout(page) && !hasLogout(usual), `${PAGE_OF_NOBODY} has the form to log out: ${HALF}`],
   ])
+  return advised(problems, halfLoginAdvice)
 }
 
 const HALF = 'the session counts as logged in before its user is known'
 const PAGE_OF_NOBODY = 'the page of a visitor whose user could not be loaded'
-/** Is it a problem of {@link halfLoginProblems}? */
-export const isHalfLogin = (problem: string) => problem.startsWith(PAGE_OF_NOBODY)
-/** Effect of such problems. */
-export const halfLoginAdvice = {
+const halfLoginAdvice = {
   effect: 'Such users are logged in as nobody: they see pages of users, and may share the data of one account.',
 }
 
@@ -119,7 +118,7 @@ const refused: Check = {
     end()
     need(stage.platform.calls(since, { operation: 'token' }).length > 0, 'the site did not exchange the ticket')
     if (problem !== undefined) return failed(`the page of the visitor ${problem}, because each ticket is refused`)
-    return noneOfBoth(anonymousVisitProblems(pages, isKnown), half, halfLoginAdvice)
+    return noneOf([...anonymousVisitProblems(pages, isKnown), ...half])
   },
 }
 
@@ -191,7 +190,7 @@ const rightUser: Check = {
 const withoutId: Check = {
   name: 'ticket/user-without-id',
   run: async (stage) => {
-    const problems: string[] = []
+    const problems: (string | AdvisedProblem)[] = []
     for (const [name, id] of [
       ['no account_id', undefined],
       ['account_id null', null],
@@ -238,7 +237,7 @@ const formLogin: Check = {
   notInQuick: LIKE_ANOTHER,
   run: async (stage) => {
     const problems: string[] = []
-    const half: string[] = []
+    const half: AdvisedProblem[] = []
     for (const [name, operation, fault] of formFailures) {
       const browser = stage.browser()
       const { form } = await stage.loginForm(browser)
@@ -259,7 +258,7 @@ const formLogin: Check = {
       if (!(await waitUntil(canLogIn, { withinMs: 8000, everyMs: 1000 })))
         problems.push(`after a login while ${name}, the same user cannot log in in this browser`)
     }
-    return noneOfBoth(problems, half, halfLoginAdvice)
+    return noneOf([...problems, ...half])
   },
 }
 
