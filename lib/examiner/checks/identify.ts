@@ -149,6 +149,18 @@ async function otherNameProblem(stage: Stage): Promise<string | undefined> {
     : `a visit of ${url.origin}, another name of the site, ${problem}: the browser returns to ${stage.site.url} without the cookies of the name that was asked for. Redirect to the name of the site first`
 }
 
+/** Opens pages with a query as a new browser. The return address of the redirect to Identify must have the query too. */
+async function lostQuery(stage: Stage): Promise<string | undefined> {
+  for (const address of new Set([stage.identifiedPage, stage.site.userPage])) {
+    const asked = new URL(`${address}?examined=return`)
+    const { next } = await stage.openHere(stage.browser(), asked.href)
+    const r = next === undefined ? '' : (new URL(next).searchParams.get('r') ?? '')
+    if (URL.canParse(r) && new URL(r).pathname === asked.pathname && !new URL(r).searchParams.has('examined'))
+      return `the redirect to Identify has lost the query of ${asked.pathname}${asked.search}: r is ${r}`
+  }
+  return undefined
+}
+
 const returnAddress: Check = {
   name: 'identify/return-address',
   run: async (stage) => {
@@ -156,6 +168,8 @@ const returnAddress: Check = {
     if (!URL.canParse(r)) return failed('r is not an absolute address')
     const [back, asked] = [new URL(r), new URL(page)]
     if (back.origin !== asked.origin) return failed(`r leads to ${back.origin}`)
+    const lost = await lostQuery(stage)
+    if (lost !== undefined) return failed(lost)
     for (const [name, headers] of forgedHosts) {
       const { next } = await stage.openHere(stage.browser(), page, { headers })
       const forged = next === undefined ? '' : (new URL(next).searchParams.get('r') ?? '')
@@ -165,10 +179,9 @@ const returnAddress: Check = {
     const odd = (await oddPathProblem(stage)) ?? (await otherNameProblem(stage))
     if (odd !== undefined) return failed(odd)
     const isSame = back.pathname === asked.pathname && back.searchParams.get('examined') === 'return'
-    const lost = back.pathname === asked.pathname ? ': the query of the page is lost' : ''
     return failedIf(
       stage.site.isIdentifiedAlways && !isSame,
-      `r leads to ${back.pathname}${back.search} instead of ${asked.pathname}${asked.search}${lost}`,
+      `r leads to ${back.pathname}${back.search} instead of ${asked.pathname}${asked.search}`,
     )
   },
 }

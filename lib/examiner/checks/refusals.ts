@@ -30,17 +30,23 @@ export const noLoop: Check = {
   run: async (stage) => {
     await stage.login(stage.browser())
     const problems: string[] = []
+    const refused = new Set<string>()
     for (const [what, operation, fault] of lasting)
       for (const address of pagesOf(stage)) {
         const browser = stage.browser()
         await stage.loginElsewhere(browser)
+        const since = Date.now()
         const end = stage.platform.fault([operation], fault)
         const page = await stage.visit(browser, address)
         end()
+        if (stage.platform.calls(since, { operation }).length > 0) refused.add(operation)
         need(page.hops.length > 1 || page.status < 400, `the page ${page.url.pathname} was not there`)
         const problem = page.next === undefined ? undefined : redirectProblem(stage, page, 0)
         if (problem !== undefined) problems.push(`while ${what}, the page ${new URL(address).pathname} ${problem}`)
       }
+    // a page need not call Session Status, and a site that pauses its calls after failures misses some of the rest
+    for (const operation of ['token', 'me'])
+      need(problems.length > 0 || refused.has(operation), `the site did not call ${operation}, so nothing was refused`)
     return noneOf(problems)
   },
 }

@@ -109,15 +109,6 @@ async function lostQuery(stage: Stage, from: string): Promise<string | undefined
   return `a login that begins at ${begin} leads to ${end}: a part of the query is lost`
 }
 
-/** Returns the problem if the redirect to Identify leads back to the page without its query. */
-async function lostByIdentify(stage: Stage): Promise<string | undefined> {
-  const { userPage } = stage.site
-  const page = await stage.openHere(stage.browser(), `${userPage}?examined=${MARK}`)
-  const r = page.next === undefined ? '' : (new URL(page.next).searchParams.get('r') ?? '')
-  if (!URL.canParse(r) || new URL(r).pathname !== new URL(userPage).pathname || r.includes(MARK)) return undefined
-  return `the redirect to Identify has lost the query of ${page.url.pathname}${page.url.search}: r is ${r}`
-}
-
 /** Logs in by the site's own links and at the second try, and looks where the login ends. */
 export const wayBack: Check = {
   name: 'login/way-back',
@@ -130,8 +121,6 @@ export const wayBack: Check = {
       if (lost !== undefined) return failed(lost)
     }
     const way = await findWay(stage)
-    const lost = way === undefined ? await lostByIdentify(stage) : undefined
-    if (lost !== undefined) return failed(lost)
     if (way === undefined) return notApplicable('the login does not lead back to the page where the user began')
     const problems: string[] = []
     let tries = 0
