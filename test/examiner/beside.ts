@@ -43,8 +43,8 @@ type CreateSite = (env: Environment) => { app: RequestListener; stop(): void }
 /** The good site by hand. */
 export const { createSite } = require('./sites/by-hand.cjs') as { createSite: CreateSite }
 
-/** Pages that a site answers otherwise: a status, or a page. */
-export type Changes = Readonly<Record<string, number | string>>
+/** Pages that a site answers otherwise: a status, a page, or how. */
+export type Changes = Readonly<Record<string, number | string | RequestListener>>
 
 /** Runs a site such as that by hand, with changed settings and pages, beside a platform. */
 export function besideMade(
@@ -57,6 +57,7 @@ export function besideMade(
     (req, res) => {
       const changed = pages[`${req.method} ${req.url?.split('?', 1)}`]
       if (changed === undefined) return app(req, res)
+      if (typeof changed === 'function') return changed(req, res)
       res.writeHead(typeof changed === 'number' ? changed : 200, { 'content-type': 'text/html' }).end(String(changed))
     },
     async (platform) => {

@@ -1,5 +1,7 @@
+import type { RequestListener } from 'node:http'
 import { examine } from '../../lib/examiner'
 import { type Check, passed, warning } from '../../lib/examiner/check'
+import { allChecks } from '../../lib/examiner/checks'
 import { discover } from '../../lib/examiner/discovery'
 import { type Progress, runChecks } from '../../lib/examiner/run'
 import { readSettings } from '../../lib/examiner/settings'
@@ -13,6 +15,7 @@ const password = '<input type=password name=password>'
 const nameless = `${form}${password}</form>`
 
 test.each<[what: string, change: { settings?: object; env?: Environment; pages?: Changes }, message: string]>([
+  ['sends no login', { pages: { 'POST /login': 'Hello' } }, 'Authenticate was never called'],
   ['has no first page', { pages: { 'GET /': 404 } }, '/ responds 404: name a page as pages.public in examine.json'],
   ['signs otherwise', { env: { SSO2_CLIENT_SECRET: 'x'.repeat(40) } }, "Compare the site's settings with --settings"],
   ['asks no username', { pages: { 'GET /login': nameless } }, 'the login form has no field for the user'],
@@ -70,7 +73,36 @@ test('checks are left out by their names, by examine.json, and because they are 
     ])
   }))
 
+test('rest/own-token is undecided if the only page of the REST API makes no call', () =>
+  besideMade(createSite, { pages: { 'GET /profile': 'Hello' } }, async (platform) => {
+    const checks = allChecks.filter(({ name }) => name === 'rest/own-token')
+    const settings = readSettings({ rest: { user: '/profile' } })
+    const options = { platform, settings, facts: factsOf(platform.siteUrl), patienceMs: 0 }
+    expect(await runChecks(checks, options)).toEqual([expect.objectContaining({ verdict: 'undecided' })])
+  }))
+
 const dummy = { name: 'login/right-password' }
+
+test.each([
+  ['1', '200'],
+  ['43200', '429'],
+])('a login that is refused once with 429 and Retry-After: %s ends with %s', (retryAfter, expected) => {
+  const pages: Record<string, RequestListener> = {
+    'POST /login': (_req, res) => {
+      delete pages['POST /login']
+      res.writeHead(429, { 'retry-after': retryAfter }).end()
+    },
+  }
+  const run = async (stage: Stage) => {
+    const browser = stage.browser()
+    const { form } = await stage.loginForm(browser)
+    return warning(String((await stage.submit(browser, form, stage.account())).status))
+  }
+  return besideMade(createSite, { pages }, async (platform) => {
+    const options = { platform, settings: readSettings({}), facts: factsOf(platform.siteUrl) }
+    expect(await runChecks([{ ...dummy, run }], options)).toEqual([expect.objectContaining({ reason: expected })])
+  })
+})
 
 test('a check that breaks is undecided, and so is one without an account', () =>
   beside(undefined, async (platform) => {
