@@ -17,8 +17,8 @@ const known = '<p>Good morning, Ada Lindqvist</p>'
 export async function logIn(setup: Setup, group: Group, count: number): Promise<string[]> {
   const numbers = Array.from({ length: count }, (_, n) => n)
   if (group === 'nobody') return ['']
-  const { kind, port, enter, isStored } = doors(setup)[group]
-  const server = await setup.start(kind, { port, isStored })
+  const { kind, port, enter } = doors(setup)[group]
+  const server = await setup.start(kind, { port })
   const origin = `http://localhost:${server.port}`
   const cookies = await forAll(numbers, (n) => patiently(() => comeIn(enter, origin, n, group)))
   await server.stop()
@@ -38,7 +38,6 @@ async function comeIn(enter: Door['enter'], origin: string, n: number, group: Gr
 interface Door {
   readonly kind: string
   readonly port: number
-  readonly isStored?: boolean
   readonly enter: (browser: Browser, origin: string, username: string) => Promise<unknown>
 }
 
@@ -48,7 +47,7 @@ function doors({ sitePort }: Setup): Record<Exclude<Group, 'nobody'>, Door> {
   return {
     plain,
     openid: { ...plain, kind: 'openid' },
-    'openid-redis': { ...plain, kind: 'openid', isStored: true },
+    'openid-redis': { ...plain, kind: 'openid-redis' },
     keycloak: { ...plain, kind: 'keycloak' },
     clerk: { ...plain, kind: 'clerk' },
     passport: {

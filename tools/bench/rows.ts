@@ -8,8 +8,6 @@ export interface Row {
   readonly kind: string
   /** What the page of this package does. */
   readonly page?: 'plain' | 'read' | 'write'
-  /** Is the session in Redis? */
-  readonly isStored?: boolean
   readonly readers: Group
 }
 
@@ -20,13 +18,7 @@ const control = 'plain-again'
 /** Other packages for logins, which are installed apart. */
 const others: readonly Row[] = [
   { name: 'openid', title: 'express-openid-connect, cookie', kind: 'openid', readers: 'openid' },
-  {
-    name: 'openid-redis',
-    title: 'express-openid-connect, Redis',
-    kind: 'openid',
-    isStored: true,
-    readers: 'openid-redis',
-  },
+  { name: 'openid-redis', title: 'express-openid-connect, Redis', kind: 'openid-redis', readers: 'openid-redis' },
   { name: 'keycloak', title: 'keycloak-connect', kind: 'keycloak', readers: 'keycloak' },
   { name: 'clerk', title: '@clerk/express, networkless', kind: 'clerk', readers: 'clerk' },
 ]

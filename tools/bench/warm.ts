@@ -56,8 +56,7 @@ export async function warm(options: Options): Promise<void> {
   }
 }
 
-const startServer = (setup: Setup, { kind, page, isStored }: Row, flags?: readonly string[]) =>
-  setup.start(kind, { page, isStored }, flags)
+const startServer = (setup: Setup, { kind, page }: Row, flags?: readonly string[]) => setup.start(kind, { page }, flags)
 
 async function enter(setup: Setup, row: Row, cookies: readonly string[]): Promise<Contestant> {
   const server = await startServer(setup, row)

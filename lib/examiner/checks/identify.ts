@@ -149,16 +149,22 @@ async function otherNameProblem(stage: Stage): Promise<string | undefined> {
     : `a visit of ${url.origin}, another name of the site, ${problem}: the browser returns to ${stage.site.url} without the cookies of the name that was asked for. Redirect to the name of the site first`
 }
 
-/** Opens pages with a query as a new browser. The return address of the redirect to Identify must have the query too. */
-async function lostQuery(stage: Stage): Promise<string | undefined> {
-  for (const address of new Set([stage.identifiedPage, stage.site.userPage])) {
-    const asked = new URL(`${address}?examined=return`)
-    const { next } = await stage.openHere(stage.browser(), asked.href)
-    const r = next === undefined ? '' : (new URL(next).searchParams.get('r') ?? '')
-    if (URL.canParse(r) && new URL(r).pathname === asked.pathname && !new URL(r).searchParams.has('examined'))
-      return `the redirect to Identify has lost the query of ${asked.pathname}${asked.search}: r is ${r}`
-  }
-  return undefined
+/** Opens a page as a new browser. @returns the return address of the redirect to Identify, '' without a redirect */
+async function returnAddressOf(
+  stage: Stage,
+  page: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const { next } = await stage.openHere(stage.browser(), page, { headers })
+  return next === undefined ? '' : (new URL(next).searchParams.get('r') ?? '')
+}
+
+/** Says if a return address leads to the page that was asked for, without its query. */
+function lostQuery(r: string, page: string): string | undefined {
+  if (!URL.canParse(r)) return undefined
+  const [back, asked] = [new URL(r), new URL(page)]
+  if (back.pathname !== asked.pathname || back.searchParams.has('examined')) return undefined
+  return `the redirect to Identify has lost the query of ${asked.pathname}${asked.search}: r is ${r}`
 }
 
 const returnAddress: Check = {
@@ -168,11 +174,12 @@ const returnAddress: Check = {
     if (!URL.canParse(r)) return failed('r is not an absolute address')
     const [back, asked] = [new URL(r), new URL(page)]
     if (back.origin !== asked.origin) return failed(`r leads to ${back.origin}`)
-    const lost = await lostQuery(stage)
+    const userPage = `${stage.site.userPage}?examined=return`
+    const ofUserPage = userPage === page ? r : await returnAddressOf(stage, userPage)
+    const lost = lostQuery(r, page) ?? lostQuery(ofUserPage, userPage)
     if (lost !== undefined) return failed(lost)
     for (const [name, headers] of forgedHosts) {
-      const { next } = await stage.openHere(stage.browser(), page, { headers })
-      const forged = next === undefined ? '' : (new URL(next).searchParams.get('r') ?? '')
+      const forged = await returnAddressOf(stage, page, headers)
       if (URL.canParse(forged) && new URL(forged).hostname === ATTACKER)
         return failed(`with ${name}: ${ATTACKER} in the request, r leads to ${new URL(forged).origin}`)
     }

@@ -2,9 +2,9 @@
 const express = require('express')
 const { sso2Page } = require('./sso2')
 const { plain, passportPage } = require('./plain')
-const { openid, keycloak, clerk } = require('./others')
+const others = require('./others')
 
-const kinds = { bare: () => () => undefined, plain, passport: passportPage, sso2: sso2Page, openid, keycloak, clerk }
+const kinds = { bare: () => () => undefined, plain, passport: passportPage, sso2: sso2Page, ...others }
 
 let aheadMs = 0
 const clock = { now: () => Date.now() + aheadMs }

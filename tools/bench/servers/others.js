@@ -17,10 +17,9 @@ function signed(privateKey, claims) {
 }
 const publicKeyOf = (privateKey) => createPublicKey(privateKey).export({ type: 'spki', format: 'pem' })
 
-/** express-openid-connect: the session is an encrypted cookie, or it is in Redis. */
-function openid(app, { redisUrl, sessionSecret: secret, privateKey, isStored }) {
+/** express-openid-connect. @param store of the sessions. Without one, the session is an encrypted cookie */
+function openid(app, { sessionSecret: secret, privateKey }, store) {
   const { auth } = others('express-openid-connect')
-  const store = isStored ? makeStore(redisUrl, 'openid:') : undefined
   const client = { issuerBaseURL: ISSUER, baseURL: 'http://localhost:2', clientID: CLIENT, clientSecret: secret }
   const authorizationParams = { response_type: 'code' }
   app.use(auth({ ...client, secret, authorizationParams, authRequired: false, session: { store } }))
@@ -31,6 +30,8 @@ function openid(app, { redisUrl, sessionSecret: secret, privateKey, isStored }) 
   })
   return (req) => req.oidc.user?.name
 }
+
+const openidInRedis = (app, options) => openid(app, options, makeStore(options.redisUrl, 'openid:'))
 
 /** keycloak-connect checks the tokens in the session with each request. */
 function keycloak(app, options) {
@@ -64,4 +65,4 @@ function clerk(app, { privateKey }) {
   return (req) => getAuth(req).sessionClaims?.name
 }
 
-module.exports = { openid, keycloak, clerk }
+module.exports = { openid, 'openid-redis': openidInRedis, keycloak, clerk }
