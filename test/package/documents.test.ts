@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { createEmulator, demoOptions } from '../../lib/emulator'
-import { LOG_LINES } from '../../lib/log/log-lines'
+import { Log } from '../../lib/log/log'
+import { type Heading, LOG_LINES } from '../../lib/log/log-lines'
 import { allPages } from '../../tools/docs/pages'
 import { anchorsOf, type Block, blocksOf, headingsOf, proseOf } from '../support/markdown'
 import { launch } from '../support/process'
@@ -197,6 +198,15 @@ test('every relative link leads to a file, and to a heading that is in it', () =
     return anchor === undefined || anchorsOf(readText(to)).has(anchor)
   }
   expect(links.filter((link) => !isThere(link)).map(({ file, target }) => `${file}: ${target}`)).toEqual([])
+})
+
+test('the address at the end of each log line leads to its heading', () => {
+  const lines: string[] = []
+  const log = new Log({ warn: (line) => void lines.push(line), info: () => {} })
+  for (const heading of Object.keys(LOG_LINES) as Heading[]) log.warn(heading, heading)
+  const anchors = anchorsOf(readText('docs', 'troubleshooting.md'))
+  expect(lines.length).toBe(Object.keys(LOG_LINES).length)
+  expect(lines.filter((line) => !anchors.has(line.slice(line.indexOf('#') + 1)))).toEqual([])
 })
 
 test('each heading that a log line or an error names is there', () => {
