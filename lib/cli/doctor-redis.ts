@@ -1,5 +1,6 @@
 /** Checks that Redis is reachable, accepts writes and keeps its data, and checks the version. */
 import { type Cluster, Redis } from 'ioredis'
+import { COMMAND_MS } from '../storage/redis-kv'
 import { connectionAdvice } from './connection-advice'
 import { about, errorCode, type Finding, STORE, unavailableAt } from './doctor-finding'
 
@@ -25,6 +26,7 @@ export async function* redisFindings(redis: string | Redis | Cluster | undefined
   try {
     for (const info of await infosOf(client)) yield* redisInfoFindings(info)
     if (typeof redis === 'string') yield* databaseFindings(client as Redis)
+    yield* speedFindings(client)
   } catch (error) {
     yield unavailableAt(STORE, unreachable(cause ?? error))
   } finally {
@@ -44,6 +46,21 @@ async function* databaseFindings(client: Redis): AsyncGenerator<Finding> {
     if (!String(error).includes('DB index')) throw error
     yield wrong(`Redis has no database ${db}`, 'REDIS_URL=redis://host:6379/0   or more databases in redis.conf')
   }
+}
+
+/** The quickest of three answers counts, as a busy machine delays some. */
+async function* speedFindings(client: Redis | Cluster): AsyncGenerator<Finding> {
+  let quickest = ANSWER_MS
+  for (let asked = 0; asked < 3; asked++) {
+    const began = performance.now()
+    await withRedisDeadline((client as Redis).ping())
+    quickest = Math.min(quickest, Math.round(performance.now() - began))
+  }
+  if (quickest < COMMAND_MS) return
+  yield wrong(
+    `Redis answers after ${quickest} ms. After ${COMMAND_MS} ms a site takes it as down`,
+    'run Redis near the site',
+  )
 }
 
 function connectRedis(address: string): Redis {

@@ -9,7 +9,7 @@ import type { Kv, SessionKeys, SessionValues } from './kv'
 import { isRedisRefusal, isRefusedWrite, NO_ANSWER, redisFailureReason } from './redis-failure'
 import { storeUnavailable } from './site-store'
 
-const COMMAND_MS = 300
+export const COMMAND_MS = 300
 const PROBE_EVERY_MS = 1000
 const MAX_SILENCES = 3
 

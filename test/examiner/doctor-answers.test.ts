@@ -5,6 +5,7 @@ import net from 'node:net'
 import type { RequestHandler } from 'express'
 import type { Emulator } from '../../lib/emulator'
 import { makeCertificate } from '../support/certificate'
+import { startFront } from '../support/front'
 import { makeProject } from '../support/project'
 import { useRedis } from '../support/redis'
 import {
@@ -112,6 +113,16 @@ test('a Redis that takes connections and never answers is told', async () => {
   silent.close()
   expect(report.of('Redis')).toMatch(
     /^WRONG: Redis takes the connection, and does not answer within 3 s\n-> restart it/,
+  )
+})
+
+test('a Redis that answers later than a site waits is told', async () => {
+  const front = await startFront(Number(new URL(redis.url()).port))
+  front.delay(400)
+  const report = await doctor({ REDIS_URL: `redis://127.0.0.1:${front.port}` })
+  await front.down()
+  expect(report.of('Redis')).toMatch(
+    /^WRONG: Redis answers after 4\d\d ms\. After 300 ms a site takes it as down\n-> run Redis near the site$/m,
   )
 })
 
