@@ -99,3 +99,21 @@ test.each(['anon', 'loggedin'])(
     if (status === 'anon') expect((await browser.fetchJson(at('/login'), { json: ada })).status).toBe(200)
   },
 )
+
+test('[R8] a landing whose redirect began before the login of another tab keeps that login, and uses no ticket', async () => {
+  const browser = await loggedInBrowser(setup)
+  dropSession(browser)
+  const tabs = pages(2).map((path): Tab => ({ url: at(path), trips: 0 }))
+  const [older, newer] = tabs as [Tab, Tab]
+  for (const tab of tabs) {
+    await hop(browser, tab)
+    await hop(browser, tab)
+    setup.emulator.clock.advance(1)
+  }
+  for (let hops = 0; hops < 3; hops += 1) await hop(browser, newer)
+  const tickets = () => setup.emulator.calls({ operation: 'token' }).length
+  const used = tickets()
+  for (let hops = 0; hops < 3; hops += 1) await hop(browser, older)
+  expect([newer, older].map(({ page }) => page?.view)).toMatchObject([{ username: 'ada' }, { username: 'ada' }])
+  expect(tickets()).toBe(used)
+})

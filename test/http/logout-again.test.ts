@@ -116,3 +116,12 @@ test('[S17] a landing in progress during a logout without a session logs nobody 
   expect(loginsAtSso(setup)).toEqual([])
   await expectLoginWorks(setup, browser)
 })
+
+test('[S17] a browser without any login has no logout left after it comes back from Identify', async () => {
+  await start()
+  const browser = setup.browser()
+  expect((await post(browser)).json.logout).toBe('no_session')
+  expect(logoutCookie(browser)).toBeDefined()
+  expect(view(await browser.visit(setup.at('/news'))).status).toBe('anon')
+  expect(logoutCookie(browser)).toBeUndefined()
+})

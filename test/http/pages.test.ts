@@ -285,6 +285,8 @@ describe('sso.text()', () => {
     expect(await text({ texts: { invalid_otp: 'Once only!' } }, 'invalid_otp')).toBe('Once only!')
     const braces = 'Once {constructor} only!'
     expect(await text({ texts: { invalid_otp: braces } }, 'invalid_otp')).toBe(braces) // no value has this name
+    const unknown = '{attempts} left' // the platform does not say how many
+    expect(await text({ texts: { invalid_credentials: unknown } }, 'invalid_credentials')).toBe(unknown)
     const neutral = { loginMessages: 'neutral' } as const
     expect(await text(neutral, 'account_frozen', { frozenForSeconds: 60 })).toBe(TEXTS.en.login_failed)
   })

@@ -127,6 +127,7 @@ describe('the device cookie, and what login limits count', () => {
     eve: ['\u{1d404}ve', 'e\u0001v\u{1f174}'],
     'ada@demo.example': ['ada@demo.example', 'a\u0111a@dem\u00f8.example'],
     'aess.i1\u043e\u03c3\u03b1': ['\u00c6\u00df.\u0131\u0661\u043e\u03a3\u03b1', 'aess.I\u0967\u041e\u03c2\u03b1'],
+    '5\u20ac': ['\uff15\u20ac'],
     '': ['\u200b'],
   }
   const names = Object.entries(spellings).flatMap(([normalised, all]) => all.map((name) => [name, normalised] as const))
