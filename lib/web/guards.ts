@@ -18,11 +18,11 @@ import { Sso2Request } from './sso2-request'
 /** Options of `requireLogin`. */
 export interface RequireLoginOptions {
   /** Lets a user pass only after a Session Status call that begins after the request, for sensitive pages. Without a response: 503. Default: false. */
-  readonly fresh?: boolean | undefined
+  readonly fresh?: boolean
   /** Decides whether a logged-in user may see the page. Unless the result is `true`: 403, as page or JSON. An error goes to the error handler. Default: every user. */
-  readonly allow?: ((user: User, req: Request) => boolean | Promise<boolean>) | undefined
+  readonly allow?: (user: User, req: Request) => boolean | Promise<boolean>
   /** Answers a request that may not pass, in place of the package. An error goes to the error handler. Default: redirect, page or JSON. */
-  readonly onDenied?: ((req: Request, res: Response, reason: DenialReason) => void | Promise<void>) | undefined
+  readonly onDenied?: (req: Request, res: Response, reason: DenialReason) => void | Promise<void>
 }
 
 /**
@@ -68,9 +68,9 @@ export function requireLogin(site: Site, options: RequireLoginOptions = {}): Gua
 const OPTION_TYPES = new Map(Object.entries({ fresh: 'boolean', allow: 'function', onDenied: 'function' }))
 const USAGE = 'Write sso.requireLogin(). It takes { fresh (a boolean), allow (a function), onDenied (a function) }'
 
-/** Checks the options, because a guard must not be weaker than its author believes. @throws {Sso2SetupError} if an option is unknown or wrong */
+/** Checks the options, because a guard must not be weaker than its author believes. @throws {Sso2SetupError} if one is unknown, wrong or `undefined` */
 function checkedOptions(options: RequireLoginOptions): RequireLoginOptions {
-  const isRight = ([name, value]: [string, unknown]) => value === undefined || typeof value === OPTION_TYPES.get(name)
+  const isRight = ([name, value]: [string, unknown]) => typeof value === OPTION_TYPES.get(name)
   if (typeof options !== 'object' || options === null || !Object.entries(options).every(isRight))
     throw new Sso2SetupError(USAGE)
   return options
@@ -141,7 +141,7 @@ export function identifyGuard(site: Site): Guard {
   })
 }
 
-/** Visits the page again, by other rules. @returns false if the browser is redirected to Identify. Then the request stays anonymous */
+/** Visits the page again, by other rules. @returns false if this has answered the request. Then it stays anonymous */
 async function visitAgain(ctx: Context, options: VisitOptions): Promise<boolean> {
   ctx.identity = ANONYMOUS
   const identity = await visit(ctx, options)
