@@ -188,7 +188,7 @@ export function decideStatus(record: SsoRecord, answer: SessionToken | TokenFaul
 }
 
 /**
- * Why the status could not be fully verified.
+ * Why the page may show less than the SSO system knows.
  * `sso_unavailable`: the SSO system does not answer correctly.
  * `store_unavailable`: Redis does not answer.
  * `user_unknown`: logged in, but the ticket or the user could not be fetched.

@@ -1,6 +1,7 @@
 import type { Browser } from '../support/agent'
+import { keepBack, letPass } from '../support/patience'
 import { breakSeals } from '../support/pausable-setup'
-import { ada, eventually, logIn, present, useSetup, view, visitor } from '../support/setup'
+import { ada, eventually, logIn, present, startSetup, useSetup, view, visitor } from '../support/setup'
 
 let browser: Browser
 const at = (path: string) => `${setup.morning.url}${path}`
@@ -131,6 +132,19 @@ describe('a login', () => {
     const next = await browser.fetchJson(at('/login'), { json: { ...ada, password } })
     expect([next.status, next.json.error]).toEqual(told)
     expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'loggedin', username: 'ada' })
+  })
+
+  test('whose answer is lost waits 2 s for Session Status, so that its lock outlives it with any timeoutMs', async () => {
+    const patient = await startSetup({ site: { timeoutMs: 10_000 } })
+    const user = await visitor(patient)
+    patient.emulator.faults.add({ operation: 'authenticate', kind: 'drop_after_commit' })
+    patient.emulator.faults.add({ operation: 'sessionstatus', kind: 'hang' })
+    keepBack('Session Status')
+    const start = performance.now()
+    expect((await user.fetchJson(`${patient.morning.url}/login`, { json: ada })).status).toBe(503)
+    letPass('Session Status')
+    expect(performance.now() - start).toBeLessThan(8000)
+    await patient.close()
   })
 
   test('with a wrong password, which has waited for the right one, lets nobody in if both answers are lost', async () => {

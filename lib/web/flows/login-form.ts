@@ -1,5 +1,6 @@
 /** Logs a user in by username and password: one Authenticate for all simultaneous submits. Of the password, only an encrypted digest is stored, for the seconds of the login. Threats F3 to F9. */
 import { createHash } from 'node:crypto'
+import { withDeadline } from '../../deadline'
 import {
   decideLogin,
   decideLostLogin,
@@ -36,8 +37,8 @@ const MAX_PASSWORD = 1024
 /** Limit of both together, in bytes of JSON. The SSO system refuses a longer token unread. A control character takes six bytes. */
 const MAX_WRITTEN = 4096
 
-/** A longer visit leaves too little of the lock (lib/storage/locks.ts), which must outlive the steps of a login. */
-const MAX_VISIT_MS = 1500
+/** The lock of a login (lib/storage/locks.ts) has room for so long a visit, and for so long a Session Status call after a lost response. */
+const [MAX_VISIT_MS, MAX_STATUS_MS] = [1500, 2000]
 
 function areCredentials(input: Input): input is Credentials {
   const { username, password } = input
@@ -92,14 +93,13 @@ async function logInOnce(ctx: Context, credentials: Input): Promise<LoginResult>
 /** Logs in while no other submit of the session does. A stale record is checked first, which finds the login of a process that has died. */
 async function runLogin(ctx: Context, credentials: Credentials): Promise<LoginResult> {
   const { site, req, res } = ctx
-  const { username } = credentials
   const began = performance.now()
   await visit(ctx, { identify: 'never' })
   if (performance.now() - began > MAX_VISIT_MS) return loginFailed('unavailable') // the status is known now, so the next submit is quick
   const { record } = ctx
   const sid = record && site.records.open(record)?.sid
   if (!record || sid === undefined) return loginFailed(ctx.session.isAvailable ? 'session_ended' : 'unavailable')
-  const admission = await site.limits.admit(req, username) // last, because the steps before may have taken long
+  const admission = await site.limits.admit(req, credentials.username) // last, because the steps before may have taken long
   if ('reason' in admission) {
     publish('login', { operation: 'limit', outcome: 'limited', reason: admission.reason })
     return { ok: false, error: 'too_many_attempts', retryAfterSeconds: admission.seconds }
@@ -112,7 +112,7 @@ async function runLogin(ctx: Context, credentials: Credentials): Promise<LoginRe
     admission.settle(attempt, answer.ok ? undefined : answer.remainingAttempts),
   ])
   if (!result.ok) return withinLimits(result, left)
-  if (attempt === 'success') site.limits.rememberDevice(req, res, username)
+  if (attempt === 'success') site.limits.rememberDevice(req, res, credentials.username)
   return result
 }
 
@@ -121,15 +121,15 @@ async function runLogin(ctx: Context, credentials: Credentials): Promise<LoginRe
  * @param couldBeIn could an earlier login have succeeded? Then Session Status says nothing about this one
  */
 async function authenticate(ctx: Context, sid: string, credentials: Credentials, couldBeIn: boolean) {
-  const { client } = ctx.site
   const { username: usr, password: pwd } = credentials
   const device = deviceOf(ctx.req)
   try {
-    return decideLogin(await client.authenticate({ sid, usr, pwd, ...device }))
+    return decideLogin(await ctx.site.client.authenticate({ sid, usr, pwd, ...device }))
   } catch (error) {
     const silent = decideSilentLogin(error)
-    const mayTell = silent.attempt !== 'not_judged' && !couldBeIn
-    const found = mayTell && (await client.sessionStatus({ sid, lks: 'anon', ...device }).catch(() => undefined))
+    if (silent.attempt === 'not_judged' || couldBeIn) return silent
+    const status = ctx.site.client.sessionStatus({ sid, lks: 'anon', ...device })
+    const found = await withDeadline(status, MAX_STATUS_MS, 'Session Status is late').catch(() => undefined)
     return found ? decideLostLogin(silent, found) : silent
   }
 }

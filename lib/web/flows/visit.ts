@@ -44,7 +44,7 @@ export interface VisitOptions {
   readonly isLoginPage?: boolean
 }
 
-/** Finds the identity to show. @returns `'answered'` if the browser was redirected to Identify */
+/** Finds the identity to show. @returns `'answered'` if the request has been answered: redirected to Identify, or a prefetch refused */
 export async function visit(ctx: Context, options: VisitOptions): Promise<Identity | 'answered'> {
   const found = await unlessUnavailable(() => findIdentity(ctx, options))
   const identity = found === 'unavailable' ? showStale(ctx, 'store_unavailable') : found
