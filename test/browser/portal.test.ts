@@ -96,6 +96,18 @@ test('an account can be logged out everywhere, frozen, unfrozen, deactivated and
   expect(await platform.authenticate(next.sid)).toMatchObject({ sts: 'loggedin' })
 })
 
+test('a button that is held down while the page is renewed does what it says', async () => {
+  await page.getByRole('button', { name: 'Freeze: Ada Lindqvist' }).hover()
+  await page.mouse.down()
+  const renewed = page.waitForResponse(`${emulator.url}/`).then((answer) => answer.finished())
+  await platform.login()
+  await renewed
+  await page.evaluate('new Promise(requestAnimationFrame)')
+  await page.mouse.up()
+  await says('Ada Lindqvist is frozen.')
+  await shows('accounts', /frozen 1[12] h/)
+})
+
 test('a one-time password is shown once, and works', async () => {
   await press('One-time password: Grace Hill')
   await says(/For Grace Hill: \d{6}/)

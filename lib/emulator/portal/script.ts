@@ -42,7 +42,8 @@ function byKey(root, key) {
 }
 
 function replace(section, next) {
-  if (section.innerHTML === next.innerHTML) return
+  // a press on a button that moves or is replaced would be lost: the end of the press asks again
+  if (section.innerHTML === next.innerHTML || document.querySelector('button:active')) return
   const focused = section.contains(document.activeElement) ? keyOf(document.activeElement) : undefined
   const opened = [...section.querySelectorAll('details[open]')].map(keyOf)
   section.innerHTML = next.innerHTML
@@ -88,6 +89,8 @@ document.addEventListener('click', (event) => {
   if (question && !window.confirm(question)) return
   call(method, path, JSON.parse(body), done)
 })
+
+document.addEventListener('pointerup', () => void refresh())
 
 function useFaultForm(form) {
   function showValue() {
