@@ -1,4 +1,4 @@
-/** Builds the site into docs/site/dist: `npm ci && npm run build` in this folder. A dead link fails the build. */
+/** Builds the site into docs/site/dist: `node tools/site` in the repository. */
 import { fileURLToPath } from 'node:url'
 import { build } from 'vitepress'
 import { stage } from './stage.mjs'
