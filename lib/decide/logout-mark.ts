@@ -23,6 +23,8 @@ export interface LogoutMark {
   readonly sidHash: string
   /** Has the SSO system confirmed the logout? A confirmed Logout all is never sent twice. */
   readonly isConfirmed: boolean
+  /** Key of the session that this browser has left without Redis. The next request removes its data. */
+  readonly leftKey?: string | undefined
 }
 
 /**
@@ -40,11 +42,10 @@ export const CONFIRMED_SECONDS = 60
 
 /** Reads the JSON of the cookie. @returns `undefined` for anything else */
 export function readLogoutMark(value: Readonly<Record<string, unknown>> = {}): LogoutMark | undefined {
-  const { at, scope, sidHash, isConfirmed } = value
+  const { at, scope, sidHash, isConfirmed, leftKey } = value
   if (typeof at !== 'number' || (scope !== 'session' && scope !== 'account')) return undefined
-  return typeof sidHash === 'string' && typeof isConfirmed === 'boolean'
-    ? { at, scope, sidHash, isConfirmed }
-    : undefined
+  if (typeof sidHash !== 'string' || typeof isConfirmed !== 'boolean') return undefined
+  return { at, scope, sidHash, isConfirmed, leftKey: typeof leftKey === 'string' ? leftKey : undefined }
 }
 
 /**
@@ -70,9 +71,6 @@ export function isTokenVoidedBy(
   if (mark.sidHash === sidHash) return true
   return status === 'loggedin' && (mark.sidHash === '' || startedAt <= mark.at)
 }
-
-/** Does a login by form, or an anonymous landing, drop the mark? Only if the request carried the mark, and it names no SSO session. */
-export const isDroppedByLogin = (mark: LogoutMark | undefined): boolean => mark?.sidHash === ''
 
 /** Clocks of processes agree within this many milliseconds. */
 const CLOCK_SPREAD_MS = 2000

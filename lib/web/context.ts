@@ -1,7 +1,7 @@
 /** The context of a request: its session, the browser's cookies, its redirects to Identify, and the identity that `req.sso2` shows. The outcome of a flow is a return value. */
 import { randomBytes } from 'node:crypto'
 import type { Request, Response } from 'express'
-import { isDroppedByLogin, type LogoutMark, readLogoutMark } from '../decide/logout-mark'
+import { type LogoutMark, readLogoutMark } from '../decide/logout-mark'
 import { blockReason, countReturn, type LoopCause, type ReturnCount, readReturnCount } from '../decide/loop-guard'
 import {
   ANONYMOUS,
@@ -78,6 +78,14 @@ export class Context {
     else if (!session.isAvailable) throw storeUnavailable()
   }
 
+  /** Leaves a session without a record, and removes its data. If Redis fails, no browser shows them any more. */
+  async leaveData(): Promise<void> {
+    const { session, site } = this
+    const { key } = session
+    await session.leave('drop_cookie')
+    if (key !== undefined) await site.records.remove(key).catch(() => {})
+  }
+
   /** Sets the logout mark. @param seconds how long the browser keeps it */
   setLogoutMark(mark: LogoutMark, seconds: number): void {
     const { config } = this.site
@@ -87,7 +95,7 @@ export class Context {
 
   /** Drops a mark that names no SSO session, after a login by form or an anonymous landing. */
   dropLogoutMark(): void {
-    if (!isDroppedByLogin(this.logoutMark)) return
+    if (this.logoutMark?.sidHash !== '') return
     this.logoutMark = undefined
     setCookie(this.res, this.site.config, this.site.config.cookies.logout, '', 0)
   }
@@ -166,6 +174,9 @@ export async function contextOf(site: Site, req: Request, res: Response): Promis
   const marked = req as { [CONTEXT]?: Context }
   if (marked[CONTEXT]?.site === site) return marked[CONTEXT]
   const made = new Context(site, req, res, await site.sessions.sessionOf(req))
+  const { key, isAvailable, record, gone } = made.session
+  const hasLeft = key !== undefined && key === made.logoutMark?.leftKey
+  if (hasLeft && isAvailable && !record && !gone) await made.leaveData()
   marked[CONTEXT] = made
   return made
 }

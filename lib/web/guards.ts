@@ -25,10 +25,7 @@ export interface RequireLoginOptions {
   readonly onDenied?: (req: Request, res: Response, reason: DenialReason) => void | Promise<void>
 }
 
-/**
- * Why a guard lets a request not pass. `login_required`: no user. `not_allowed`: `allow` refused the user. `unverified`: the status could not
- * be checked.
- */
+/** Why a request may not pass. `login_required`: no user. `not_allowed`: `allow` refused the user. `unverified`: the status could not be checked. */
 export type DenialReason = 'login_required' | 'not_allowed' | 'unverified'
 
 /** Answers a denied request: `onDenied` of the site, or the answer of the package. */

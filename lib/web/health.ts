@@ -3,24 +3,15 @@ import { NO_ANSWER } from '../storage/redis-failure'
 import { unlessUnavailable } from '../storage/site-store'
 import type { Site } from './site'
 
-/**
- * The known state of the systems around the site. The state comes from calls for visitors, so traffic is needed. Only Redis is
- * called for the report.
- */
+/** The known state of the systems around the site, from calls for visitors: traffic is needed. Only Redis is called for the report. */
 export interface Health {
   /** True if all of `sso`, `store` and `login` are `'ok'`, and the clock is within `clockToleranceSeconds`, as far as known. */
   readonly ok: boolean
-  /**
-   * `'unavailable'` while the circuit breaker of the SSO system or of Identify is open. New visitors are then not redirected to
-   * Identify.
-   */
+  /** `'unavailable'` while the circuit breaker of the SSO system or of Identify is open: new visitors are not redirected to Identify. */
   readonly sso: 'ok' | 'unavailable'
   /** Redis, or memory. One key is read and written for the report, so in a Cluster one master is asked. `'unavailable'` until both succeed. */
   readonly store: 'ok' | 'unavailable'
-  /**
-   * Why the store is unavailable, in a form that stays the same: the code of a refusal or of Node.js (`'OOM'`, `'NOAUTH'`, `'ECONNREFUSED'`), or
-   * `'no_answer'`.
-   */
+  /** Why the store is unavailable: the code of a refusal or of Node.js (`'OOM'`, `'NOAUTH'`, `'ECONNREFUSED'`), or `'no_answer'`. */
   readonly storeReason?: string
   /**
    * `'unavailable'` while users cannot log in: after three failures in a row of the exchange of tickets or of the user path, until the next

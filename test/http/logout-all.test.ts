@@ -105,7 +105,7 @@ async function loseCookie(laptop: Browser): Promise<void> {
   await redis.refuseWrites()
 }
 
-test('a logout of all while the SSO system is down → a login of another device is void there too, until it is up', async () => {
+test('a logout of all while the SSO system is down → a login of another device is void there too, until it is up, and data put since are kept', async () => {
   const [, laptop] = await phoneAndLaptop()
   const tablet = await visitor(setup)
   const before = loginsAtSso(setup)
@@ -114,6 +114,8 @@ test('a logout of all while the SSO system is down → a login of another device
   const logIn = () => tablet.fetchJson(setup.at('/login'), { json: ada })
   expect((await logIn()).json).toMatchObject({ error: 'unavailable' })
   expect(loginsAtSso(setup)).toEqual(before)
+  await tablet.fetchJson(setup.at('/put?item=map'))
+  expect(basket(await tablet.fetchJson(setup.at('/basket')))).toMatchObject({ basket: ['map'] })
   setup.emulator.faults.clear()
   setup.emulator.clock.advance(8)
   await eventually(async () => {

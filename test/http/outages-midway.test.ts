@@ -142,17 +142,25 @@ test.concurrent.each<[what: string, path: string, isAtNextPage: boolean]>([
   120_000, // each row goes on until every command has been lost once
 )
 
-test('[I5] a logout without a login, and Redis goes away before the data are removed → the browser sees them no more', async () => {
-  const { setup, store, at, close } = await openScene()
-  const browser = setup.browser()
-  await browser.fetchJson(at('/keep'))
-  expect((await browser.fetchJson(at('/'))).json).toMatchObject({ saved: 'kept' })
-  store.goAwayAfter(1, false)
-  await browser.fetchJson(at('/logout'), { json: {} })
-  await store.comeBack(setup.morning.sso)
-  expect((await browser.fetchJson(at('/'))).json['saved']).toBeUndefined()
-  await close()
-})
+test.each([
+  ['goes away before the data are removed', 1],
+  ['is away', 0],
+])(
+  '[I5] a logout without a login while Redis %s → the browser sees the data no more, and new ones stay',
+  async (...row) => {
+    const [, commands] = row
+    const { setup, store, at, close } = await openScene()
+    const browser = setup.browser()
+    const saved = async (path: string) => (await browser.fetchJson(at(path))).json['saved']
+    await saved('/keep')
+    expect(await saved('/')).toBe('kept')
+    store.goAwayAfter(commands, false)
+    expect((await browser.fetchJson(at('/logout'), { json: {} })).json['logout']).toBe('pending')
+    await store.comeBack(setup.morning.sso)
+    expect([await saved('/'), await saved('/keep'), await saved('/')]).toEqual([undefined, 'kept', 'kept'])
+    await close()
+  },
+)
 
 test.each<[what: string, isIt: (key: string, value: string) => boolean]>([
   ['is to note it for a retry', (key) => key.includes(':logout:{')],

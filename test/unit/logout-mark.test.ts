@@ -1,5 +1,4 @@
 import {
-  isDroppedByLogin,
   isTokenVoidedBy,
   isVoidedBy,
   isVoidedByLogoutOfAll,
@@ -69,10 +68,6 @@ test.each<[earlier: LogoutMark | undefined, scope: LogoutScope, sidHash: string 
     sidHash: '',
     isConfirmed: false,
   })
-})
-
-test('a login drops a mark that names no SSO session, and no other', () => {
-  expect([nameless, mark(), undefined].map(isDroppedByLogin)).toEqual([true, false, false])
 })
 
 test.each<[what: string, confirmedAt: number | 'open', isOwnClock: boolean, startedAt: number, isVoid: boolean]>([

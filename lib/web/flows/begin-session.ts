@@ -95,6 +95,7 @@ export async function beginAnonymous(ctx: Context, sid: string, begin: Pick<Anon
  */
 async function moveTo(ctx: Context, record: SsoRecord): Promise<BeginOutcome> {
   const { session, site, res } = ctx
+  const former = session.key
   if (res.headersSent !== false) return 'too_late'
   const account = accountOf(record)
   const id = newSessionId()
@@ -113,6 +114,7 @@ async function moveTo(ctx: Context, record: SsoRecord): Promise<BeginOutcome> {
     ])
     if (account !== undefined && (await site.accounts.isVoided(record, account))) {
       await site.records.end(begun)
+      if (former !== undefined) await site.records.remove(former) // the browser's cookie, which it keeps, is of no session now
       await session.leave('keep_cookie')
       return 'voided'
     }

@@ -42,7 +42,8 @@ export async function logOut(ctx: Context, scope: LogoutScope): Promise<LogoutRe
 export async function logOutBrowser(ctx: Context, mark: LogoutMark): Promise<LogoutResult> {
   const { session, site } = ctx
   const mayHaveSession = session.hadCookie || ctx.logoutMark?.isConfirmed === false
-  ctx.setLogoutMark(mark, site.config.idleSeconds) // before anything can fail. It lives as long as the session could
+  const leftKey = session.isAvailable ? undefined : session.key
+  ctx.setLogoutMark({ ...mark, leftKey }, site.config.idleSeconds) // before anything can fail. It lives as long as the session could
   if (!session.isAvailable) return 'pending' // the next page with Redis ends the session, so the browser keeps its cookie
   const result = await unlessUnavailable(async () => {
     const target = await targetOfRequest(ctx)
@@ -54,9 +55,7 @@ export async function logOutBrowser(ctx: Context, mark: LogoutMark): Promise<Log
     // an earlier logout may be pending, or the SSO session still logged in: then the next landing ends it, because the mark names no SSO session
     ctx.setLogoutMark(mark, mayHaveSession ? RETRIED_SECONDS : CONFIRMED_SECONDS)
     if (!mayHaveSession) return 'no_session'
-    const { key } = session
-    await session.leave('drop_cookie')
-    if (key !== undefined) await site.records.remove(key).catch(() => {}) // no browser shows the data any more
+    await ctx.leaveData()
     return 'pending'
   })
   if (result !== 'unavailable') return result
