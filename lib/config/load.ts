@@ -42,7 +42,7 @@ function fromEnvironment(options: object, environment: NodeJS.ProcessEnv): Recor
 }
 
 const problem = (option: string, message: string): ConfigProblem => {
-  const variable = VARIABLES[option.split('.')[0] ?? '']
+  const variable = VARIABLES[option.replace(/\..*/, '')]
   return { option, message, ...(variable ? { variable } : {}) }
 }
 

@@ -24,11 +24,23 @@ const MAX_PORT = 65_535
 
 /** Returns the parts of an address. A `/`, `?` or `#` ends the authority, also within a password. */
 function partsOf(address: string) {
-  const [, scheme = '', authority = '', behind = ''] = /^(\w+):\/\/([^/?#]*)(.*)$/.exec(address) ?? []
-  const at = authority.lastIndexOf('@')
-  const [, host = '', port = ''] = /^(\[.*\]|[^:]*)(?::(.*))?$/.exec(authority.slice(at + 1)) ?? []
-  const [, database = '', query = ''] = /^([^?#]*)(.*)$/.exec(behind) ?? []
-  return { scheme, user: authority.slice(0, at + 1), host, port, behind, database, query }
+  const scheme = address.slice(0, address.indexOf(':'))
+  const rest = address.slice(`${scheme}://`.length)
+  const authority = rest.replace(/[/?#].*/, '')
+  const user = authority.slice(0, authority.lastIndexOf('@') + 1)
+  const server = authority.slice(user.length)
+  const host = server.replace(/:[^:\]]*$/, '')
+  const behind = rest.slice(authority.length)
+  const database = behind.replace(/[?#].*/, '')
+  return {
+    scheme,
+    user,
+    host,
+    port: server.slice(host.length + 1),
+    behind,
+    database,
+    query: behind.slice(database.length),
+  }
 }
 
 function isDecodable(text: string): boolean {

@@ -1,4 +1,4 @@
-import express, { type Express, type Response } from 'express'
+import express, { type Express, type Request, type Response } from 'express'
 import { AccessTokenExpiredError, type Sso2, Sso2Error } from '../../lib'
 import type { Browser } from '../support/agent'
 import { browserCalls } from '../support/calls'
@@ -16,7 +16,8 @@ function build(sso: Sso2, gates: Gates): Express {
         res.status(503).json({ code: error.code, name: error.name, isExpired })
       },
     )
-  app.get('/me', (req, res) => answer(res, req.sso2.api.get('/external/api/v1/me')))
+  const me = async ({ sso2 }: Request) => sso2.api.get('/external/api/v1/me')
+  app.get('/me', (req, res) => answer(res, me(req)))
   app.get('/long', async (req, res) => {
     const { api } = req.sso2
     await gates.wait(String(req.query['gate']))
@@ -78,6 +79,19 @@ test('no new token can be had → the call says so in a typed way, the user stay
   expect(view(await browser.fetchJson(`${setup.morning.url}/any`))).toMatchObject({ status: 'loggedin' })
   setup.emulator.clock.advance(31)
   expect((await ask()).json).toMatchObject({ value: { item: { username: 'ada' } } })
+})
+
+test('nobody is logged in, or no more → calls say so in a typed way, and nothing is sent', async () => {
+  const anybody = await setup.browser().fetchJson(`${setup.morning.url}/me`)
+  expect(anybody.json).toEqual({ code: 'ERR_SSO2_NOT_LOGGED_IN', name: 'NotLoggedInError', isExpired: false })
+  const gate = setup.morning.gates.add()
+  const long = ask(`/long?gate=${gate.name}`)
+  await gate.arrived
+  setup.emulator.clock.advance(TOKEN_LIFE + 1)
+  await browser.submit(`${setup.morning.url}/logout`, {})
+  gate.open()
+  expect((await long).json).toMatchObject({ isExpired: true })
+  expect(setup.countCalls('me')).toBe(1) // that of the login
 })
 
 test('a long request uses the token that another request has renewed meanwhile', async () => {

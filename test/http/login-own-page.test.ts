@@ -11,6 +11,10 @@ let sites: Sites
 let browser: Browser
 /** What Express was handed. */
 const errors: unknown[] = []
+const keepError: express.ErrorRequestHandler = (error, _req, res, _next) => {
+  errors.push(error)
+  res.status(500).send('error')
+}
 
 function addAccount(app: Express, sso: Sso2): void {
   app.get('/account', sso.requireLogin(), (req, res) => void res.send(`account of ${req.sso2.user?.accountId}`))
@@ -36,15 +40,19 @@ beforeAll(async () => {
       options: (at) => ({ routes: { login: `${at('demand')}/sign-in?look=dark#form` }, identify: 'on-demand' }),
       after: addOwnPage,
     },
-    off: { options: () => ({ routes: { login: false } }), after: addAccount },
+    off: {
+      options: () => ({ routes: { login: false } }),
+      after: (app, sso) => {
+        addAccount(app, sso)
+        app.get('/link', (req, res) => void res.send(req.sso2.loginUrl()))
+        app.use(keepError)
+      },
+    },
     guarded: {
       options: (at) => ({ routes: { login: `${at('guarded')}/sign-in` } }),
       after: (app, sso) => {
         app.use(sso.requireLogin())
-        app.use(((error, _req, res, _next) => {
-          errors.push(error)
-          res.status(500).send('error')
-        }) as express.ErrorRequestHandler)
+        app.use(keepError)
       },
     },
     paper: {
@@ -130,6 +138,13 @@ describe("a page of the site's own", () => {
       json: { error: 'login_required' },
     })
     expect((await browser.visit(at('off', '/login'))).body).toBe('anon at /login')
+    expect((await browser.visit(at('off', '/link'))).status).toBe(500)
+    expect(String(errors.at(-1))).toContain('There is no login page: option routes.login is false')
+  })
+
+  test('switched off, a guard tells a browser without cookies that it needs them', async () => {
+    const page = await new Browser({ cookies: false }).visit(at('off', '/account'))
+    expect([page.status, page.body]).toEqual([503, expect.stringContaining('cookies')])
   })
 })
 

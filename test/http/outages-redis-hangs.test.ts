@@ -52,12 +52,13 @@ describe('Redis hangs', () => {
     await eventually(async () => (await look()).status === 'loggedin')
   })
 
-  test('[S14, O17] req.sso2.check() of a user throws a typed error', async () => {
+  test('[S14, O17] req.sso2.check() throws a typed error, with and without a user', async () => {
     const browser = await loggedInBrowser(setup)
     expect((await browser.fetchJson(at('/check'))).json).toEqual({ status: 'loggedin' })
     redis.hang()
     const { status, json } = await browser.fetchJson(at('/check'))
     expect([status, json]).toEqual([200, { isOurs: true, code: 'ERR_SSO2_UNAVAILABLE', operation: 'store' }])
+    await eventually(async () => (await setup.browser().fetchJson(at('/check'))).json['operation'] === 'store')
   })
 
   test('Redis does not store a landing → no second one at once; the page heals with Redis', async () => {

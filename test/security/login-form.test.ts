@@ -154,6 +154,7 @@ const bad: [string, string, string, Record<string, string>, string | undefined, 
   ['login with two names', 'POST', '/login', form, 'username=ada&username=b&password=c', 400],
   ['login with a NUL', 'POST', '/login', form, 'username=ada%00&password=c', 400],
   ['login with bad JSON', 'POST', '/login', json, '{"username":', 400],
+  ['login as plain text', 'POST', '/login', { 'content-type': 'text/plain' }, 'username=ada&password=b', 415],
   ['login with a broken gzip', 'POST', '/login', { ...json, 'content-encoding': 'gzip' }, 'no gzip', 400],
   ['login with a body too large', 'POST', '/login', json, JSON.stringify({ username: 'a'.repeat(9000) }), 413],
 ]

@@ -207,7 +207,7 @@ test.each(plain)('[O1, O11] the address %s is taken outside production only', (a
 })
 
 const withoutTls = ['http://news.example', 'http://10.0.0.1', 'http://127.0.0.1.example']
-const noAddresses = ['', 'ftp://localhost', 'https:news.example']
+const noAddresses = ['', 'ftp://localhost', 'https:news.example', 'https://news.example;x']
 const surplus = ['https://user:pass@news.example', 'https://news.example?a', 'https://news.example#a']
 test.each([...withoutTls, ...noAddresses, ...surplus])('[O1] the address %j is taken nowhere', (address) => {
   expect(optionsOf(Object.fromEntries(addresses.map((name) => [name, address])))).toEqual([...addresses].sort())
@@ -243,6 +243,7 @@ describe('an address is used as browsers write it', () => {
 test.each<[name: string, secret: unknown]>([
   ['of 31 bytes', 'abcdefghijklmnopqrstuvwxyz01234'],
   ['of one character repeated', 'x'.repeat(64)],
+  ['that ends with a line break', `${sessionSecret}-other\n`],
   ['of an empty list', []],
   ['of a list with a weak one', [clientSecret, 'weak']],
 ])('[T13] a secret %s is refused', (_name, secret) => {
@@ -255,6 +256,7 @@ test('[O11] a weak client secret may be allowed, a weak session secret never, an
   expect(errorOf({ ...required, sessionSecret: 'short' }).message).toMatch(/32 bytes: openssl rand -hex 32 makes one$/m)
   expect(make({ clientSecret: 'short', allowWeakSecret: true }).clientSecrets()).toEqual(['short'])
   expect(optionsOf({ sessionSecret: 'short', allowWeakSecret: true })).toEqual(['sessionSecret'])
+  expect(optionsOf({ clientSecret: '', allowWeakSecret: true })).toEqual(['clientSecret'])
 })
 
 test('a session secret that is the client secret too is refused and not quoted', () => {
@@ -277,6 +279,7 @@ test.each<[option: string, value: unknown]>([
   ['views', 'VALUE'],
   ['logger', { warn: () => {}, info: 'VALUE' }],
   ['clock', { now: 'VALUE' }],
+  ['clock', 'VALUE'],
 ])('%s that is %p is refused along with all other problems', (option, value) => {
   const { problems, message } = errorOf({ ...required, [option]: value, graceSeconds: -1 })
   expect(problems.map((one) => one.option).sort()).toEqual(['graceSeconds', option].sort())
