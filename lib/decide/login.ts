@@ -54,10 +54,7 @@ export type LoginResult =
 /** A login that failed. */
 export type FailedLogin = Extract<LoginResult, { ok: false }>
 
-/**
- * How the platform judged an attempt. `refused`: for another reason than the password. `wrong_password`: the platform refused the password,
- * or may have.
- */
+/** How the platform judged an attempt. `refused`: for another reason than the password. `wrong_password`: it refused the password, or may have. */
 export type Attempt = 'success' | 'not_judged' | 'refused' | 'wrong_password'
 
 /** What the site will let pass of a browser. */

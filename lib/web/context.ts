@@ -18,7 +18,7 @@ import { shortHash, storeUnavailable } from '../storage/site-store'
 import { publish } from './hooks'
 import { readCookie, requestAddress } from './http/request-facts'
 import { redirect, setCookie } from './http/response-headers'
-import type { RequestSession } from './session/request-session'
+import type { LeftCookie, RequestSession } from './session/request-session'
 import type { Site } from './site'
 
 /** The context of one request. */
@@ -78,11 +78,11 @@ export class Context {
     else if (!session.isAvailable) throw storeUnavailable()
   }
 
-  /** Leaves a session without a record, and removes its data. If Redis fails, no browser shows them any more. */
-  async leaveData(): Promise<void> {
+  /** Leaves a session without a record, and removes its data. */
+  async leaveData(cookie: LeftCookie): Promise<void> {
     const { session, site } = this
     const { key } = session
-    await session.leave('drop_cookie')
+    await session.leave(cookie)
     if (key !== undefined) await site.records.remove(key).catch(() => {})
   }
 
@@ -174,9 +174,9 @@ export async function contextOf(site: Site, req: Request, res: Response): Promis
   const marked = req as { [CONTEXT]?: Context }
   if (marked[CONTEXT]?.site === site) return marked[CONTEXT]
   const made = new Context(site, req, res, await site.sessions.sessionOf(req))
-  const { key, isAvailable, record, gone } = made.session
+  const { key, isAvailable, gone } = made.session
   const hasLeft = key !== undefined && key === made.logoutMark?.leftKey
-  if (hasLeft && isAvailable && !record && !gone) await made.leaveData()
+  if (hasLeft && isAvailable && !made.record && !gone) await made.leaveData('dead_cookie')
   marked[CONTEXT] = made
   return made
 }

@@ -1,12 +1,23 @@
 import express from 'express'
 import session from 'express-session'
 import { useRedis } from '../support/redis'
-import { ada, addPages, healthWithStore, logInAtLast, sessionSecret, useSetup, view } from '../support/setup'
+import {
+  ada,
+  addPages,
+  healthWithStore,
+  logInAtLast,
+  resumeStore,
+  sessionSecret,
+  useSetup,
+  view,
+  visitor,
+} from '../support/setup'
 
 /* A site with its own express-session: Redis takes no writes at a logout, which the next page with Redis is to run. */
 
 const redis = useRedis()
-const own = session({ name: 'own', secret: sessionSecret, resave: false, saveUninitialized: false })
+const cookie = { maxAge: 86_400_000 }
+const own = session({ name: 'own', secret: sessionSecret, resave: false, saveUninitialized: false, cookie })
 const setup = useSetup({
   site: () => ({ redis: redis.url() }),
   build: (sso, gates) => addPages(express().use(own, sso.router, sso.middleware), sso, gates),
@@ -35,4 +46,14 @@ test.each([
   expect((await browser.fetchJson(at('/'))).json.status).toBe('none')
   setup.emulator.clock.advance(61)
   expect(view(await browser.visit(at('/'))).status).not.toBe('loggedin')
+})
+
+test('a visitor whose browser was closed since logs out while Redis is away → the data are gone', async () => {
+  const browser = await visitor(setup)
+  await browser.fetchJson(at('/keep'))
+  browser.dropCookies(({ name }) => name === 'sso2.b') // which lives as long as the browser runs
+  redis.hang()
+  expect((await browser.fetchJson(at('/logout'), { json: {} })).json.logout).toBe('pending')
+  await resumeStore(redis, setup.morning.sso)
+  expect((await browser.fetchJson(at('/'))).json['saved']).toBeUndefined()
 })

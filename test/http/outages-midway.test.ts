@@ -1,7 +1,8 @@
 import { demoOptions } from '../../lib/emulator'
 import type { Browser } from '../support/agent'
 import { clientFailingAt, failingStore } from '../support/failing-store'
-import { ada, eventually, healthWithStore, logInAtLast, present, startSetup, view } from '../support/setup'
+import { ada, eventually, healthWithStore, logInAtLast, present, startSetup, view, visitor } from '../support/setup'
+import { loginsAtSso } from '../support/signed-out'
 
 /*
  * Redis goes away in the middle of a request: at each of its commands in turn, which Redis has carried out or not. The browser gets a
@@ -161,6 +162,54 @@ test.each([
     await close()
   },
 )
+
+test('[I5] an anonymous visitor logs out while Redis is away, and first comes back by Identify → the data are gone', async () => {
+  const { setup, store, at, close } = await openScene()
+  const browser = await visitor(setup)
+  await browser.fetchJson(at('/keep'))
+  store.goAwayAfter(0, false)
+  await browser.fetchJson(at('/logout'), { json: {} })
+  setup.emulator.clock.advance(2)
+  const { identify } = (await browser.fetchJson(at('/identify-me'))).json
+  await store.comeBack(setup.morning.sso)
+  await browser.visit(identify)
+  expect((await browser.fetchJson(at('/'))).json['saved']).toBeUndefined()
+  await close()
+})
+
+test('a page that takes long after a logout without Redis → the cookie of a newer session stays', async () => {
+  const { setup, store, at, close } = await openScene()
+  const browser = setup.browser()
+  await browser.fetchJson(at('/keep'))
+  store.goAwayAfter(0, false)
+  await browser.fetchJson(at('/logout'), { json: {} })
+  await store.comeBack(setup.morning.sso)
+  const gate = setup.morning.gates.add()
+  const slow = browser.fetchJson(at(`/wait?gate=${gate.name}`))
+  await gate.arrived
+  await logInAtLast(browser, setup.morning, ada)
+  gate.open()
+  expect((await slow).json['saved']).toBeUndefined()
+  expect((await browser.fetchJson(at('/'))).json['status']).toBe('loggedin') // a page load would log in again
+  await close()
+})
+
+test('a login that a logout of all makes void, and Redis fails to remove the former session → the SSO session ends', async () => {
+  let fails = false
+  const client = clientFailingAt(({ name }) => fails && name === 'del')
+  const setup = await startSetup({ site: (name) => (name === 'morning' ? { redis: client } : {}) })
+  const { morning, emulator } = setup
+  const [laptop, tablet] = [setup.browser(), await visitor(setup)]
+  await logInAtLast(laptop, morning, ada)
+  const before = loginsAtSso(setup)
+  emulator.faults.add({ operation: 'logoutall', kind: 'down' })
+  await laptop.fetchJson(`${morning.url}/logout-all`, { json: {} })
+  fails = true
+  expect((await tablet.fetchJson(`${morning.url}/login`, { json: ada })).status).toBe(503)
+  expect(loginsAtSso(setup)).toEqual(before)
+  await setup.close()
+  client.disconnect()
+})
 
 test.each<[what: string, isIt: (key: string, value: string) => boolean]>([
   ['is to note it for a retry', (key) => key.includes(':logout:{')],

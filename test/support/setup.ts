@@ -196,6 +196,10 @@ export function addPages(app: Express, sso: Sso2, gates: Gates): Express {
     }
     save().catch(next)
   })
+  app.get('/wait', async (req, res) => {
+    await gates.wait(String(req.query['gate']))
+    res.json(viewOf(req))
+  })
   app.get('/identify-me', (req, res) => void res.json({ identify: req.sso2.identifyUrl('/') }))
   app.get('/keep', (req, res) => {
     req.session.saved = 'kept'

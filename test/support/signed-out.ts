@@ -24,7 +24,7 @@ export async function expectOver(setup: PausableSetup, browser: Browser): Promis
 }
 
 /** What is logged in at the SSO system. */
-export const loginsAtSso = ({ emulator }: PausableSetup) =>
+export const loginsAtSso = ({ emulator }: Pick<PausableSetup, 'emulator'>) =>
   emulator.sessions().filter(({ status }) => status === 'loggedin')
 
 /** A new login with a password is one like any other; a session that has ended leads to the form once more. */

@@ -114,7 +114,7 @@ async function moveTo(ctx: Context, record: SsoRecord): Promise<BeginOutcome> {
     ])
     if (account !== undefined && (await site.accounts.isVoided(record, account))) {
       await site.records.end(begun)
-      if (former !== undefined) await site.records.remove(former) // the browser's cookie, which it keeps, is of no session now
+      if (former !== undefined) await site.records.remove(former).catch(() => {}) // what is put next begins a session
       await session.leave('keep_cookie')
       return 'voided'
     }

@@ -55,7 +55,7 @@ export async function logOutBrowser(ctx: Context, mark: LogoutMark): Promise<Log
     // an earlier logout may be pending, or the SSO session still logged in: then the next landing ends it, because the mark names no SSO session
     ctx.setLogoutMark(mark, mayHaveSession ? RETRIED_SECONDS : CONFIRMED_SECONDS)
     if (!mayHaveSession) return 'no_session'
-    await ctx.leaveData()
+    await ctx.leaveData('drop_cookie') // if Redis fails, no browser shows the data any more
     return 'pending'
   })
   if (result !== 'unavailable') return result

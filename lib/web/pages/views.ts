@@ -17,9 +17,7 @@ export interface LoginContext extends PageContext {
   readonly action: string
   /** Value of the hidden field `return_to`. */
   readonly returnTo: string
-  /**
-   * Address for the link "Go back": the page of the site that the user came from, or the front page. Never a page that needs a login.
-   */
+  /** Address for the link "Go back": the page of the site that the user came from, or the front page. Never a page that needs a login. */
   readonly backUrl: string
   /** The username typed before. */
   readonly username: string

@@ -4,7 +4,7 @@
  */
 import type { Request, Response } from 'express'
 import { DOCTOR_HEADER, isDoctorSignature } from '../../decide/doctor-protocol'
-import { isTokenVoidedBy } from '../../decide/logout-mark'
+import { isTokenVoidedBy, isVoidedBy } from '../../decide/logout-mark'
 import type { LoopCause } from '../../decide/loop-guard'
 import { isPrefetch } from '../../decide/navigation'
 import { isAlive, isLoggedIn } from '../../decide/record'
@@ -17,7 +17,7 @@ import { tokenSignature } from '../../protocol/token'
 import { shortHash, storeUnavailable, unlessUnavailable } from '../../storage/site-store'
 import { type Context, contextOf } from '../context'
 import { beginAnonymous, hasBegun, logInByTicket } from '../flows/begin-session'
-import { logOutLandedSession } from '../flows/log-out'
+import { logOutBrowser, logOutLandedSession } from '../flows/log-out'
 import { publish } from '../hooks'
 import { queryParameters } from '../http/request-facts'
 import { redirect, setTokenHeaders } from '../http/response-headers'
@@ -123,6 +123,8 @@ async function land(
   if (mark && isTokenVoidedBy(mark, { status, sidHash, startedAt }))
     return loggedOut(await logOutLandedSession(ctx, mark, sid))
   if (!session.isAvailable) throw storeUnavailable()
+  if (mark && ctx.record && isVoidedBy(mark, ctx.record))
+    return loggedOut((await logOutBrowser(ctx, mark)) === 'confirmed')
   const signature = tokenSignature(t)
   const used = site.locks.useToken(signature)
   const isNewVisitor = status === 'anon' && !isAlive(session.entry)

@@ -14,7 +14,7 @@ import type { Records } from '../../storage/records'
 import { isStoreUnavailable, newSessionId, sessionKey, storeUnavailable } from '../../storage/site-store'
 import { publish } from '../hooks'
 import { beforeHeaders, makePrivate, takeCookie, writeCookie } from '../http/response-headers'
-import { type NextSession, RequestSession } from './request-session'
+import { type LeftCookie, type NextSession, RequestSession } from './request-session'
 import { dataIn, sessionIn, textOf, withChanges } from './session-data'
 
 /** Parts of the site that a session needs. */
@@ -80,7 +80,7 @@ export class BuiltInSession extends RequestSession {
   /** Is the session not in the store yet? Then a save begins it. Otherwise a save that comes after its end does nothing. */
   #isNew = false
   /** How the request has left its last session, if it has. */
-  #left: 'keep_cookie' | 'drop_cookie' | undefined
+  #left: LeftCookie | undefined
 
   /** Attaches the session to its request, with `req.session` and its companions. */
   constructor(parts: SessionParts, req: Request, res: Response, found: FoundSession) {
@@ -208,7 +208,7 @@ export class BuiltInSession extends RequestSession {
     this.#putIntoRequest(sessionIn(data, accountOf(this.record)))
   }
 
-  async leave(cookie: 'keep_cookie' | 'drop_cookie'): Promise<void> {
+  async leave(cookie: LeftCookie): Promise<void> {
     this.#left = cookie
     this.#goOnWith(undefined, { state: 'none' }, null)
     if (this.#store) this.#putIntoRequest(sessionIn(null, undefined))

@@ -12,6 +12,9 @@ export interface NextSession {
   readonly account: string | undefined
 }
 
+/** The cookie of a session that was left. `'keep_cookie'`: another response may have changed it. `'dead_cookie'`: it names no session, and stays. */
+export type LeftCookie = 'keep_cookie' | 'drop_cookie' | 'dead_cookie'
+
 /** Returns the entry of a request without a session. A visitor cannot get one while Redis accepts no writes. */
 export const noEntry = ({ kv }: Records): Entry | 'unavailable' => (kv.isAvailable ? { state: 'none' } : 'unavailable')
 
@@ -56,6 +59,6 @@ export abstract class RequestSession {
   abstract adopt(id: string): Promise<void>
   /** Gives the request its next session, after the session before has ended. The browser gets its cookie with the response. */
   abstract begin(next: NextSession): Promise<void>
-  /** Lets the request go on without its session. @param cookie does the browser keep its cookie, which another response may have changed? */
-  abstract leave(cookie: 'keep_cookie' | 'drop_cookie'): Promise<void>
+  /** Lets the request go on without its session. */
+  abstract leave(cookie: LeftCookie): Promise<void>
 }
