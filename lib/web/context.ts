@@ -175,6 +175,7 @@ export async function contextOf(site: Site, req: Request, res: Response): Promis
   if (marked[CONTEXT]?.site === site) return marked[CONTEXT]
   const made = new Context(site, req, res, await site.sessions.sessionOf(req))
   const { key, isAvailable, gone } = made.session
+  // the browser has logged out of this session while Redis was away. A session with a record is ended by the page, because it has an SSO session
   const hasLeft = key !== undefined && key === made.logoutMark?.leftKey
   if (hasLeft && isAvailable && !made.record && !gone) await made.leaveData('dead_cookie')
   marked[CONTEXT] = made

@@ -48,12 +48,13 @@ test.each([
   expect(view(await browser.visit(at('/'))).status).not.toBe('loggedin')
 })
 
-test('a visitor whose browser was closed since logs out while Redis is away → the data are gone', async () => {
+test('a visitor closes and opens the browser, and logs out while Redis is away → the data are gone', async () => {
   const browser = await visitor(setup)
-  await browser.fetchJson(at('/keep'))
+  const saved = async (path: string) => (await browser.fetchJson(at(path))).json['saved']
+  expect([await saved('/keep'), await saved('/')]).toEqual(['kept', 'kept'])
   browser.dropCookies(({ name }) => name === 'sso2.b') // which lives as long as the browser runs
   redis.hang()
   expect((await browser.fetchJson(at('/logout'), { json: {} })).json.logout).toBe('pending')
   await resumeStore(redis, setup.morning.sso)
-  expect((await browser.fetchJson(at('/'))).json['saved']).toBeUndefined()
+  expect(await saved('/')).toBeUndefined()
 })

@@ -12,7 +12,7 @@ export interface NextSession {
   readonly account: string | undefined
 }
 
-/** The cookie of a session that was left. `'keep_cookie'`: another response may have changed it. `'dead_cookie'`: it names no session, and stays. */
+/** The cookie of a session that was left. `'keep_cookie'`: another response may have changed it. `'dead_cookie'`: it stays, and the next session replaces it. */
 export type LeftCookie = 'keep_cookie' | 'drop_cookie' | 'dead_cookie'
 
 /** Returns the entry of a request without a session. A visitor cannot get one while Redis accepts no writes. */
