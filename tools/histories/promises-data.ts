@@ -44,15 +44,11 @@ const DEFERRED_MS = 5000
 const isDeferred = (view: HistoryView, logout: Entry, page: Entry) =>
   logout.logout === 'pending' && view.isTroubled(logout, ['store', 'busy']) && page.begin < logout.end + DEFERRED_MS
 
-/** A logout without Redis may leave the basket of a visitor who was never logged in: it is not promised (docs/internals/architecture.md). */
 const logoutDropsData: Promised = (view) =>
   [...found(view)].flatMap(({ page, item }) => {
     const put = puts(view, page.agent).find((entry) => entry.item === item.item)
     const isBetween = (logout: Entry) => put && put.end < logout.begin && logout.end < page.begin
-    const mayStay = (logout: Entry) =>
-      item.user === undefined && view.isTroubled(logout, ['store', 'loss', 'process'], PROBED_MS)
-    const isOver = (entry: Entry) =>
-      isDone(entry) && isBetween(entry) && !isDeferred(view, entry, page) && !mayStay(entry)
+    const isOver = (entry: Entry) => isDone(entry) && isBetween(entry) && !isDeferred(view, entry, page)
     const logout = view.of(page.agent).logouts.find(isOver)
     return logout ? [`${name(page)} finds ${item.item}, which was put there before ${name(logout)}`] : []
   })
@@ -86,12 +82,16 @@ const isMoving = (view: HistoryView, page: Entry) =>
 /** Lean pages do not look. */
 const hasItems = ({ items, isLean }: Entry) => items !== undefined || !isLean
 
-/** A store in trouble may not have taken it; a session that ended elsewhere, or was lost, has taken it along. */
+/** For so long a session that has ended or moved keeps nothing for whoever still comes with its cookie, in milliseconds. */
+const GONE_MS = 5000
+
+/** A store in trouble may not have taken it, or not told which session came next; a session that ended elsewhere, or was lost, has taken it along. */
 function mayBeLost(view: HistoryView, span: { begin: number; end: number }, user: string | undefined): boolean {
   const isEnded = view.history.ends.some(
     (ended) => (user === undefined || ended.account === undefined || ended.account === user) && ended.begin < span.end,
   )
-  return isEnded || view.isTroubled(span, ['store', 'loss', 'process', 'busy'], PROBED_MS)
+  const before = { begin: span.begin - GONE_MS, end: span.end }
+  return isEnded || view.isTroubled(before, ['store', 'loss', 'process', 'busy'], PROBED_MS)
 }
 
 /** A session that has ended a moment ago keeps nothing for whoever still comes with its cookie, in seconds. */
@@ -99,12 +99,13 @@ const LATE_SECONDS = 60
 
 /** Was the reader logged out everywhere by another browser just before? */
 function isLate(view: HistoryView, put: Entry): boolean {
-  const last = view.of(put.agent).pages.findLast(({ end, user }) => end < put.begin && user !== undefined)
+  const isLogin = ({ what, status, user }: Entry) => user !== undefined || (what === 'login' && status === 200)
+  const last = view.of(put.agent).all.findLast((entry) => entry.end < put.begin && isLogin(entry))
   return [...view.agents.values()].some(({ logouts }) =>
     logouts.some(
       ({ account, clock, begin, end }) =>
         account !== undefined &&
-        account === last?.user &&
+        (account === last?.user || account === last?.account) &&
         end > last.begin &&
         begin < put.end &&
         put.clock - clock < LATE_SECONDS,
