@@ -134,8 +134,8 @@ function hooksOf(setup: () => Setup, { naming, exchanging }: Record<'naming' | '
 /** Writes another text in the place of each record. */
 const editRecords = async ({ redis, keys }: Setup, change: (text: string) => string) => {
   for (const key of (await keys()).filter((name) => name.includes(':sso2:'))) {
-    const text = present(await redis.get(key))
-    if (text.startsWith('{')) await redis.set(key, change(text), 'KEEPTTL')
+    const text = await redis.get(key)
+    if (text?.startsWith('{')) await redis.set(key, change(text), 'KEEPTTL')
   }
 }
 
