@@ -82,16 +82,12 @@ const isMoving = (view: HistoryView, page: Entry) =>
 /** Lean pages do not look. */
 const hasItems = ({ items, isLean }: Entry) => items !== undefined || !isLean
 
-/** For so long a session that has ended or moved keeps nothing for whoever still comes with its cookie, in milliseconds. */
-const GONE_MS = 5000
-
-/** A store in trouble may not have taken it, or not told which session came next; a session that ended elsewhere, or was lost, has taken it along. */
+/** A store in trouble may not have taken it; a session that ended elsewhere, or was lost, has taken it along. */
 function mayBeLost(view: HistoryView, span: { begin: number; end: number }, user: string | undefined): boolean {
   const isEnded = view.history.ends.some(
     (ended) => (user === undefined || ended.account === undefined || ended.account === user) && ended.begin < span.end,
   )
-  const before = { begin: span.begin - GONE_MS, end: span.end }
-  return isEnded || view.isTroubled(before, ['store', 'loss', 'process', 'busy'], PROBED_MS)
+  return isEnded || view.isTroubled(span, ['store', 'loss', 'process', 'busy'], PROBED_MS)
 }
 
 /** A session that has ended a moment ago keeps nothing for whoever still comes with its cookie, in seconds. */
