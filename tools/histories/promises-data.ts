@@ -67,6 +67,7 @@ const dataKept: Promised = (view) =>
         changes.some((change) => overlap(change, span)) ||
         mayBeLost(view, span, put.user) ||
         isLate(view, put) ||
+        isBetweenSessions(view, put) ||
         isMoving(view, page)
       return !isAlike || isChanged || put.degraded !== undefined
         ? []
@@ -89,6 +90,21 @@ function mayBeLost(view: HistoryView, span: { begin: number; end: number }, user
   )
   return isEnded || view.isTroubled(span, ['store', 'loss', 'process', 'busy'], PROBED_MS)
 }
+
+/** A session that has moved keeps nothing for whoever still comes with its cookie, for so many milliseconds. */
+const MOVED_MS = 5000
+
+/** Did Redis fail in the middle of a login just before, when the session had moved and the browser had no cookie of the new one? */
+const isBetweenSessions = (view: HistoryView, put: Entry) =>
+  view
+    .of(put.agent)
+    .logins.some(
+      (login) =>
+        login.status === 503 &&
+        login.end < put.begin &&
+        put.begin < login.end + MOVED_MS &&
+        view.isTroubled(login, ['store', 'busy']),
+    )
 
 /** A session that has ended a moment ago keeps nothing for whoever still comes with its cookie, in seconds. */
 const LATE_SECONDS = 60
