@@ -40,6 +40,18 @@ test.each<[string, Fault, what: string, says: RegExp]>([
     /^WRONG: no token from POST .*\n-> the SSO system is slow or down/,
   ],
   [
+    'gives a session that does not exist another error',
+    { operation: 'sessionstatus', kind: 'error', code: 'session_terminated' },
+    'client',
+    /^WRONG: an unexpected answer about a session that does not exist: session_terminated$/,
+  ],
+  [
+    'sends the browser back with an error',
+    { operation: 'identify', kind: 'error', code: 'invalid_token' },
+    'landing page',
+    /^WRONG: .*with the error invalid_token$/,
+  ],
+  [
     'sends the browser back with an old token',
     { operation: 'identify', kind: 'expired' },
     'landing page',
@@ -58,6 +70,11 @@ test.each<[status: number, headers: Record<string, string>, says: RegExp]>([
     301,
     { location: 'https://www.news.example/sso2/landing' },
     /^WRONG: .*\n-> SSO2_SITE_URL=https:\/\/www\.news\.example {3}if the site is there$/,
+  ],
+  [
+    308,
+    { location: '/sso2/landing/' },
+    /^WRONG: .*: a proxy redirects the landing page\n-> the proxy must pass the path/,
   ],
 ])('a place of the site that answers %i %j', async (status, headers, says) => {
   const front = await answering(status, headers, 'a page')
@@ -82,6 +99,18 @@ test.each<[string, Change, what: string, says: RegExp]>([
     /^WRONG: a proxy changes the cookie sso2\.b \(HttpOnly\)\n-> remove the rules of the proxy that rewrite cookies/,
   ],
   [
+    'gives our cookies to all of a domain',
+    cookies((line) => `${line}; Domain=localhost`),
+    'cookies',
+    /^WRONG: a proxy changes the cookie sso2\.b \(Domain\)/,
+  ],
+  [
+    'takes our cookies out',
+    ({ 'set-cookie': _dropped, ...headers }) => headers,
+    'cookies',
+    /^WRONG: the cookie sso2\.b does not arrive\n-> the proxy must pass Set-Cookie on/,
+  ],
+  [
     'takes out that nothing may be kept',
     ({ 'cache-control': _dropped, ...headers }) => headers,
     'caches',
@@ -99,11 +128,16 @@ test.each<[string, Change, what: string, says: RegExp]>([
   expect(report.code).toBe(1)
 })
 
-test('a site whose machine has a clock that is a minute off is told', async () => {
-  const answers: Change = (headers) => ({ ...headers, date: new Date(Date.now() + 60_000).toUTCString() })
+test.each([
+  ['ahead of', 60_000],
+  ['behind', -60_000],
+])('a site whose machine has a clock that is a minute %s the SSO system is told', async (direction, ms) => {
+  const answers: Change = (headers) => ({ ...headers, date: new Date(Date.now() + ms).toUTCString() })
   const report = await examined({ answers })
   // a slow answer makes the machine seem a little behind
-  expect(report.of('site')).toMatch(/^WRONG: the site's machine is (5[0-9]|6[0-3]) s ahead.*\n-> .*on that machine$/m)
+  expect(report.of('site')).toMatch(
+    new RegExp(`^WRONG: the site's machine is (5[0-9]|6[0-9]) s ${direction}.*\n-> .*on that machine$`, 'm'),
+  )
   expect(report.code).toBe(1)
 })
 
@@ -114,6 +148,13 @@ test('a Redis that takes connections and never answers is told', async () => {
   expect(report.of('Redis')).toMatch(
     /^WRONG: Redis takes the connection, and does not answer within 3 s\n-> restart it/,
   )
+})
+
+test('a Redis that ends each connection is told', async () => {
+  const closing = net.createServer((socket) => void socket.end())
+  const report = await doctor({ REDIS_URL: `redis://127.0.0.1:${await listenLocally(closing)}` })
+  closing.close()
+  expect(report.of('Redis')).toMatch(/^WRONG: Redis cannot be reached: the connection was closed\n-> redis-cli/)
 })
 
 test('a Redis that answers later than a site waits is told', async () => {
@@ -167,6 +208,10 @@ const tokenAnswers: [status: number, body: string, says: RegExp, help: RegExp | 
   [429, '', /^note: .*HTTP 429: the token endpoint limits requests/, undefined],
   [200, '<html>', /^WRONG: .*HTTP 200 to a made-up ticket: this is not/, /^check tokenUrl \(SSO2_TOKEN_URL\)/],
   [400, '{"error":"<b>what it was given</b>"}', /^note: .*HTTP 400 without a known error code\. A login/, undefined],
+  [400, '{"error":"slow_down"}', /^note: .*without a known error code \(slow_down\)/, undefined],
+  [400, '{"error":"unsupported_grant_type"}', /^WRONG: .*does not support the grant type/, /grantType/],
+  [200, '{"access_token":"canary"}', /^WRONG: .*issues an access token for a made-up ticket/, undefined],
+  [503, '[]', /^WRONG: .*HTTP 503: the token endpoint fails/, undefined],
 ]
 
 test.each(tokenAnswers)('a token endpoint that answers %i %s', async (status, body, says, help) => {
@@ -186,6 +231,14 @@ test.each<[string, (path: string, authorization: string) => number, RegExp]>([
     /^WRONG: .*HTTP 404 to a valid access token: the path does not exist/,
   ],
   ['is a page', () => 200, /^WRONG: .*HTTP 200 to a made-up access token: this is not/],
+  ['fails', () => 503, /^WRONG: .*HTTP 503: the REST API fails/],
+  ['has had enough requests', () => 429, /^note: .*HTTP 429: the REST API limits requests/],
+  ['refuses every token first', () => 401, /^note: .*HTTP 401 to each path without a valid access token/],
+  [
+    'refuses a good token too, for it has no user',
+    (_path, token) => (token.length > 48 ? 403 : 401),
+    /^ok: .*HTTP 401 to a made-up access token, and HTTP 403 to a valid one without a user/,
+  ],
 ])('a REST API that %s', async (_how, statusOf, says) => {
   const server = await answering((path, { authorization = '' }) => statusOf(path, authorization), {}, '{}')
   const report = await doctor({ SSO2_API_URL: server.url })

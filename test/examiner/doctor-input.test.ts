@@ -85,6 +85,22 @@ describe('with --module', () => {
     expect(report.code).toBe(1)
   })
 
+  test('a site that serves its landing page itself, and calls through an agent, is not asked for more than it has', async () => {
+    const options = '{ routes: { landing: false }, agent: { https: new https.Agent(), http: new http.Agent() } }'
+    const args = module(
+      'own.js',
+      `const [http, https] = [require('node:http'), require('node:https')]
+      exports.sso = require('express-sso2').sso2(${options})`,
+    )
+    const report = await command(args)
+    for (const name of ['ssoUrl', 'tokenUrl', 'apiUrl'])
+      expect(report.of(name)).toMatch(/^ok: http:\S+ answers through the option agent$/)
+    expect(report.of('landing page')).toMatch(/^note: .*routes\.landing is false, so the site must serve this page/)
+    expect(report.of('site')).toMatch(/^note: .*routes\.landing is false, so the doctor cannot ask for more/)
+    const away = await command(args, { ...scene.environment, SSO2_API_URL: 'http://127.0.0.1:1' })
+    expect(away.of('apiUrl')).toMatch(/^WRONG: .*cannot be reached through the option agent: ECONNREFUSED\n-> nothing/)
+  })
+
   test('a function that makes the site is called: one of several, named', async () => {
     const factory = "() => require('express-sso2').sso2({ routes: { landing: '/made' } })"
     const text = `exports.stop = () => process.exit(7); exports.makeSso = ${factory}`
@@ -101,6 +117,8 @@ describe('with --module', () => {
       /exports no sso2\(\), but the functions makeSso, stop\n-> --module \S+\.js#makeSso$/,
     ],
     ['whose function makes no site', 'exports.makeApp = () => ({})', /makeApp\(\) of \S+ returns no sso2\(\)/],
+    ['without a site', 'exports.port = 3000', /exports no sso2\(\)\n-> export const sso = sso2\(/],
+    ['that throws no error', "throw 'canary'", /cannot be loaded: error: unknown error/],
     ['that cannot be loaded', "require('./not-there')", /cannot be loaded: Error: Cannot find module/],
     [
       'with a configuration that is wrong',

@@ -146,6 +146,27 @@ const faults: [
     /^SSO2_URL=http:\/\/127\.0\.0\.1:\d+\/sso {3}for the emulator$/,
   ],
   [
+    'another issuer',
+    () => ({ SSO2_IDENTIFIER: 'another-sso' }),
+    'client',
+    /has another issuer than "another-sso"/,
+    /^set ssoIdentifier \(SSO2_IDENTIFIER\)/,
+  ],
+  [
+    'another path of the token endpoint',
+    ({ SSO2_TOKEN_URL = '' }) => ({ SSO2_TOKEN_URL: elsewhere(SSO2_TOKEN_URL, '/tokens') }),
+    'token endpoint',
+    /HTTP 404: there is no token endpoint/,
+    /^SSO2_TOKEN_URL=http:\/\/127\.0\.0\.1:\d+\/oauth\/token {3}for the emulator$/,
+  ],
+  [
+    'another user path',
+    () => ({ SSO2_USER_PATH: '/nobody' }),
+    'user path',
+    /HTTP 404: there is no REST API at this address/,
+    /^SSO2_USER_PATH=\S+ {3}answers as expected \(HTTP 401\)$/,
+  ],
+  [
     'a name that does not exist',
     () => ({ SSO2_API_URL: 'https://nowhere.invalid' }),
     'apiUrl',
@@ -226,11 +247,11 @@ test('clocks 34 s apart are told with direction and cure, either way', async () 
   expect((await doctor()).of('clock')).toMatch(/^WRONG: this machine is 3[3-7] s ahead of the SSO system/)
 })
 
+const naming =
+  (visitor: string): Change =>
+  (headers) => ({ ...headers, 'x-forwarded-for': `${headers['x-forwarded-for']}, ${visitor}` })
 /** What nginx does with `proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for`. */
-const adding: Change = (headers) => ({
-  ...headers,
-  'x-forwarded-for': `${headers['x-forwarded-for']}, 198.51.100.4`,
-})
+const adding = naming('198.51.100.4')
 
 const trusting = (hops: number) => `app.set('trust proxy', ${hops})   before app.use(sso)`
 
@@ -247,6 +268,18 @@ test.each<[string, SceneOptions, RegExp, string | undefined]>([
     { proxy: (headers) => adding(adding(headers)), trust: 1 },
     /^WRONG: 2 proxies, and the application trusts 1: all users share one address/,
     trusting(2),
+  ],
+  [
+    'that the application counts twice',
+    { proxy: adding, trust: 2 },
+    /^note: one proxy, and the application trusts more: an attacker can choose an address/,
+    trusting(1),
+  ],
+  [
+    'that names what is no address',
+    { proxy: naming('unknown'), trust: 1 },
+    /^WRONG: one proxy, but the application knows no address of a visitor/,
+    trusting(1),
   ],
   [
     'that names no addresses, before a site on a Unix socket',
@@ -275,11 +308,41 @@ test('long addresses are left out, because they fill access logs: behind a proxy
   expect((await doctor()).subjects).not.toContain('long addresses')
 })
 
-test('a way that has no room for long addresses is told', async () => {
-  const narrow: RequestHandler = (req, res, next) => (req.originalUrl.length > 2000 ? void res.sendStatus(414) : next())
+const REQUESTS = /^nginx: large_client_header_buffers 4 16k;/
+test.each<[where: string, longest: number, status: number, says: RegExp, help: RegExp]>([
+  ['for long addresses', 2000, 414, /^note: a page with an address of 2048 characters gets HTTP 414$/m, REQUESTS],
+  ['for the way back', 2600, 431, /gets HTTP 431 when Identify redirects back to the site$/m, REQUESTS],
+  [
+    'for the redirect',
+    2000,
+    502,
+    /gets HTTP 502 when the site redirects to Identify$/m,
+    /^nginx: proxy_buffer_size 16k;/,
+  ],
+])('a way that has no room %s is told', async (_where, longest, status, says, help) => {
+  const narrow: RequestHandler = (req, res, next) =>
+    req.originalUrl.length > longest ? void res.sendStatus(status) : next()
   const report = await examined({ before: [narrow] }, {}, ['--long-addresses'])
-  expect(report.of('long addresses')).toMatch(/^note: a page with an address of 2048 characters gets HTTP 414$/m)
-  expect(helpOf(report.of('long addresses'))).toMatch(/^nginx: large_client_header_buffers 4 16k;/)
+  expect(report.of('long addresses')).toMatch(says)
+  expect(helpOf(report.of('long addresses'))).toMatch(help)
+})
+
+const reading: RequestHandler = (req, _res, next) => void req.resume().once('end', next)
+test.each<[what: string, SceneOptions, says: RegExp]>([
+  [
+    'a middleware that reads forms',
+    { before: [reading] },
+    /another middleware reads the form first\n-> mount sso before/,
+  ],
+  [
+    'a proxy that changes Sec-Fetch-Site',
+    { proxy: (headers) => ({ ...headers, ...(headers.origin ? { 'sec-fetch-site': 'cross-site' } : {}) }) },
+    /a proxy changes Origin or Sec-Fetch-Site\n-> the proxy must pass both headers on unchanged/,
+  ],
+])('%s before the login form is told', async (_what, options, says) => {
+  const report = await examined(options)
+  expect(report.of('login form')).toMatch(says)
+  expect(report.code).toBe(1)
 })
 
 test('a Redis that refuses us, one without the database, one without TLS, one that is full, and a replica are told', async () => {
