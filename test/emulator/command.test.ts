@@ -204,6 +204,28 @@ test('with a configuration, a site that lands there is its client, and any other
   expect(clients).toHaveLength(configuration.clients.length + 1)
 })
 
+test('a site at the usual port of https needs no PORT, and a client that lands elsewhere gets no .env', async () => {
+  const usual = await start('--site', 'https://news.example')
+  await stop()
+  expect([usual.stdout.includes('SSO2_SITE_URL=https://news.example\n'), usual.stdout.includes('PORT=')]).toEqual([
+    true,
+    false,
+  ])
+  const clients = [{ ...configuration.clients[0], landingPage: 'http://localhost:3001/welcome' }]
+  const config = file('elsewhere.json', JSON.stringify({ ...configuration, clients }))
+  expect((await start('--config', config)).stdout).toBe('')
+})
+
+test('--help prints the usage and ends with 0; an address that is not of this machine is told', async () => {
+  const help = await run('--help')
+  expect([help.code, help.stdout]).toEqual([0, expect.stringContaining('Usage: express-sso2 emulator')])
+  const foreign = await runApart('--port', '0', '--host', '203.0.113.1')
+  expect([foreign.code, foreign.stderr]).toEqual([
+    1,
+    expect.stringMatching(/203\.0\.113\.1 is no address of this machine/),
+  ])
+})
+
 test('--print-config prints a file for --config, with the sites in it, and ends', async () => {
   const { code, stdout, stderr } = await run('--print-config', '--site', 'https://a.test')
   expect([code, stderr]).toEqual([0, ''])
@@ -257,12 +279,17 @@ test.each<[string, () => string, RegExp]>([
   expect(stderr).not.toContain('    at ')
 })
 
+const bothEnv = ['--write-env', '.env', '--write-env-dir', '.']
 const twice = ['--site', 'http://localhost:3000', '--site', 'http://localhost:3000/']
-test.each([['--port', '70000'], ['--site', 'localhost:3000'], ['--site', 'http://a.example'], twice, ['--colour']])(
-  'arguments %s %s: usage and 2',
-  async (...args) => {
-    const { code, stderr } = await run(...args)
-    expect(code).toBe(2)
-    expect(stderr).toContain('Usage: express-sso2 emulator')
-  },
-)
+test.each([
+  ['--port', '70000'],
+  ['--site', 'localhost:3000'],
+  ['--site', 'http://a.example'],
+  twice,
+  bothEnv,
+  ['--colour'],
+])('arguments %s %s: usage and 2', async (...args) => {
+  const { code, stderr } = await run(...args)
+  expect(code).toBe(2)
+  expect(stderr).toContain('Usage: express-sso2 emulator')
+})

@@ -79,6 +79,15 @@ describe('accounts', () => {
     for (const { body } of answers) expect(body).not.toContain('correct-horse')
   })
 
+  test('one that is not there is told, in code and over HTTP, and so is a client', async () => {
+    expect(() => emulator.account('nobody')).toThrow(/no account with this user name/)
+    const { status, json } = await platform.control('POST', '/accounts/nobody/freeze', {})
+    expect([status, json.error.code]).toEqual([404, 'account_not_found'])
+    expect(() => emulator.siteOptions('nobody')).toThrow(/no client nobody/)
+    const { made } = await another({ ...configuration, clients: [] })
+    expect(() => made.siteOptions()).toThrow(/no client that is flagged for SSO2/)
+  })
+
   test('a one-time password comes with its end, in seconds', async () => {
     const { json } = await platform.control('POST', '/otps', { username: 'ada' })
     expect(json).toEqual({ otp: expect.stringMatching(/^\d{6}$/), expiresAt: expect.any(Number) })
@@ -96,9 +105,13 @@ describe('clock', () => {
     expectAhead(360_000)
   })
 
-  test.each([[{ advance: -1 }], [{ advance: '10' }], [{}]])('does not go by %j', async (body) => {
-    expect((await platform.control('POST', '/clock', body)).status).toBe(400)
-  })
+  test.each<[{ advance?: unknown }]>([[{ advance: -1 }], [{ advance: '10' }], [{}]])(
+    'does not go by %j',
+    async (body) => {
+      expect((await platform.control('POST', '/clock', body)).status).toBe(400)
+      expect(() => emulator.clock.advance(body.advance as number)).toThrow(/not negative/)
+    },
+  )
 })
 
 describe('calls', () => {

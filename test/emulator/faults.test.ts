@@ -161,9 +161,31 @@ test.each(['hang', 'drip'] as const)('%s: no answer, or no end of it, until the 
   await expect(call).rejects.toMatchObject(hasMovedOrEnded)
 })
 
+test('an operation that is down or hangs answers no other method either', async () => {
+  const { made: other, there } = await another(configuration)
+  other.faults.add({ operation: 'logout', kind: 'down' })
+  await expect(there.request('GET', '/sso/logout')).rejects.toMatchObject(hasMovedOrEnded)
+  other.faults.clear()
+  other.faults.add({ operation: 'logout', kind: 'hang' })
+  const call = there.request('GET', '/sso/logout')
+  const first = await Promise.race([call, new Promise((resolve) => setTimeout(resolve, 80, 'waiting'))])
+  expect(first).toBe('waiting')
+  await other.close()
+  await expect(call).rejects.toMatchObject(hasMovedOrEnded)
+})
+
+test('a status may be a redirect, and Retry-After a date', async () => {
+  const redirect = await (
+    await prepareWith('token', { kind: 'status', code: 302, retryAfter: 'date', times: 1 })
+  ).call()
+  expect([redirect.status, redirect.headers.location]).toEqual([302, '/'])
+  expect(Date.parse(redirect.headers['retry-after'] ?? '') - Date.now()).toBeLessThan(2000)
+})
+
 const nonsense: [what: string, fault: object][] = [
   ['an unknown kind', { operation: 'identify', kind: 'tired' }],
   ['an unknown operation', { operation: 'teleport', kind: 'down' }],
+  ['a clock that is off by nothing', { operation: 'identify', kind: 'skew', seconds: 0 }],
   ['slow without ms', { operation: 'identify', kind: 'slow' }],
   ['status of a success', { operation: 'identify', kind: 'status', code: 200 }],
   ['error with a code that is not documented', { operation: 'identify', kind: 'error', code: 'tired' }],

@@ -1,4 +1,5 @@
 import type { FlowStep } from '../../lib/emulator'
+import { device, morning, token } from './platform'
 import { sharedEmulator } from './shared'
 
 /* A session's steps between browser, sites and platform: as data, as text, over HTTP and as a diagram. */
@@ -60,6 +61,16 @@ test('a fault is marked, with the time that its response took', async () => {
   emulator.faults.add({ operation: 'sessionstatus', kind: 'down', times: 1 })
   await platform.status(sid, 'anon').catch(() => {})
   expect(faulty(sid)[1]).toMatchObject({ verdict: 'fault', name: 'no response' })
+})
+
+test('a site that the platform does not know, and a response that takes seconds, are told', async () => {
+  const { sid } = await platform.browser().identify()
+  emulator.faults.add({ operation: 'sessionstatus', kind: 'slow', ms: 1100, times: 1 })
+  await platform.status(sid, 'anon')
+  await platform.callRaw('sessionstatus', token({ ...morning, clientId: 'stranger' }, { ...device, sid, lks: 'anon' }))
+  const text = String(emulator.flow(sid))
+  expect(text).toMatch(/\(1\.1 s\)\n/)
+  expect(text).toMatch(/Unknown site → Platform +· Session Status\n/)
 })
 
 test('events of the admin portal are steps of their session', async () => {

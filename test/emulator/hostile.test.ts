@@ -1,9 +1,10 @@
+import { send } from '../support/http'
 import { device, formOf, morning, token } from './platform'
 import { sharedEmulator } from './shared'
 
 /* Malformed, oversized and odd requests: each gets a 4xx, and the process lives. */
 
-const { platform } = sharedEmulator()
+const { platform, another } = sharedEmulator()
 afterEach(async () => {
   expect((await platform.control('GET', '/ready')).status).toBe(200)
 })
@@ -50,6 +51,19 @@ test.each([...takingBodies, '/_emulator/faults'])('%s: a body of a megabyte', as
   expect([status, body.error.code]).toEqual([413, 'bad_request'])
 })
 
+test.each([
+  ['a body of a megabyte without its length', 413, { 'transfer-encoding': 'chunked' }, 'a'.repeat(1_000_000)],
+  ['a compressed body', 415, { 'content-encoding': 'gzip' }, '{}'],
+])('%s: %i', async (_what, expected, headers: Record<string, string>, body) => {
+  const answer = await send({ method: 'POST', url: new URL('/sso/logout', platform.url), headers, body })
+  expect(answer.status).toBe(expected)
+})
+
+test.each(['Basic', 'Basic bm9jb2xvbg==', 'Bearer abc'])('a client that is no client: %s', async (authorization) => {
+  const answer = await platform.exchange({ grant_type: 'client_credentials' }, { authorization })
+  expect([answer.status, answer.json.error]).toEqual([401, 'invalid_client'])
+})
+
 test('the token endpoint takes forms only, each field once', async () => {
   const right = formOf(morning)
   const good = new URLSearchParams(right).toString()
@@ -75,4 +89,29 @@ test('what comes from outside is shown as text, in the portal and in a flow', as
     expect(body).not.toContain('<script>alert')
     expect(headers['content-security-policy']).toContain("default-src 'none'")
   }
+})
+
+test('the portal of a platform without accounts and clients says what is missing', async () => {
+  const { there } = await another({ accounts: [], clients: [], production: true })
+  const { body } = await there.request('GET', '/', { accept: 'text/html' })
+  for (const text of [
+    'No accounts are configured',
+    'No API client is configured',
+    'No API client for SSO2 is configured: start the emulator with --site',
+    'No account can log in: configure one',
+    'played as production',
+  ])
+    expect(body).toContain(text)
+})
+
+test('the portal shows wrong attempts, faults of one session, and how many sessions it leaves out', async () => {
+  for (let index = 0; index < 105; index += 1) await platform.browser().identify()
+  const { sid } = await platform.login()
+  await platform.authenticate((await platform.browser().identify()).sid, { usr: 'grace', pwd: 'wrong' })
+  await platform.control('POST', '/faults', { operation: 'logout', kind: 'down', sid })
+  const { body } = await platform.request('GET', '/', { accept: 'text/html' })
+  for (const text of ['1 wrong so far', 'until switched off', ', session ', 'The latest ', ' of 107.'])
+    expect(body).toContain(text)
+  const { body: flow } = await platform.request('GET', '/flows/sessions/nobody', { accept: 'text/html' })
+  expect(flow).toContain('No call has been about it yet')
 })
