@@ -9,6 +9,7 @@ import { htmlReport } from '../../lib/examiner/report/html'
 import type { Examined } from '../../lib/examiner/report/summary'
 import { violations } from '../support/axe'
 import { findChromium, openBrowser, screenshots } from '../support/browser'
+import { makeCertificate } from '../support/certificate'
 import { freePort } from '../support/ports'
 import { launch } from '../support/process'
 
@@ -41,11 +42,12 @@ async function examine(
   args: readonly string[],
   start: readonly string[],
   env: Record<string, string> = {},
+  scheme = 'http',
 ) {
   const [site, port] = [await freePort(), await freePort()]
   const name = path.join(folder, String(site))
   const reports = ['--json', `${name}.json`, '--report', `${name}.html`, '--junit', `${name}.xml`]
-  const words = [`http://localhost:${site}`, '--port', String(port), ...args, ...reports, '--', ...start]
+  const words = [`${scheme}://localhost:${site}`, '--port', String(port), ...args, ...reports, '--', ...start]
   const child = launch({ command: process.execPath, args: [main, 'examine', ...words], cwd, env })
   const code = await child.ended
   return {
@@ -69,6 +71,22 @@ test('a login form that a script makes is found with --browser', async () => {
 test('the smallest example passes, and the exit code is 0', async () => {
   const run = await examine(path.join(examples, 'minimal'), ['--only', QUICKER], ['node', 'site.mjs'])
   expect(differences('minimal', resultsOf(run))).toEqual([])
+  expect([run.code, run.err]).toEqual([0, ''])
+})
+
+test('a site over https passes, though nobody has signed its certificate', async () => {
+  makeCertificate(folder)
+  const createServer =
+    "require('node:https').createServer({ key: fs.readFileSync('2.key'), cert: fs.readFileSync('2.pem') }"
+  const site = `require(${JSON.stringify(path.join(sites, 'by-hand.cjs'))}).createSite(process.env).app`
+  writeFileSync(
+    path.join(folder, 'secure.cjs'),
+    `const fs = require('node:fs')\n${createServer}, ${site}).listen(process.env.PORT)`,
+  )
+  const run = await examine(folder, ['--only', QUICKER], ['node', 'secure.cjs'], {}, 'https')
+  const verdicts = resultsOf(run).map(({ name, verdict }) => `${name}: ${verdict}`)
+  expect(verdicts.filter((line) => !/: (passed|not applicable)$/.test(line))).toEqual([])
+  expect(verdicts).toContain('session/shared-connection: passed')
   expect([run.code, run.err]).toEqual([0, ''])
 })
 
