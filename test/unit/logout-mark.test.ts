@@ -81,9 +81,10 @@ test.each<[what: string, confirmedAt: number | 'open', isOwnClock: boolean, star
 })
 
 test('a mark is read as it was written, and nothing else is a mark', () => {
-  for (const one of [mark(), nameless, mark({ scope: 'account', isConfirmed: true })])
+  for (const one of [mark(), nameless, mark({ scope: 'account', isConfirmed: true }), mark({ leftKey: 'left' })])
     expect(readLogoutMark({ ...one })).toEqual(one)
   const broken = [{ at: '1' }, { scope: 'all' }, { sidHash: null }, { isConfirmed: 1 }]
   for (const change of broken) expect(readLogoutMark({ ...mark(), ...change })).toBeUndefined()
   expect(readLogoutMark({})).toBeUndefined()
+  expect(readLogoutMark({ ...mark(), leftKey: { toString: 'left' } })?.leftKey).toBeUndefined()
 })
