@@ -69,7 +69,8 @@ export function isTokenVoidedBy(
 ): boolean {
   const { status, sidHash, startedAt } = token
   if (mark.sidHash === sidHash) return true
-  return status === 'loggedin' && (mark.sidHash === '' || startedAt <= mark.at)
+  if (status === 'anon') return mark.sidHash === '' && startedAt < mark.at // somebody may have logged in between redirect and logout
+  return mark.sidHash === '' || startedAt <= mark.at
 }
 
 /** Clocks of processes agree within this many milliseconds. */

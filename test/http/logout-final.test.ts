@@ -60,6 +60,18 @@ describe.each(keepings)('with %s, two tabs that land while the SSO session is lo
     expect(loginsAtSso(setup)).toEqual([])
     await expectLoginWorks(setup, browser)
   })
+
+  test('[L13] a tab lands anonymous that left for Identify before a login at another site → the logout stays', async () => {
+    const browser = setup.browser()
+    const [early] = await twoTabs(browser)
+    await logInAtLast(browser, setup.evening, ada)
+    setup.emulator.clock.advance(2)
+    expect((await post(browser)).json).toMatchObject({ status: 'none' })
+    await slow(browser, early)
+    await expectNoUser(setup, browser)
+    expect(loginsAtSso(setup)).toEqual([])
+    await expectLoginWorks(setup, browser)
+  })
 })
 
 test.each(keepings)('[L13] (%s) logout of all: while another device logs in → this login is void', async (keeping) => {

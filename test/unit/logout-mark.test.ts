@@ -46,6 +46,13 @@ test.each<[what: string, mark: LogoutMark, facts: Parameters<typeof isTokenVoide
   ['of another one, with an older redirect', mark(), { status: 'loggedin', sidHash: 'other', startedAt: AT }, true],
   ['of another one, with a newer redirect', mark(), { status: 'loggedin', sidHash: 'other', startedAt: AT + 1 }, false],
   ['of another one, anonymous', mark(), { status: 'anon', sidHash: 'other', startedAt: AT }, false],
+  [
+    'before any logout without a named one, anonymous',
+    nameless,
+    { status: 'anon', sidHash: 'other', startedAt: AT - 1 },
+    true,
+  ],
+  ['of the redirect of that logout, anonymous', nameless, { status: 'anon', sidHash: 'other', startedAt: AT }, false],
   ['of any one, without a named one', nameless, { status: 'loggedin', sidHash: 'other', startedAt: AT + 1 }, true],
 ])('a landing token %s is void after a logout, or not', (_what, carried, facts, isVoid) => {
   expect(isTokenVoidedBy(carried, facts)).toBe(isVoid)
