@@ -129,7 +129,10 @@ export function sso2(options: Sso2Options = {}): Sso2 {
   const examined = { config, exchangeTicket, ticketExchange, namesUsers: loadUser !== undefined, close: closed }
   return Object.assign(makeDoctorTarget(handler, examined), parts, {
     requireLogin: (guard?: RequireLoginOptions) => requireLogin(site, guard),
-    identify: () => identifyGuard(site),
+    identify: (...given: unknown[]) => {
+      if (given.length > 0) throw new Sso2SetupError('Write sso.identify(). It takes no options')
+      return identifyGuard(site)
+    },
     returnTo: (value: unknown) => returnToOf(config, value),
     text: (error: LoginError, numbers: LoginNumbers = {}) =>
       loginText(config, neutralised(config.loginMessages, { ok: false, ...numbers, error })),

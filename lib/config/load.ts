@@ -61,8 +61,9 @@ export function misspeltVariables(environment: NodeJS.ProcessEnv): string[] {
   const known = Object.values(VARIABLES)
   const others = Object.keys(environment).filter((name) => name.startsWith('SSO2_') && !known.includes(name))
   return others.flatMap((name) => {
-    const meant = nearest(name, known)
-    const isMisspelt = !environment[meant] && distance(name, meant) <= MOST_TYPING_ERRORS
+    const bare = name.replace(/^SSO2_/, '')
+    const meant = known.includes(bare) ? bare : nearest(name, known)
+    const isMisspelt = !environment[meant] && (meant === bare || distance(name, meant) <= MOST_TYPING_ERRORS)
     return isMisspelt ? [`${name} is no variable of this package: the nearest name is ${meant}`] : []
   })
 }

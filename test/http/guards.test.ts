@@ -193,6 +193,7 @@ test('a guard with an option that is unknown or wrong is refused where it is mad
   const request = new IncomingMessage(new Socket()) as object
   for (const notOptions of [() => false, null, 'editors', request])
     expect(() => setup.sso.requireLogin(notOptions as object)).toThrow('Write sso.requireLogin(). It takes')
+  expect(() => (setup.sso.identify as (req: object) => void)(request)).toThrow('Write sso.identify()')
   expect(() => sso2(request)).toThrow('Write const sso = sso2(), then app.use(sso)')
   for (const notOptions of [null, 'http://localhost', []] as unknown[])
     expect(() => sso2(notOptions as object)).toThrow('The options of sso2() must be an object')

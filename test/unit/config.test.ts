@@ -44,8 +44,9 @@ test('a variable with almost the name of one that is not set is named: in the er
   const lines: string[] = []
   const logger = { warn: (line: string) => void lines.push(line), info: () => {} }
   const others = { SSO2_URLS: '', SSO2_URL: required.ssoUrl, SSO2_MORNING_SITE: '' }
-  makeConfig({ ...required, logger }, { ...others, SSO2_TIMEOUT: '1' }, clock)
-  expect(lines).toEqual([expect.stringContaining(hint)])
+  makeConfig({ ...required, logger }, { ...others, SSO2_TIMEOUT: '1', SSO2_REDIS_URL: 'redis://localhost' }, clock)
+  const redis = 'SSO2_REDIS_URL is no variable of this package: the nearest name is REDIS_URL'
+  expect(lines).toEqual([expect.stringContaining(hint), expect.stringContaining(redis)])
 })
 
 test('a missing option is named with what it is for; a wrong one with what it must be', () => {

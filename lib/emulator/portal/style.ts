@@ -27,6 +27,7 @@ h2 { font-size: 1rem; margin: 0 0 0.75rem; display: flex; align-items: baseline;
 h3 { font-size: 0.92rem; margin: 0; grid-column: 1 / -1; }
 p { margin: 0; }
 a { color: var(--accent); text-underline-offset: 0.15em; }
+a:has(> code) { text-underline-offset: 0.35em; }
 code, pre, time { font-family: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, monospace; font-size: 0.86em; }
 code { background: var(--code); border-radius: 4px; padding: 0.1em 0.35em; overflow-wrap: anywhere; }
 pre { background: var(--code); border-radius: 6px; padding: 0.6rem 0.75rem; margin: 0.5rem 0 0; white-space: pre-wrap; overflow-wrap: anywhere; }
