@@ -1,5 +1,5 @@
 /** Defines a finding of the doctor: a result line, and below the line advice on how to fix the problem. */
-import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
+import { Sso2Error, Sso2ResponseError, Sso2UnavailableError } from '../errors'
 import { EMULATOR_IN_PRODUCTION } from '../remote/http'
 
 /** `wrong` prevents logins. `note` deserves attention, but users can log in. */
@@ -26,6 +26,10 @@ export const unavailableAt = (place: string, finding: Finding): Finding => ({ ..
 export const ofFailedCall = (error: unknown, address: string, finding: Finding): Finding =>
   error instanceof Sso2UnavailableError ? unavailableAt(addressOrigin(address), finding) : finding
 
+/** Returns why a call has failed, without the name of the operation, which is in the finding. */
+export const callFailure = (error: unknown): string =>
+  error instanceof Sso2Error ? error.message.replace(/^\w+: /, '') : 'failed'
+
 /** Returns the advice for a response of the emulator that production refuses. @returns undefined for another error */
 export const emulatorHelp = (error: unknown): string | undefined =>
   error instanceof Sso2ResponseError && error.message.includes(EMULATOR_IN_PRODUCTION)
@@ -41,8 +45,7 @@ export const about = (what: string) => ({
 
 /** Returns the code or the name of an error, and never its message, because a message can contain secret values. */
 export function errorCode(error: unknown): string {
-  const source = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  if (typeof source !== 'object' || source === null) return 'unknown error'
-  if ('code' in source && typeof source.code === 'string') return source.code
-  return source instanceof Error ? source.name : 'unknown error'
+  const { cause, code, name } = Object(error)
+  const names: unknown[] = [Object(cause).code, code, name]
+  return names.find((one) => typeof one === 'string') ?? 'unknown error'
 }

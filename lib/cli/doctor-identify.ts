@@ -3,10 +3,11 @@
  * Leaves an anonymous session in the SSO system.
  */
 import type { Config } from '../config'
-import { Sso2ResponseError, Sso2UnavailableError, TokenError } from '../errors'
+import { TokenError } from '../errors'
+import { operationUrl } from '../protocol/requests'
 import { type Answer, sendCall } from '../remote/http'
 import type { Sso2Client } from '../remote/sso2-client'
-import { about, emulatorHelp, type Finding, ofFailedCall } from './doctor-finding'
+import { about, callFailure, emulatorHelp, type Finding, ofFailedCall } from './doctor-finding'
 
 const ANSWER_MS = 5000
 const { ok, note, wrong } = about('landing page')
@@ -26,15 +27,8 @@ export async function identifyFinding(config: Config, client: Sso2Client): Promi
     } as const
     return identifyResponseFinding(config, client, url, await sendCall(call))
   } catch (error) {
-    const isKnown = error instanceof Sso2UnavailableError || error instanceof Sso2ResponseError
-    return ofFailedCall(
-      error,
-      url,
-      wrong(
-        `GET ${client.identifyUrl('').split('?')[0]}: ${isKnown ? error.message.replace(/^identify: /, '') : 'failed'}`,
-        emulatorHelp(error),
-      ),
-    )
+    const says = `GET ${operationUrl(config.ssoUrl, 'identify')}: ${callFailure(error)}`
+    return ofFailedCall(error, url, wrong(says, emulatorHelp(error)))
   }
 }
 

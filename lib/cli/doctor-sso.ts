@@ -3,7 +3,7 @@ import type { Config } from '../config'
 import { Sso2ResponseError, Sso2UnavailableError, TokenError } from '../errors'
 import { operationUrl } from '../protocol/requests'
 import type { Sso2Client } from '../remote/sso2-client'
-import { about, emulatorHelp, type Finding, ofFailedCall } from './doctor-finding'
+import { about, callFailure, emulatorHelp, type Finding, ofFailedCall } from './doctor-finding'
 
 const NTP = 'sudo timedatectl set-ntp true   or chronyc makestep, on the machine whose clock is wrong'
 
@@ -76,9 +76,8 @@ function refusedAnswer({ clientId, ssoIdentifier }: Config, { reason }: TokenErr
 function noToken({ ssoUrl, clientId }: Config, error: unknown): Finding {
   const { wrong } = about('client')
   const url = operationUrl(ssoUrl, 'sessionstatus')
-  const why = error instanceof Sso2UnavailableError || error instanceof Sso2ResponseError ? error.message : 'failed'
   const status = error instanceof Sso2ResponseError ? error.httpStatus : undefined
-  const says = `no token from POST ${url}: ${why.replace(/^sessionstatus: /, '')}`
+  const says = `no token from POST ${url}: ${callFailure(error)}`
   const emulator = emulatorHelp(error)
   if (emulator !== undefined) return wrong(says, emulator)
   if (status === 400 || status === 401 || status === 403)

@@ -6,6 +6,7 @@ import { misspeltVariables } from '../config/load'
 import { type DoctorTarget, doctorTargetOf } from '../doctor-target'
 import type { ConfigProblem, Sso2ConfigError } from '../errors'
 import { about, type Finding } from './doctor-finding'
+import { errorMessage } from './error-message'
 
 /** Sites to examine, and what is found before that. */
 export interface Subjects {
@@ -96,8 +97,8 @@ const problemName = ({ option, variable }: ConfigProblem) => `${option}${variabl
 
 /** Reports the first line of the module's own error. */
 function loadProblem(file: string, error: unknown): Finding {
-  const [message = ''] = (error instanceof Error ? error.message : 'unknown error').split('\n')
-  return wrong(`${file} cannot be loaded: ${error instanceof Error ? error.name : 'error'}: ${message}`)
+  const name = error instanceof Error ? error.name : 'error'
+  return wrong(`${file} cannot be loaded: ${name}: ${errorMessage(error).replace(/\n.*/s, '')}`)
 }
 
 function rethrow(error: unknown): never {

@@ -1,11 +1,10 @@
 /** Sends a made-up ticket to the token endpoint. If the endpoint refuses the ticket, the address and the client are right. */
 
 import type { DoctorTarget } from '../doctor-target'
-import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
 import { isObject } from '../protocol/json'
 import { type Answer, sendCall } from '../remote/http'
 import { type TokenEndpoint, ticketCall } from '../remote/token-endpoint'
-import { about, emulatorHelp, errorCode, type Finding, ofFailedCall } from './doctor-finding'
+import { about, callFailure, emulatorHelp, errorCode, type Finding, ofFailedCall } from './doctor-finding'
 
 const { ok, note, wrong } = about('token endpoint')
 
@@ -19,13 +18,9 @@ export async function tokenFinding(site: DoctorTarget, ticket: string): Promise<
   try {
     return tokenResponseFinding(endpoint, await sendCall(ticketCall(endpoint, ticket)))
   } catch (error) {
-    const isKnown = error instanceof Sso2UnavailableError || error instanceof Sso2ResponseError
-    const why = isKnown ? error.message.replace(/^token: /, '') : 'failed'
-    return ofFailedCall(
-      error,
-      endpoint.tokenUrl,
-      wrong(`POST ${endpoint.tokenUrl}: ${why}`, emulatorHelp(error) ?? ADDRESS),
-    )
+    const { tokenUrl } = endpoint
+    const says = `POST ${tokenUrl}: ${callFailure(error)}`
+    return ofFailedCall(error, tokenUrl, wrong(says, emulatorHelp(error) ?? ADDRESS))
   }
 }
 

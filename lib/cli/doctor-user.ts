@@ -2,11 +2,10 @@
 
 import { DEFAULT_USER_PATH } from '../config/schema'
 import type { DoctorTarget } from '../doctor-target'
-import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
 import { type Answer, sendCall } from '../remote/http'
 import { scopes } from '../remote/platform-api'
 import { readGrant, serviceToken } from '../remote/token-endpoint'
-import { about, emulatorHelp, type Finding, ofFailedCall } from './doctor-finding'
+import { about, callFailure, emulatorHelp, type Finding, ofFailedCall } from './doctor-finding'
 import { doctorTokenEndpoint } from './doctor-token'
 
 const { ok, note, wrong } = about('user path')
@@ -25,9 +24,7 @@ export async function userFinding(site: DoctorTarget, token: string): Promise<Fi
   try {
     return await userResponseFinding(site, url, token, await ask(site, url, token))
   } catch (error) {
-    const isKnown = error instanceof Sso2UnavailableError || error instanceof Sso2ResponseError
-    const why = isKnown ? error.message.replace(/^user: /, '') : 'failed'
-    return ofFailedCall(error, url, wrong(`GET ${url}: ${why}`, emulatorHelp(error) ?? ADDRESS))
+    return ofFailedCall(error, url, wrong(`GET ${url}: ${callFailure(error)}`, emulatorHelp(error) ?? ADDRESS))
   }
 }
 

@@ -9,6 +9,7 @@ import { checkDoctorTarget } from './doctor-checks'
 import { about, errorCode, type Finding } from './doctor-finding'
 import { jsonReport, type Report, textReport } from './doctor-output'
 import { readEnvironment, readModule, type Subjects } from './doctor-subject'
+import { errorMessage } from './error-message'
 
 const help = `Usage: express-sso2 doctor [--env-file .env] [--module ./sso.js] [--json] [--long-addresses]
 
@@ -62,7 +63,7 @@ function parse(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: false }).values
   } catch (error) {
-    process.stderr.write(`express-sso2 doctor: ${error instanceof Error ? error.message : 'wrong arguments'}\n\n`)
+    process.stderr.write(`express-sso2 doctor: ${errorMessage(error)}\n\n`)
     return undefined
   }
 }

@@ -15,6 +15,7 @@ import {
   writeEnvironment,
 } from './emulator-sites'
 import { startText } from './emulator-text'
+import { errorMessage } from './error-message'
 
 const DEFAULT_PORT = 4000
 const DEFAULT_HOST = '127.0.0.1'
@@ -142,7 +143,7 @@ function writeSiteFile(file: string, site: SiteClient, environment: string): Env
   try {
     return writeEnvironment(file, site, environment)
   } catch (error) {
-    throw new CommandError(`cannot write ${file}: ${startErrorMessage(error)}`)
+    throw new CommandError(`cannot write ${file}: ${errorMessage(error)}`)
   }
 }
 
@@ -177,7 +178,7 @@ function readEmulatorArguments(args: readonly string[]): Arguments | undefined {
       throw new TypeError('--write-env writes the .env of one site. --write-env-dir writes one for each site')
     return { port: Number(port), host, config, sites, envDir, envFile, printConfig, production, help: asksForHelp }
   } catch (error) {
-    process.stderr.write(`express-sso2 emulator: ${startErrorMessage(error)}\n\n`)
+    process.stderr.write(`express-sso2 emulator: ${errorMessage(error)}\n\n`)
     return undefined
   }
 }
@@ -189,7 +190,7 @@ function readFile(file: string): EmulatorOptions {
       throw new TypeError('it holds no JSON object')
     return value
   } catch (error) {
-    throw new CommandError(`cannot read ${file}: ${startErrorMessage(error)}`)
+    throw new CommandError(`cannot read ${file}: ${errorMessage(error)}`)
   }
 }
 
@@ -197,7 +198,7 @@ function create(options: EmulatorOptions, file: string | undefined): Emulator {
   try {
     return createEmulator(options)
   } catch (error) {
-    if (!(error instanceof Sso2ConfigError)) throw new CommandError(startErrorMessage(error))
+    if (!(error instanceof Sso2ConfigError)) throw new CommandError(errorMessage(error))
     const lines = error.problems.map(({ option, message }) => `  - ${option}: ${message}`)
     throw new CommandError(`${file ?? 'the configuration'} is not right:\n${lines.join('\n')}`)
   }
@@ -232,8 +233,4 @@ function stopSignal(): Promise<void> {
     }
     process.on('SIGINT', stop).on('SIGTERM', stop)
   })
-}
-
-function startErrorMessage(error: unknown): string {
-  return error instanceof Error ? error.message : 'unknown error'
 }

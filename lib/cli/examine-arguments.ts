@@ -5,6 +5,7 @@ import { unknownName } from '../examiner'
 import { isLoopbackHost } from '../examiner/request'
 import { readSettings, type Settings } from '../examiner/settings'
 import { withoutLastSlashes } from '../protocol/requests'
+import { errorMessage } from './error-message'
 
 const DEFAULT_PORT = 4000
 
@@ -120,6 +121,6 @@ function readSettingsFile(file: string | undefined): Settings {
   try {
     return readSettings(JSON.parse(readFileSync(file, 'utf8')))
   } catch (error) {
-    throw new TypeError(`${file}: ${error instanceof Error ? error.message : 'cannot be read'}`)
+    throw new TypeError(`${file}: ${errorMessage(error)}`)
   }
 }

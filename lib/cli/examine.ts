@@ -11,6 +11,7 @@ import { countOf, type Examined } from '../examiner/report/summary'
 import { paint, terminalReport } from '../examiner/report/terminal'
 import type { Progress } from '../examiner/run'
 import { settingsText } from '../examiner/settings'
+import { errorMessage } from './error-message'
 import { type ExamineArguments, examineHelp, readExamineArguments } from './examine-arguments'
 import { isTaken, SiteProcess } from './examine-site'
 
@@ -135,5 +136,3 @@ function listText(): string {
 }
 
 const hasColors = (stream: NodeJS.WriteStream) => stream.isTTY && process.env['NO_COLOR'] === undefined
-
-const errorMessage = (error: unknown) => (error instanceof Error ? error.message : 'unknown error')

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** Runs the command `express-sso2`: finds the subcommand and starts it. */
+import { errorMessage } from './error-message'
 
 type Command = (args: readonly string[]) => Promise<number>
 
@@ -70,7 +71,7 @@ main(process.argv.slice(2)).then(
     process.exitCode = code
   },
   (error: unknown) => {
-    process.stderr.write(`express-sso2: ${error instanceof Error ? error.message : 'failed'}\n`)
+    process.stderr.write(`express-sso2: ${errorMessage(error)}\n`)
     process.exitCode = 1
   },
 )
