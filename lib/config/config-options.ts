@@ -89,7 +89,7 @@ export interface ConfigOptions extends BrandingOptions {
          */
         readonly idleSeconds?: number | undefined
         /**
-         * A session ends after this time in any case. Handlers cannot prolong it. Must be a whole number from 60 to
+         * A login ends after this time in any case. Handlers cannot prolong it. Must be a whole number from 60 to
          * 31536000 (seconds). Default: `7776000` (90 days).
          */
         readonly absoluteSeconds?: number | undefined

@@ -137,7 +137,8 @@ function withoutBraces(clientId: string): string {
 
 /** Derives a 256-bit key from each secret. Each use of a secret has another label. */
 function deriveKeys(secrets: readonly string[], label: string): MacKeys {
-  return secrets.map((secret) => Buffer.from(hkdfSync('sha256', secret, '', label, 32)))
+  const keys = secrets.map((secret) => Buffer.from(hkdfSync('sha256', secret, '', label, 32)))
+  return keys as [Buffer, ...Buffer[]] // the schema demands a secret
 }
 
 /** Returns the cookie names, over https with `__Host-`. The site names the session cookie. The helper cookies share the stem of the name. */

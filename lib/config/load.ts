@@ -8,7 +8,7 @@ import { unchangedOptions } from './unchanged-options'
 import { distance, nearest, unknownOptions, unusedOptions } from './unknown-options'
 import { nameProblems, sharedSecretProblems } from './validators'
 
-/** Hooks, views, `logger`, `clock` and `allowWeakSecret`. They are used as the site wrote them, and only their type is checked. With `exchangeTicket`, `tokenUrl` may be absent. */
+/** Hooks, views, `logger`, `clock`, `agent` and `allowWeakSecret`. They are used as the site wrote them, and only their type is checked. With `exchangeTicket`, `tokenUrl` may be absent. */
 export type UnchangedOptions = Readonly<Partial<Record<keyof z.input<typeof unchangedOptions>, unknown>>>
 
 /** Environment variables by option. */

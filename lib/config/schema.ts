@@ -41,7 +41,7 @@ const session = z
         ),
       absoluteSeconds: between(60, 365 * DAY, 'seconds')
         .default(90 * DAY)
-        .describe('A session ends after this time in any case. Handlers cannot prolong it.'),
+        .describe('A login ends after this time in any case. Handlers cannot prolong it.'),
     },
     { error: 'must be { cookieName, prefix, idleSeconds, absoluteSeconds }' },
   )

@@ -39,7 +39,7 @@ export const unchangedOptions = z.object({
   }),
   onLogin: hook().meta({
     description:
-      'Is called as `(req, user)` once after each login established on this site: by the landing page, the login form or a status check. It may write `req.session`. The response waits for it, 2 seconds at most. An error is logged and changes nothing.',
+      'Is called as `(req, user)` once after each login established on this site: by the landing page, the login form or a status check. It may write `req.session`; `req.sso2` does not know the login yet. The response waits for it, 2 seconds at most. An error is logged and changes nothing.',
     defaultText: 'none',
   }),
   onLogout: hook().meta({

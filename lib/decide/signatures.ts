@@ -8,7 +8,7 @@ import type { EpochMs } from '../protocol/claims'
 import { readJsonObject } from '../protocol/json'
 
 /** Keys of MACs. The first signs, all verify. */
-export type MacKeys = readonly Buffer[]
+export type MacKeys = readonly [Buffer, ...Buffer[]]
 
 /** Purpose of a MAC. Each purpose has its own label, so that no MAC is valid for another purpose. */
 export type Purpose = 'flow' | 'marker' | 'logout' | 'device' | 'doctor'
@@ -20,12 +20,6 @@ function macOf(key: Buffer, purpose: Purpose, text: string): string {
   return createHmac('sha256', key).update(`${purpose}\n${text}`).digest('base64url').slice(0, 22)
 }
 
-/** @throws {TypeError} without a key */
-function sign([key]: MacKeys, purpose: Purpose, text: string): string {
-  if (!key) throw new TypeError('sign: no key')
-  return macOf(key, purpose, text)
-}
-
 /** Is this the MAC of the text, by any key? Compares in constant time. */
 function isSigned(keys: MacKeys, purpose: Purpose, text: string, given: string): boolean {
   if (!TOKEN.test(given)) return false
@@ -35,7 +29,7 @@ function isSigned(keys: MacKeys, purpose: Purpose, text: string, given: string):
 /** Returns a value as signed JSON. */
 export function writeSigned(keys: MacKeys, purpose: Purpose, value: object): string {
   const body = Buffer.from(JSON.stringify(value)).toString('base64url')
-  return `${body}.${sign(keys, purpose, body)}`
+  return `${body}.${macOf(keys[0], purpose, body)}`
 }
 
 /** Reads signed JSON. @returns `undefined` for any text that no process of the site has signed */
@@ -58,7 +52,7 @@ const AHEAD_MS = 60_000
 
 /** Makes a stamp. @param subject the signed text, for a redirect the value of the binding cookie */
 export function makeStamp(keys: MacKeys, purpose: Purpose, subject: string, now: EpochMs): string {
-  return `${now}.${sign(keys, purpose, `${subject}\n${now}`)}`
+  return `${now}.${macOf(keys[0], purpose, `${subject}\n${now}`)}`
 }
 
 /**

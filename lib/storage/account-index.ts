@@ -10,7 +10,7 @@ import { RETRIED_SECONDS } from './pending-logouts'
 import type { NamedSession } from './records'
 import { SiteStore, shortHash } from './site-store'
 
-/** Beyond so many sessions of an account, the oldest login ends. */
+/** Beyond so many logins of an account, the oldest one ends. */
 const MAX_SESSIONS = 1000
 const EVERY = 2 ** 31 - 1
 const INDEX_SECONDS = 90 * 86_400

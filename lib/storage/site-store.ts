@@ -47,14 +47,14 @@ interface StoreParts {
   /** Begins every key. */
   readonly prefix: string
   /** Keys of the encryption. The first encrypts, all decrypt. */
-  readonly keys: () => readonly Buffer[]
+  readonly keys: () => readonly [Buffer, ...Buffer[]]
 }
 
 /** A store of a site: the commands, the names of its keys, and values that Redis holds encrypted. */
 export abstract class SiteStore {
   readonly kv: Kv
   protected readonly prefix: string
-  readonly #keys: () => readonly Buffer[]
+  readonly #keys: () => readonly [Buffer, ...Buffer[]]
 
   constructor({ kv, prefix, keys }: StoreParts) {
     this.kv = kv
@@ -75,7 +75,6 @@ export abstract class SiteStore {
   /** Encrypts a value as JSON with AES-256-GCM. */
   protected sealed(value: object): string {
     const [key] = this.#keys()
-    if (!key) throw new TypeError('seal: no key')
     const nonce = randomBytes(NONCE)
     const cipher = createCipheriv('aes-256-gcm', key, nonce)
     const body = Buffer.concat([cipher.update(JSON.stringify(value), 'utf8'), cipher.final()])

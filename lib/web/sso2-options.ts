@@ -21,8 +21,8 @@ export interface Sso2Options extends ConfigOptions {
   readonly loadUser?: LoadUser | undefined
   /**
    * Is called as `(req, user)` once after each login established on this site: by the landing page, the login form or a
-   * status check. It may write `req.session`. The response waits for it, 2 seconds at most. An error is logged and
-   * changes nothing. Default: none.
+   * status check. It may write `req.session`; `req.sso2` does not know the login yet. The response waits for it, 2
+   * seconds at most. An error is logged and changes nothing. Default: none.
    */
   readonly onLogin?: OnLogin | undefined
   /**

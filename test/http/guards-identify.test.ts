@@ -1,7 +1,7 @@
 import express, { type Express } from 'express'
 import { type Sso2, Sso2SetupError } from '../../lib'
 import { identifyRedirects } from '../support/pausable-setup'
-import { addPages, type Gates, useSetup, view } from '../support/setup'
+import { ada, addPages, type Gates, useSetup, view } from '../support/setup'
 
 /* A site that identifies where it asks for it, and nowhere else. */
 
@@ -62,4 +62,21 @@ test('a guard sends a visitor straight to the built-in login page, which identif
   const paths = trail.map(({ url }) => new URL(url).pathname)
   expect(paths.slice(0, 3)).toEqual(['/mine', '/login', '/sso/identify'])
   expect(paths.at(-1)).toBe('/login')
+})
+
+/** Fits into a return address, and not into the address of a login page that has it as a parameter. */
+const LONG = `/mine?q=${'%D0%B0'.repeat(200)}`
+
+test('a guarded page whose address would make the address of the login page too long is lost, and the login works', async () => {
+  const browser = setup.browser()
+  const form = await browser.visit(at(LONG))
+  const page = await browser.submit(form.url, ada)
+  expect([view(page).status, page.url]).toEqual(['loggedin', at('/')])
+})
+
+test('a form at an address that Identify cannot lead back to is sent again, without its return address', async () => {
+  const browser = setup.browser()
+  const form = await browser.submit(at(`/login?return_to=${encodeURIComponent(LONG)}`), ada)
+  expect(form.url).toBe(at('/login?notice=session_ended'))
+  expect(view(await browser.submit(form.url, ada)).status).toBe('loggedin')
 })

@@ -63,11 +63,13 @@ export function useStore(open: () => Promise<OpenedStore>) {
     store = await open()
   })
   afterAll(() => store.close())
-  return { kv: () => store.kv, site: (keys?: Buffer[], prefix?: string) => siteOver(store.kv, keys, prefix) }
+  return { kv: () => store.kv, site: (keys?: Keys, prefix?: string) => siteOver(store.kv, keys, prefix) }
 }
 
+type Keys = [Buffer, ...Buffer[]]
+
 /** A site; of its own unless a prefix is given. */
-export function siteOver(kv: Kv, keys: Buffer[] = [KEY], prefix = `${randomUUID()}:`) {
+export function siteOver(kv: Kv, keys: Keys = [KEY], prefix = `${randomUUID()}:`) {
   const parts = { kv, prefix, keys: () => keys }
   return {
     prefix,

@@ -6,7 +6,7 @@
 import { isIP } from 'node:net'
 import type { Request } from 'express'
 import type { Config } from '../../config'
-import { MAX_CARRIED_LENGTH, validateReturnTo, withoutFlowParameter } from '../../decide/return-to'
+import { MAX_CARRIED_LENGTH, MAX_RETURN_LENGTH, validateReturnTo, withoutFlowParameter } from '../../decide/return-to'
 import type { Device } from '../../protocol/claims'
 
 const MAX_USER_AGENT = 512
@@ -83,14 +83,16 @@ export function returnToOf(config: Config, value: unknown): string {
 }
 
 /**
- * Returns the address of the login page with a return address. A page of the same origin is named by its path.
+ * Returns the address of the login page with a return address, if there is room for it. A page of the same origin is named by its path.
  * @param loginPage absolute address of the page, built-in or custom
  */
 export function loginUrl(loginPage: string, returnTo: string, notice?: 'session_ended'): string {
   const url = new URL(loginPage)
   const isPath = returnTo.startsWith(`${url.origin}/`) && !returnTo.startsWith(`${url.origin}//`) // browsers take `//` for another host
   const page = encodeURIComponent(isPath ? returnTo.slice(url.origin.length) : returnTo)
-  url.search += `${url.search ? '&' : '?'}return_to=${page}${notice ? `&notice=${notice}` : ''}`
+  const fields = [url.search.slice(1), `return_to=${page}`, notice ? `notice=${notice}` : '']
+  if (url.href.length + fields.join('&').length > MAX_RETURN_LENGTH) fields.splice(1, 1) // Identify leads to no longer address
+  url.search = fields.filter(Boolean).join('&')
   return url.href
 }
 

@@ -25,5 +25,6 @@ export const handleLogout = (scope: LogoutScope) => async (ctx: Context, form: {
   if (result === 'no_session' && !canIdentify)
     return sendProblem(site, res, 503, 'unavailable', { text: 'logout_unavailable' })
   if (wantsJson(req)) return sendJson(res, 200, { status: 'none', logout: result })
-  redirect(res, result === 'pending' || !canIdentify ? returnTo : ctx.identifyAddress(returnTo), 303)
+  if (result === 'pending' || !canIdentify) return redirect(res, returnTo, 303)
+  ctx.sendToIdentify(returnTo, 'logged_out')
 }
