@@ -16,6 +16,8 @@ export interface Check {
   readonly notInQuick?: string | undefined
   /** Does the check disturb the platform, so that the site needs time to recover? */
   readonly isRough?: boolean
+  /** Does the check need pages that show users by name? */
+  readonly needsNames?: boolean
   /** Does the check judge the whole run, so that it must come after all others? */
   readonly isLast?: boolean
   /** Prepares the platform for calls that a site makes when it starts. */

@@ -123,7 +123,7 @@ function loadPlaywright(): Playwright {
 }
 
 function chromiumPath(own: string): string | undefined {
-  const folders = (process.env['PATH'] ?? '').split(path.delimiter)
+  const folders = String(process.env['PATH']).split(path.delimiter)
   const names = ['chromium', 'chromium-browser', 'google-chrome', 'chrome']
   const installed = folders.flatMap((folder) => names.map((name) => path.join(folder, name)))
   return [process.env['CHROMIUM_PATH'] ?? '', own, ...installed].find((file) => file !== '' && existsSync(file))

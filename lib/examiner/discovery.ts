@@ -131,11 +131,12 @@ class Discoverer {
 
   /** Returns the first refusal of the platform, because a refusal means that the settings of the site are wrong. */
   #refusals(): string | undefined {
-    const call = this.platform.calls(0).find(({ call: one }) => one?.detail !== undefined)?.call
-    return (
-      call &&
-      `the platform refuses ${call.operation}: ${call.detail?.replace(/\.$/, '')}. ${adviceFor(call.detail ?? '')}`
-    )
+    for (const { call } of this.platform.calls(0)) {
+      const { detail } = call
+      if (detail !== undefined)
+        return `the platform refuses ${call.operation}: ${detail.replace(/\.$/, '')}. ${adviceFor(detail)}`
+    }
+    return undefined
   }
 
   async #loginForm(first: Page) {

@@ -37,6 +37,10 @@ export function formsOf(html: string, base: string): Form[] {
   })
 }
 
+/** Returns what the first group of a pattern matches, each time. */
+export const matchesOf = (text: string, pattern: RegExp): string[] =>
+  [...text.matchAll(pattern)].map(([, found]) => String(found))
+
 /** Returns the links of a page. */
 export function linksOf(html: string, base: string): Link[] {
   const found = each(clean(html), /<a\b([^>]*)>([\s\S]*?)<\/a\s*>/gi, (head, inside) => {

@@ -1,4 +1,5 @@
 /** Judges the status of a response, and names the status in the sentence of a check. */
+import type { Page } from './browser'
 import type { Response } from './request'
 
 /** Returns the status for a sentence, or the reason for the missing response. */
@@ -15,6 +16,9 @@ export const isUnanswered = ({ error }: Pick<Response, 'error'>): boolean => err
 
 /** Is the response a server error, or is there no response? */
 export const isServerError = ({ status }: Pick<Response, 'status'>): boolean => status === 0 || status >= 500
+
+/** Returns the status of the first response, before any redirect. */
+export const firstStatus = ({ hops: [first] }: Page): number => Number(first?.status)
 
 /** Is the response any error, or is there no response? */
 export const isAnyError = ({ status }: Pick<Response, 'status'>): boolean => status === 0 || status >= 400

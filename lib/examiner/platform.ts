@@ -194,8 +194,7 @@ export class Platform {
     { username }: Account,
     changes: { accountId?: null | undefined; username?: string; name?: string; email?: string | null },
   ): () => void {
-    const state = this.runtime.world.accountsByName.get(username)
-    if (!state) throw new Error('the examiner has lost an account')
+    const state = kept(this.runtime.world.accountsByName.get(username))
     const { account } = state
     Object.assign(state, { account: { ...account, ...changes } })
     return () => void Object.assign(state, { account })
@@ -209,8 +208,7 @@ export class Platform {
     const { username, password } = from
     this.replaceUser(to, { username })
     const { accountsByName, accountsById } = this.runtime.world
-    const [before, after] = [accountsByName.get(username), accountsById.get(to.accountId)]
-    if (before && after) before.account = { ...after.account, password }
+    kept(accountsByName.get(username)).account = { ...kept(accountsById.get(to.accountId)).account, password }
   }
 
   /** Returns the site's calls since a time, oldest first. */
@@ -251,9 +249,7 @@ export class Platform {
 
   /** Returns the controls of an account. */
   control({ username }: Account) {
-    const control = accountControl(this.runtime, username)
-    if (!control) throw new Error('the examiner has lost an account')
-    return control
+    return kept(accountControl(this.runtime, username))
   }
 
   close(): Promise<void> {
@@ -304,11 +300,17 @@ const ends = [
 const withFullName = (account: Account, index: number): Account =>
   index === 0 ? account : { ...account, name: account.name + NAME_END }
 
+function kept<T>(account: T | undefined): T {
+  if (account === undefined) throw new Error('the examiner has lost an account')
+  return account
+}
+
 /** Makes an account of invented words, so that a page with such a word shows this very user. */
 function accountOf(index: number): Account {
-  const more = index < 256 ? '' : (beginnings[Math.floor(index / 256) % 16] ?? '').toLowerCase()
-  const word = (beginnings[index % 16] ?? '') + (ends[Math.floor(index / 16) % 16] ?? '') + more
-  const mirror = (beginnings[(index * 7 + 3) % 16] ?? '') + (ends[(index * 5 + 11) % 16] ?? '')
+  const part = (list: readonly string[], place: number) => String(list[Math.floor(place) % 16])
+  const more = index < 256 ? '' : part(beginnings, index / 256).toLowerCase()
+  const word = part(beginnings, index) + part(ends, index / 16) + more
+  const mirror = part(beginnings, index * 7 + 3) + part(ends, index * 5 + 11)
   return {
     accountId: `acct-${word.toLowerCase()}-${index}`,
     username: `${word.toLowerCase()}.${mirror.toLowerCase()}`,

@@ -58,11 +58,11 @@ export function sendRequest({ method, url, headers, body, from, agent }: Request
       })
       answer.once('error', (error) => resolve(failure(requestErrorCode(error))))
       answer.once('end', () => {
-        const { statusCode = 0, headers: received } = answer
+        const { headers: received } = answer
         const { 'set-cookie': setCookie = [], ...others } = received
         const plain = Object.entries(others).map(([name, value]) => [name, String(value)])
         resolve({
-          status: statusCode,
+          status: Number(answer.statusCode),
           headers: Object.fromEntries(plain),
           setCookie,
           text,

@@ -1,5 +1,5 @@
 /** Runs the checks in turn. Checks that wait until a session is old wait at the same time. */
-import { type Check, type Finding, type Result, Undecided } from './check'
+import { type Check, type Finding, notApplicable, type Result, Undecided } from './check'
 import type { Chromium } from './chromium'
 import { evidenceOf } from './evidence'
 import { loginFormOf, type SiteFacts } from './facts'
@@ -132,10 +132,11 @@ class Runner {
 }
 
 const EXAMINER_FAILED = 'the examiner failed'
+const NAMELESS = notApplicable('examine.json describes the pages by loggedIn or loggedOut, not by a name')
 
 async function runCheck(check: Check, stage: Stage): Promise<Finding> {
   try {
-    return await check.run(stage)
+    return check.needsNames && !stage.namesUsers ? NAMELESS : await check.run(stage)
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'the check itself has failed'
     return { verdict: 'undecided', reason: error instanceof Undecided ? reason : `${EXAMINER_FAILED}: ${reason}` }

@@ -49,9 +49,8 @@ export class SecondSite {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ t }),
     })
-    const answer: unknown = JSON.parse(text)
-    const token = typeof answer === 'object' && answer !== null && 't' in answer ? String(answer.t) : ''
-    return decodeToken(token)?.claims ?? {}
+    const { t: token } = Object(JSON.parse(text))
+    return { ...decodeToken(String(token))?.claims }
   }
 
   #request(claims: Claims): string {

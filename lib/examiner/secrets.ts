@@ -39,6 +39,12 @@ export function tokensIn(text: string): FoundToken[] {
   )
 }
 
+/** Names a token by its claims. */
+export function kindOf(claims: object): string {
+  if ('pwd' in claims) return 'a request token of Authenticate, with the password,'
+  return 'sts' in claims ? 'a Session Token' : 'a request token'
+}
+
 /** Returns the lines that hold a secret, with the secret and all tokens replaced. */
 export function linesWith(text: string, secret: string): string[] {
   if (!holds(text, secret)) return [] // nearly always, and a log is long

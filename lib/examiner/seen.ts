@@ -1,9 +1,11 @@
 /** Remembers what all checks of a run have seen of the site: pages that show a user, names without escaping, secrets. */
+
 import type { Hop } from './browser'
 import { showsUser } from './facts'
+import { matchesOf } from './html'
 import { responseOf } from './outcome'
 import { NAME_END, type Platform } from './platform'
-import { holds, tokensIn } from './secrets'
+import { holds, kindOf, tokensIn } from './secrets'
 import type { Settings } from './settings'
 
 /** Pages that caches may keep without being told to. */
@@ -134,7 +136,7 @@ export class Seen {
     const { loggedIn, loggedOut } = this.settings
     const [first] = this.platform.accounts
     if (loggedIn !== undefined || loggedOut !== undefined) return showsUser(hop, first, this.settings)
-    return [...hop.text.matchAll(NAME_OR_ID)].some(([, found = '']) => this.#names.has(found))
+    return matchesOf(hop.text, NAME_OR_ID).some((found) => this.#names.has(found))
   }
 
   #addSecrets({ url, text, setCookie, location = '' }: Hop): void {
@@ -152,10 +154,7 @@ export class Seen {
       if ((content.match(/[\w-]{20,}/g) ?? []).some((word) => sessions.has(word))) add('an SSO session ID')
       const passwords = content.match(ALL_PASSWORDS) ?? []
       if (passwords.some((password) => !url.href.includes(password))) add('a password') // a page may repeat its address
-      for (const { claims } of tokensIn(content)) {
-        if ('pwd' in claims) add('a request token of Authenticate, with the password,')
-        else if ('sts' in claims) add('a Session Token')
-      }
+      for (const { claims } of tokensIn(content)) if ('pwd' in claims || 'sts' in claims) add(kindOf(claims))
     }
   }
 }

@@ -130,13 +130,18 @@ export class Stage {
     const record = (hop: Hop) => {
       this.hops.push(hop)
       this.run.seen.add(hop, this.run.check)
-      this.run.seen.addOutput(this.run.siteOutput?.() ?? '', hop, this.run.check)
+      this.run.seen.addOutput(this.output, hop, this.run.check)
     }
     return new Browser(name, record, this.run.settings.headers, this.run.chromium)
   }
 
   account(): Account {
     return this.run.nextAccount()
+  }
+
+  /** What the site has printed, if the examiner has started the site. */
+  get output(): string {
+    return this.run.siteOutput?.() ?? ''
   }
 
   /** Notes an attempt for the report. */

@@ -2,11 +2,10 @@
  * What this package costs a site, beside what a good developer writes by hand (*plain*: express 5, express-session, connect-redis 8,
  * ioredis). Prints Markdown; `docs/internals/benchmarks.md` says how to read it.
  *
- *   node tools/bench [warm|flow|path|weight] [--quick] [--rounds 9] [--only page,bare] [--requests 100000]
+ *   node tools/bench [warm|flow|weight] [--quick] [--rounds 9] [--only page,bare] [--requests 100000]
  *
  * - `warm`: a request of a logged-in reader: CPU, requests a second, Redis commands, memory after `--requests`. 4 minutes; `--only` takes rows.
  * - `flow`: first visit, logins, six-minute check, logouts, one whole visit, with the default limits. 2 minutes.
- * - `path`: how many files and functions of the package a request passes, by V8's own counts. 1 minute.
  * - `weight`: how long the package and what it stands on take to load. 1 minute.
  *
  * `--quick` shows in a minute that everything works. Build first; `BENCH_DIST=/somewhere/dist` measures another build. `BENCH_FLAGS` gives flags of Node.js to the servers.
@@ -22,7 +21,6 @@ const { parseCommand } = require('./options.ts')
 const programs = {
   warm: () => require('./warm.ts').warm,
   flow: () => require('./flow.ts').flow,
-  path: () => require('./path.ts').path,
   weight: () => require('./weight.ts').weight,
 }
 const { name, options } = parseCommand(Object.keys(programs))

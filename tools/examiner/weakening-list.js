@@ -912,4 +912,79 @@ weakenTo('failed: 10 s after', 'outage/recovery', 'logins that failed for the pl
   before('if (!claims) return { status: 503', 'if (!claims) missed += 1'),
 ])
 
+/* what is unusual is an error, or is lost */
+const LANDINGS = ['unknown-claim', 'replay-after-logout', 'two-tabs', 'anonymous-tab', 'other-account', 'anonymous']
+const UNUSUAL = "if (claims && (claims.added_later || claims.err || sessionOf(req))) throw new Error('unusual')"
+weaken(
+  [...LANDINGS, 'open-redirect'].map((name) => `landing/${name}`),
+  'an unusual landing is an error',
+  [before(REFUSED_LANDING, UNUSUAL), change("pathHere(page ?? r) ?? '/'", 'pathHere(page ?? r).toString()')],
+)
+const REFUSAL = ".send(loginForm(next, result.message, String(req.body?.username ?? '')))"
+const INACTIVE = 'login/inactive-account'
+weakenTo('failed: the user gets an empty', [...COUNTED, INACTIVE], 'a refusal is empty', [change(REFUSAL, ".send('')")])
+const LIMITED = (tries, key) => `if ((${key} = (${key} ?? 0) + 1) > ${tries}) return { status: 429, message: NOT_NOW }`
+// biome-ignore format: a table
+for (const [found, checks, what, find, replace] of [
+  ['failed: with a wrong t: a logged-in', 'landing/parameters', 'a wrong token ends the session', REFUSED_LANDING, `if (!claims && sessionOf(req)) endSession(sessionOf(req))\n    ${REFUSED_LANDING}`],
+  ['failed: the form is gone', 'login/wrong-password', 'a refusal has no form', REFUSAL, '.send(result.message)'],
+  ['failed: the page keeps the password', 'login/wrong-password', 'the form keeps the password', 'type="password"', 'type="password" value="kept"'],
+  ['failed: after a wrong password, the', 'login/wrong-password', 'a session has one try', CALL_AUTHENTICATE, `${LIMITED(1, 'req.session.tries')}\n    ${CALL_AUTHENTICATE}`],
+  ['warning: of 8', 'login/guesses-at-once', 'each spelling has its limit', CALL_AUTHENTICATE, `${LIMITED(3, 'env[usr]')}\n    ${CALL_AUTHENTICATE}`],
+  ['warning: the page says the same', ['login/frozen-account', INACTIVE], 'all refusals are one sentence', 'messageOf({ err, raa, frf }) {', "messageOf({ err, raa, frf }) {\n    if (err) return 'No.'"],
+  ['failed: the form is answered with 307', 'login/right-password', 'the login is 307', LOGGED_IN, LOGGED_IN.replace('303', '307')],
+  ['failed: one of the two', 'login/double-submit', 'a second click is an error', 'if (!logins.has(key))', "if (logins.has(key)) throw new Error('busy')\n    else"],
+  ['failed: a password with', 'login/any-password', 'passwords are trimmed', CALL_AUTHENTICATE, CALL_AUTHENTICATE.replace('pwd,', 'pwd: pwd.trim(),')],
+  ['failed: a user without an e-mail address', 'login/without-email', 'the address is needed', ID, ID.replace('typeof', 'item?.contact_email && typeof')],
+  ['failed: the cookies of before the login are logged in too (the site', 'login/new-session-id', 'the old session stays', 'if (old) sessions.delete(old.id)', 'if (old) Object.assign(old, content)'],
+  ['failed: the page of an old session is shown before', 'status/old', 'a page does not wait for its check', 'await session.checking\n', '\n'],
+  ['failed: one of ten pages', 'status/ten-at-once', 'a session has one page at a time', SHARED, `if (session.checking) return undefined\n      ${SHARED}`],
+  ['failed: the user of a removed', 'status/session-not-found', 'a removed SSO session is not seen', HAS_ENDED, `if (claims.err) return\n    ${HAS_ENDED}`],
+  ['failed: the page responds 500', 'status/sensitive-page', 'nobody is an error', "res.redirect(303, '/login?next=/sensitive')", 'res.sendStatus(500)'],
+  ['failed: a response with a wrong signature: the page', 'status/wrong-signature', 'no answer is an error', REFUSED, `if (!claims && !session.user) throw new Error('none')\n    ${REFUSED}`],
+  ['failed: t is not a JWT', 'identify/request-token', 't is no token', 'identify?t=${sign({})}', 'identify?t=none'],
+  ['failed: the visit ends with 404', 'identify/first-visit', 'a query is not known', "app.get('/', (req, res) => {", "app.get('/', (req, res) => {\n    if (req.query.examined) return res.sendStatus(404)"],
+  ['failed: the first page load goes', 'identify/first-visit', 'the first landing is not kept', REFUSED_LANDING, `if (!cookieOf(req, 'landed')) return res.cookie('landed', '1').redirect(303, path)\n    ${REFUSED_LANDING}`],
+  ['failed: r is not an absolute', 'identify/return-address', 'r is a path', 'encodeURIComponent(back)', 'encodeURIComponent(path)'],
+  ['failed: r leads to http://www', 'identify/return-address', 'r has another host', 'const back = `${site}', 'const back = `http://www.invalid'],
+  ['failed: the redirect to Identify has the', 'identify/return-address', 'the query goes along', 'encodeURIComponent(back)}', 'encodeURIComponent(back)}&${new URL(req.originalUrl, site).searchParams}'],
+  ['failed: a visit of /examined%2F', 'identify/return-address', 'a landing decodes slashes', LANDED, LANDED.replace('path', "path.replace('%2F', '/')")],
+  ['failed: a visit of //', 'identify/return-address', 'two slashes are a host', 'app.use(whoIsIt)', "app.use((req, res, next) => (req.path.startsWith('//') ? res.redirect(req.path) : next()))\n  app.use(whoIsIt)"],
+  ['failed: ipa of', 'calls/user-address', 'any X-Forwarded-For is believed', 'ipa: req.socket', "ipa: req.get('x-forwarded-for') ?? req.socket"],
+  ['failed: two logins have', 'session/random-id', 'the ID is made of the time', 'const id = random()', "const id = mac(`${Date.now() >> 20}`).toString('hex')"],
+  ['failed: while the platform does not respond, a logout of all', 'logout/platform-informed-later', 'a logout of all is an error', CALL_LOGOUT_ALL, `if (!(${CALL_LOGOUT_ALL})) throw new Error('not told')`],
+  ['failed: the visitor gets 500', 'ticket/user-without-id', 'a user without an ID is an error', ID, `if (item && typeof item.account_id !== 'string') throw new Error('no ID')\n    ${ID}`],
+  ['warning: / shows a user', 'session/shared-cache', 'pages of visitors are public', FRESH, `${FRESH}\n    if (!session?.user) res.set('Cache-Control', 'public, max-age=60')`],
+  ['warning: while the platform fails, /readyz', 'outage/health-page', 'the site is as ready as the platform', "healthz', (_req, res) => res.send('This process runs.')", "readyz', async (_req, res) => res.sendStatus((await probe()) ? 200 : 503)"],
+])
+  weakenTo(found, checks, what, [change(find, replace)])
+weakenTo('failed: the site has called', 'ticket/login-afterwards', 'each status check is that of a user', [
+  change("const lks = session.user ? 'loggedin' : 'anon'", "const lks = 'loggedin'"),
+  NO_RETRY,
+  NO_LATER_LOGIN,
+])
+weakenTo('failed: a fetch call', 'status/logout-elsewhere', 'a script is redirected to Identify', [
+  WITH_API,
+  before(
+    "app.get('/sensitive'",
+    "app.get('/api/me', (req, res) => (req.user ? res.json(req.user) : identify(req, res)))",
+  ),
+])
+weaken('calls/secrets-in-output', 'tokens are printed', [
+  before(REFUSED_LANDING, 'console.log(tokens[0])'),
+  after('async function callSso(operation, claims) {', 'console.log(sign(claims))'),
+])
+for (const [key, get] of [
+  ['0', 'req.user && 0'],
+  ["cookieOf(req, 'browser')", "req.user && cookieOf(req, 'browser')"],
+])
+  weakenTo('failed: the page /notes shows', 'session/equal-names', `the key of notes is ${key}`, [
+    change('notes.get(req.user?.id)', `notes.get(${get})`),
+    change('notes.set(req.user.id', `notes.set(${key}`),
+  ])
+weakenTo('failed: / shows a user (its reader, or the author of a text), sets', 'session/shared-cache', 'a cookie too', [
+  change(CACHE, "'Cache-Control': 'public, max-age=60',"),
+  before('const found = sessionOf(req)', "res.cookie('seen', '1')"),
+])
+
 module.exports = { weakenings }

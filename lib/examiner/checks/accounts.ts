@@ -1,16 +1,14 @@
 /** Checks of accounts that are unlike the others: without an e-mail address, with a new name, with a long one. */
 import type { Browser } from '../browser'
-import { type Check, noneOf, notApplicable } from '../check'
+import { type Check, noneOf } from '../check'
 import { isServerError, outcomeOf } from '../outcome'
 import type { Account } from '../platform'
-
-const NAMELESS = notApplicable('examine.json describes the pages by loggedIn or loggedOut, not by a name')
 
 /** Logs two users in whom the REST API gives no e-mail address, each in a browser of its own. */
 export const withoutEmail: Check = {
   name: 'login/without-email',
+  needsNames: true,
   run: async (stage) => {
-    if (!stage.namesUsers) return NAMELESS
     await stage.login(stage.browser())
     const users: (readonly [Account, Browser])[] = []
     const ends: (() => void)[] = []
@@ -46,8 +44,8 @@ const escaped = (text: string) =>
 /** Changes the name of a user at the platform, who then logs out and in again. */
 export const newName: Check = {
   name: 'login/new-name',
+  needsNames: true,
   run: async (stage) => {
-    if (!stage.namesUsers) return NAMELESS
     const browser = stage.browser()
     const account = await stage.login(browser)
     const isNamed = (await stage.visit(browser, stage.site.userPage)).text.includes(account.name)

@@ -20,7 +20,7 @@ const isRefusedToken = ({ outcome, fault, operation, detail = '' }: Call) =>
 
 /** Was the token valid when the site sent it, because the examiner has stood still meanwhile? */
 const isLate = ({ platform }: Stage, { call, at }: Trace): boolean => {
-  const [, seconds] = /expired (\d+) s ago/.exec(call?.detail ?? '') ?? []
+  const [, seconds] = /expired (\d+) s ago/.exec(String(call?.detail)) ?? []
   return Number(seconds) < platform.pulse.secondsBefore(at)
 }
 

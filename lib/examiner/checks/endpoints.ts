@@ -1,6 +1,8 @@
 /** Finds what the scripts of the site load for a user, and asks for it as a script does. */
+
 import { type Browser, ownScript, type Page } from '../browser'
 import { isLoginOrLogout } from '../facts'
+import { matchesOf } from '../html'
 import type { Account } from '../platform'
 import type { Stage } from '../stage'
 
@@ -27,8 +29,7 @@ async function sourcesOf(stage: Stage, browser: Browser): Promise<string[]> {
   const { userPage, publicPage } = stage.site
   const texts: string[] = []
   for (const page of new Set([userPage, publicPage])) texts.push((await stage.look(browser, page)).text)
-  const sources = texts.flatMap((text) => [...text.matchAll(SCRIPT)].map(([, source = '']) => source))
-  const scripts = [...new Set(sources)]
+  const scripts = [...new Set(texts.flatMap((text) => matchesOf(text, SCRIPT)))]
     .filter((source) => URL.canParse(source, userPage))
     .map((source) => new URL(source, userPage))
     .filter(({ origin }) => origin === new URL(userPage).origin)
@@ -41,13 +42,13 @@ export async function endpointsOf(stage: Stage, browser: Browser, account: Accou
   const { url, userPage, landing } = stage.site
   const sources = await sourcesOf(stage, browser)
   const known = [userPage, landing].map((address) => new URL(address).pathname)
-  const paths = new Set(sources.flatMap((text) => [...text.matchAll(QUOTED_PATH)].map(([, path = '']) => path)))
+  const paths = new Set(sources.flatMap((text) => matchesOf(text, QUOTED_PATH)))
   const addresses = [...paths]
     .filter((path) => !ASSET.test(path) && !known.includes(path))
     .map((path) => url + path)
     .filter((address) => !isLoginOrLogout(address, ''))
-  const [token] = sources.flatMap((text) => TOKEN.exec(text) ?? [])
-  const ways = [{}, ...(token === undefined ? [] : [{ authorization: `Bearer ${token}` }])]
+  const tokens = sources.flatMap((text) => TOKEN.exec(text) ?? []).slice(0, 1)
+  const ways = [{}, ...tokens.map((token) => ({ authorization: `Bearer ${token}` }))]
   const found: Endpoint[] = []
   for (const address of addresses.slice(0, MAX_PATHS))
     for (const headers of ways) {

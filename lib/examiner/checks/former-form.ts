@@ -20,7 +20,7 @@ export const DATA_PAGE = 'a page with a form, whose text the site keeps for its 
 export async function dataForm(stage: Stage, browser: Browser, address: string, word: string): Promise<DataForm> {
   const { forms } = await stage.visit(browser, address)
   const form = forms.find(({ method, action, text }) => method === 'POST' && !isLoginOrLogout(action, text))
-  const typed = form?.fields.filter(({ type }) => /^(?:text|search|textarea)$/.test(type)) ?? []
+  const typed = (form?.fields ?? []).filter(({ type }) => /^(?:text|search|textarea)$/.test(type))
   need(form && typed.length > 0, `the page ${new URL(address).pathname} has no POST form with a text field`)
   return { form, fields: Object.fromEntries(typed.map(({ name }) => [name, word])), word }
 }

@@ -1,5 +1,7 @@
 /** Return addresses of an attacker, for every page that takes a return address. */
+
 import type { Page } from '../browser'
+import { matchesOf } from '../html'
 
 const everywhere = [
   'https://attacker.invalid/',
@@ -39,7 +41,7 @@ const REFRESH = /<meta\b[^>]*\bhttp-equiv=["']?refresh\b[^>]*\burl=["']?([^"'>\s
 /** Returns the attacker's address to which a page leads without a redirect: by a link or by a refresh. */
 export function hostileLink({ links, headers, text, url }: Page): string | undefined {
   const [, byHeader = ''] = /\burl=(\S+)/i.exec(headers['refresh'] ?? '') ?? []
-  const byTag = [...text.matchAll(REFRESH)].map(([, address = '']) => address)
+  const byTag = matchesOf(text, REFRESH)
   return [...links.map(({ href }) => href), ...byTag, byHeader]
     .filter((address) => address.includes('attacker') && URL.canParse(address, url.href)) // scripts have links too
     .find((address) => isHostile(new URL(address, url.href)))

@@ -107,7 +107,7 @@ async function identifyRequest(
   const opened = await stage.openHere(stage.browser(), page, { headers })
   need(opened.next, 'a new browser was not redirected to Identify')
   const query = new URL(opened.next).searchParams
-  return { t: query.get('t') ?? '', r: query.get('r') ?? '', page, at: opened.at, until: opened.at + opened.ms }
+  return { t: String(query.get('t')), r: String(query.get('r')), page, at: opened.at, until: opened.at + opened.ms }
 }
 
 const ATTACKER = 'attacker.invalid'

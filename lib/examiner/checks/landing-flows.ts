@@ -163,7 +163,7 @@ const openRedirect: Check = {
 async function sendReturnAsForm(stage: Stage): Promise<Page> {
   const browser = stage.browser()
   const address = await stage.landing(browser)
-  const fields = { t: address.searchParams.get('t') ?? '', r: 'https://attacker.invalid/' }
+  const fields = { t: String(address.searchParams.get('t')), r: 'https://attacker.invalid/' }
   address.searchParams.delete('t')
   return browser.open(address.href, { method: 'POST', fields, stopAt: isHostile })
 }
@@ -220,10 +220,8 @@ const twoTabs: Check = {
       const { account } = await stage.loginElsewhere(browser)
       const isPair = order.length === 2
       const landings = await openTabs(stage, browser, isPair ? ['first', 'second'] : order)
-      for (const tab of order) {
-        const landing = landings.get(tab)
-        if (!landing) continue
-        const landed = await stage.openHere(browser, landing.href)
+      for (const tab of order.filter((one) => landings.has(one))) {
+        const landed = await stage.openHere(browser, String(landings.get(tab)))
         ends.push(landed.url.pathname + landed.url.search)
         const turn = tab === order[0] ? 'first' : `after the other${isPair ? '' : 's'}`
         const when = `${isPair ? 'two' : landings.size} tabs are redirected to Identify, and the ${tab} one lands ${turn}`
@@ -246,7 +244,7 @@ const anonymousTab: Check = {
   run: async (stage) => {
     const browser = stage.browser()
     const first = await stage.landing(browser)
-    const claims = decodeToken(first.searchParams.get('t') ?? '')?.claims
+    const claims = decodeToken(String(first.searchParams.get('t')))?.claims
     need(claims?.['sts'] === 'anon', 'the platform of the examiner sent no visitor to the landing page')
     await pause(1000 - (Date.now() % 1000)) // tokens of the same second are the same token, which a site takes once
     const account = await stage.login(browser)
@@ -280,7 +278,7 @@ const leavesNothing: Check = {
       ['the ticket', String(claims['at'])],
       [SESSION_ID, String(claims['sid'])],
     ]
-    const output = stage.run.siteOutput?.() ?? ''
+    const { output } = stage
     const plain = (text: string) => `${text} ${Buffer.from(text, 'base64').toString('latin1')}`
     return failedIfAny(
       secrets.flatMap(([name, secret]): Problem[] => [

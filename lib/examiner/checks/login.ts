@@ -2,7 +2,7 @@
 import { type Check, failed, failedIf, failedIfAny, need, noneOf, type Problem, passed, problemsIn } from '../check'
 import type { Cookie } from '../cookies'
 import { loginFormOf } from '../facts'
-import { isAnyError, isServerError, outcomeOf } from '../outcome'
+import { firstStatus, isAnyError, isServerError, outcomeOf } from '../outcome'
 import { holds, linesWith, tokensIn } from '../secrets'
 import { ignoreUndecided, pause, type Stage } from '../stage'
 import { newName, withoutEmail } from './accounts'
@@ -22,7 +22,7 @@ const right: Check = {
     const { form } = await stage.loginForm(browser)
     const page = await stage.submit(browser, form, account)
     const calls = stage.platform.calls(since, { operation: 'authenticate' })
-    const [{ status }] = [page.hops[0] ?? page]
+    const status = firstStatus(page)
     if (status === 307 || status === 308)
       return failed(`the form is answered with ${status}: the browser sends the password once more, to the next page`)
     if (isAnyError(page)) return failed(`the login ends with ${outcomeOf(page)}`)
@@ -148,7 +148,10 @@ const doubleSubmit: Check = {
     const twin = browser.copy('Browser A, second click')
     const first = stage.submit(browser, form, account)
     await pause(60)
-    const others = Promise.all([tab, stranger].map((one) => stage.openHere(one, stage.site.publicPage)))
+    const others = Promise.all([
+      stage.openHere(tab, stage.site.publicPage),
+      stage.openHere(stranger, stage.site.publicPage),
+    ])
     const second = await stage.submit(twin, form, account)
     const page = await first
     const [ofTab, ofStranger] = await others
@@ -161,8 +164,8 @@ const doubleSubmit: Check = {
       [calls > 1, `two clicks on the button send the password ${calls} times`],
       // if strangers wait too, outage/one-slow-user tells it
       [
-        (ofTab?.ms ?? 0) > MAX_TAB_MS && (ofStranger?.ms ?? 0) < MAX_TAB_MS,
-        `while the platform takes ${PASSWORD_MS / 1000} s to check a password, a page in another tab of the same browser takes ${((ofTab?.ms ?? 0) / 1000).toFixed(1)} s: the session is locked during the call`,
+        ofTab.ms > MAX_TAB_MS && ofStranger.ms < MAX_TAB_MS,
+        `while the platform takes ${PASSWORD_MS / 1000} s to check a password, a page in another tab of the same browser takes ${(ofTab.ms / 1000).toFixed(1)} s: the session is locked during the call`,
       ],
       [wrongCalls > 1, `two clicks with a wrong password send it ${wrongCalls} times: each counts as an attempt`],
     ])
@@ -231,7 +234,7 @@ async function passwordTraces(stage: Stage): Promise<string[]> {
     ['a cookie', ({ setCookie }) => setCookie.join(' ')],
     ['a page', ({ text }) => text],
   ]
-  const output = stage.run.siteOutput?.() ?? ''
+  const { output } = stage
   const lines = linesWith(output, account.password).map((line) => `the password is in the site's output: ${line}`)
   const tokens = tokensIn(output)
     .filter(({ claims }) => 'pwd' in claims)

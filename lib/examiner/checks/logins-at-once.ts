@@ -32,8 +32,8 @@ export const sameUsername: Check = {
 type Reader = readonly [browser: Browser, account: Account]
 
 /** Logs two accounts in, while token endpoint and REST API are slow. */
-export async function logInAtOnce(stage: Stage): Promise<readonly Reader[]> {
-  const readers: Reader[] = [
+export async function logInAtOnce(stage: Stage): Promise<readonly [Reader, Reader]> {
+  const readers: readonly [Reader, Reader] = [
     [stage.browser(), stage.account()],
     [stage.browser(), stage.account()],
   ]
@@ -54,27 +54,22 @@ const PAGES_AT_ONCE = 6
 export const twoUsers: Check = {
   name: 'login/two-users',
   run: async (stage) => {
-    const readers = await logInAtOnce(stage)
+    const [first, second] = await logInAtOnce(stage)
+    const pairs = [[...first, ...second] as const, [...second, ...first] as const]
     const problems: string[] = []
-    for (const [index, [browser, account]] of readers.entries()) {
-      const [, other] = readers[1 - index] ?? []
+    for (const [browser, account, , other] of pairs) {
       const page = await stage.visit(browser, stage.site.userPage)
-      if (other && stage.showsOther(page, other))
-        problems.push('one of two users who log in at once is shown as the other')
+      if (stage.showsOther(page, other)) problems.push('one of two users who log in at once is shown as the other')
       else need(stage.shows(page, account), 'one of two logins at once did not work')
     }
-    return noneOf([...problems, ...(await pagesAtOnce(stage, readers))])
+    return noneOf([...problems, ...(await pagesAtOnce(stage, pairs))])
   },
 }
 
 /** Opens pages of two users at once, some times. Returns the problem if one is shown as the other. */
-async function pagesAtOnce(stage: Stage, readers: readonly Reader[]): Promise<string[]> {
-  const looks = readers.flatMap(([browser, account], index) =>
-    Array.from({ length: PAGES_AT_ONCE }, async () => {
-      const page = await stage.look(browser)
-      const [, other] = readers[1 - index] ?? []
-      return other !== undefined && other !== account && stage.showsOther(page, other)
-    }),
+async function pagesAtOnce(stage: Stage, pairs: readonly (readonly [...Reader, ...Reader])[]): Promise<string[]> {
+  const looks = pairs.flatMap(([browser, , , other]) =>
+    Array.from({ length: PAGES_AT_ONCE }, async () => stage.showsOther(await stage.look(browser), other)),
   )
   const isMixedUp = (await Promise.all(looks)).includes(true)
   return isMixedUp ? ['a page that loads while the page of another user loads shows the other user'] : []

@@ -2,7 +2,7 @@
 import type { Browser } from '../browser'
 import { type Check, failed, failedIfAny, need, notTold, type Problem, passed, warning } from '../check'
 import type { LogoutWay } from '../facts'
-import { isAnyError, isServerError, outcomeOf, responseOf } from '../outcome'
+import { firstStatus, isAnyError, isServerError, outcomeOf, responseOf } from '../outcome'
 import type { Account } from '../platform'
 import { pause, type Stage } from '../stage'
 import { endpointsOf, fetchAsScript } from './endpoints'
@@ -42,7 +42,7 @@ const here: Check = {
     const unknown = await loggedIn(stage)
     stage.platform.prune(unknown.sid)
     const pruned = await stage.logout(unknown.browser, { stopAt: (url) => stage.platform.isIdentify(url) })
-    const [{ status }] = [page.hops[0] ?? page]
+    const status = firstStatus(page)
     return failedIfAny([
       ...kept,
       [loop !== undefined, `the page after the logout ${loop}: does the way back from Identify lead to the logout?`],

@@ -1,5 +1,7 @@
 /** Groups `clock` and `headers`. */
+
 import { type Check, failed, failedIf, need, noneOf, passed, warning } from '../check'
+import { matchesOf } from '../html'
 import { isServerError, outcomeOf } from '../outcome'
 import type { Stage } from '../stage'
 import { endpointsOf } from './endpoints'
@@ -98,13 +100,10 @@ const MAX_ASSETS = 8
 
 /** Returns the addresses of scripts, styles and images of a page, and of those that each browser asks for. */
 function assetsOf(text: string, page: string): string[] {
-  const found = [...text.matchAll(/(?:src|href)="?([^"\s>]+\.(?:js|css|png|jpe?g|gif|svg|webp|ico))/g)].map(
-    ([, path]) => path,
-  )
-  const urls = ['/favicon.ico', '/robots.txt', ...found].flatMap((path) =>
-    path !== undefined && URL.canParse(path, page) ? [new URL(path, page)] : [],
-  )
-  return urls
+  const found = matchesOf(text, /(?:src|href)="?([^"\s>]+\.(?:js|css|png|jpe?g|gif|svg|webp|ico))/g)
+  return ['/favicon.ico', '/robots.txt', ...found]
+    .filter((path) => URL.canParse(path, page))
+    .map((path) => new URL(path, page))
     .filter(({ origin }) => origin === new URL(page).origin)
     .map(({ href }) => href)
     .slice(0, MAX_ASSETS)

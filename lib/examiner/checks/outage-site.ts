@@ -212,18 +212,14 @@ async function prepareOthers(stage: Stage, reader: LoggedIn): Promise<() => Prom
   const [newcomer, visitor] = [stage.browser(), stage.browser()]
   const { form } = await stage.loginForm(visitor)
   return async () => {
-    const pages = await Promise.all([
-      stage.openHere(newcomer, stage.site.publicPage),
-      stage.look(reader.browser),
-      stage.submit(visitor, form, stage.account()),
-    ])
-    const names = [
-      'the page of a new visitor',
-      'a page with the status check of another user',
-      'the login of another user',
-    ]
-    return names.flatMap((name, index) => {
-      const ms = Math.max(...(pages[index]?.hops ?? []).map((hop) => hop.ms))
+    const pages = Object.entries({
+      'the page of a new visitor': stage.openHere(newcomer, stage.site.publicPage),
+      'a page with the status check of another user': stage.look(reader.browser),
+      'the login of another user': stage.submit(visitor, form, stage.account()),
+    })
+    const loaded = await Promise.all(pages.map(async ([name, page]) => [name, await page] as const))
+    return loaded.flatMap(([name, { hops }]) => {
+      const ms = Math.max(...hops.map((hop) => hop.ms))
       stage.tried(`${name}: ${Math.round(ms)} ms`)
       return ms > MAX_OTHERS_MS ? [`${name} takes ${(ms / 1000).toFixed(1)} s`] : []
     })

@@ -3,7 +3,7 @@ import type { EmulatedOperation } from '../../emulator/faults/rules'
 import type { Browser } from '../browser'
 import { type Check, failed, need, noneOf, notApplicable, type Problem, problemsIn, warning } from '../check'
 import { isLoopbackHost } from '../request'
-import { linesWith, tokensIn } from '../secrets'
+import { kindOf, linesWith, tokensIn } from '../secrets'
 import { PASSWORD } from '../seen'
 import type { Stage } from '../stage'
 import { NOT_STARTED, sendOldForm } from './passwords'
@@ -54,18 +54,12 @@ export const secretsInOutput: Check = {
   },
 }
 
-function kindOf(claims: object): string {
-  if ('pwd' in claims) return 'the request token of Authenticate, with the password,'
-  return 'sts' in claims ? 'a Session Token' : 'a request token'
-}
-
 /** Looks at the pages of a user, and at all pages that other checks have seen. */
 export const escapedName: Check = {
   name: 'session/escaped-name',
+  needsNames: true,
   isLast: true,
   run: async (stage) => {
-    if (!stage.namesUsers)
-      return notApplicable('examine.json describes the pages by loggedIn or loggedOut, not by a name')
     const browser = stage.browser()
     const account = await stage.login(browser)
     const pages = await lookAround(stage, browser)

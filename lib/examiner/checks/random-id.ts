@@ -69,8 +69,8 @@ function differingBits(texts: readonly string[]): number {
   const values = texts.map((text) => text.replaceAll('-', '')) // of a UUID
   const [size] = ALPHABETS.find(([, signs]) => values.every((value) => signs.test(value))) ?? [64]
   const differing = values.slice(1).map((value, index) => {
-    const before = values[index] ?? ''
-    return [...value].filter((sign, place) => sign !== before[place]).length
+    const before = values[index]
+    return [...value].filter((sign, place) => sign !== before?.[place]).length
   })
   const mean = differing.reduce((sum, count) => sum + count, 0) / differing.length
   return (mean / (1 - 1 / size)) * Math.log2(size)

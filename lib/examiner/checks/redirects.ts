@@ -10,9 +10,9 @@ export function redirectProblem(stage: Stage, page: Page, most: number): string 
   const times = stage.identifies(page)
   if (times <= most) return undefined
   if (page.next === undefined) return `goes through Identify ${times} times`
-  const [first = 0, second = 0] = page.hops.flatMap(({ url }, at) => (stage.platform.isIdentify(url) ? [at] : []))
+  const firstTwo = page.hops.flatMap(({ url }, at) => (stage.platform.isIdentify(url) ? [at] : [])).slice(0, 2)
   const steps = page.hops
-    .slice(first, second + 1)
+    .slice(Math.min(...firstTwo), Math.max(...firstTwo) + 1)
     .map(({ method, url, status }) => `${method} ${url.pathname} ${status}`)
   stage.tried(`these steps repeat: ${steps.join(' → ')}`)
   return `redirects to Identify without end, stopped after ${times} times`

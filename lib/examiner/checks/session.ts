@@ -142,13 +142,19 @@ const foreignCookies: Check = {
   name: 'session/foreign-cookies',
   run: async (stage) => {
     const { browser, account, keys } = await sessionOf(stage)
-    const others = keys.flatMap(({ name }) => [
+    const others = keys.flatMap(({ name }): [string, string][] => [
       [`x-${name}`, 'examined'],
       [`${name}x`, 'examined'],
     ])
-    const odd = [['odd', '{"a":"b,c"}'], ['percent', '%'], ['empty', ''], ['equal', 'a=b=='], ...others]
+    const odd: [string, string][] = [
+      ['odd', '{"a":"b,c"}'],
+      ['percent', '%'],
+      ['empty', ''],
+      ['equal', 'a=b=='],
+      ...others,
+    ]
     const problems: string[] = []
-    for (const [name = '', value = ''] of odd) {
+    for (const [name, value] of odd) {
       const reader = stage.browser()
       reader.cookies.put({ name, value, host: new URL(stage.site.url).hostname, path: '/', attributes: [] })
       for (const cookie of browser.cookies.of(new URL(stage.site.userPage))) reader.cookies.put(cookie)

@@ -51,7 +51,7 @@ const cookiesIn = (hops: readonly Hop[]): Map<string, string> =>
     hops
       .flatMap(({ setCookie }) => setCookie)
       .map((line): [string, string] => {
-        const [, name = '', value = ''] = /^([^=;]+)=([^;]*)/.exec(line) ?? []
+        const [name, value] = [line.replace(/=.*/s, ''), line.replace(/^[^=]*=|;.*/gs, '')]
         return [value.trim(), name]
       })
       .filter(([value]) => value.length >= MIN_LENGTH),

@@ -82,7 +82,7 @@ const tenAtOnce: Check = {
     const calls = stage.platform.calls(since, { operation: 'sessionstatus', sid })
     if (pages.some((page) => !stage.shows(page, account))) return failed('one of ten pages at once loses the user')
     need(calls.length > 0, 'no status check was made')
-    const begins = calls.map(({ tick = 0 }) => tick)
+    const begins = calls.map(({ tick }) => Number(tick))
     const areInTurn = Math.max(...begins) - Math.min(...begins) >= 0.9 * CHECK_MS * (calls.length - 1)
     const how = areInTurn
       ? 'one after the other: each page waits for the check of another, and then makes its own'

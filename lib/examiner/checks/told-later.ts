@@ -1,7 +1,7 @@
 /** Check `logout/platform-informed-later`: logouts during an outage are reported afterwards. */
 import type { Browser } from '../browser'
 import { type Check, failed, need, noneOf } from '../check'
-import { isServerError, outcomeOf, responseOf } from '../outcome'
+import { firstStatus, isServerError, outcomeOf, responseOf } from '../outcome'
 import type { Account } from '../platform'
 import { pause, type Stage, waitUntil } from '../stage'
 import { loggedIn } from './logged-in'
@@ -101,7 +101,7 @@ const NO_FORM = 'the page with the form of the logout'
 async function logOutUntold(stage: Stage, browser: Browser, way = stage.site.logout) {
   const formPage = await stage.look(browser, way.page)
   const page = await browser.submit(await stage.logoutForm(browser, way), {})
-  const [{ status }] = [page.hops[0] ?? page]
+  const status = firstStatus(page)
   const isRefused = !isServerError(formPage) && status >= 400 && status < 500
   need(
     !isRefused,

@@ -231,11 +231,11 @@ export const outageTexts: CheckTexts = {
   ...Object.fromEntries(
     ['wrong-signature', 'garbage', 'null', 'empty'].map((name) => [
       `outage/page-${name}`,
-      pageWithWrongResponse(failures[name] ?? ''),
+      pageWithWrongResponse(String(failures[name])),
     ]),
   ),
   'outage/page-status-429': {
-    ...page(failures['status-429'] ?? ''),
+    ...page(String(failures['status-429'])),
     effect: 'When many readers come, users lose their logins, and each of them causes four calls more.',
     fix: 'Status 429 says nothing about the user: keep the session, serve the page, and ask again later. Retry-After is a number of seconds or a date: Number(date) is NaN, int(date) throws. Take what is neither, or far away, as some seconds.',
   },
