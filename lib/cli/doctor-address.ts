@@ -8,6 +8,7 @@ import { Sso2UnavailableError } from '../errors'
 import { sendCall } from '../remote/http'
 import { connectionAdvice } from './connection-advice'
 import { about, errorCode, type Finding, unavailableAt } from './doctor-finding'
+import { portOf } from './port-of'
 
 const CONNECT_MS = 5000
 const DAY_MS = 86_400_000
@@ -21,13 +22,14 @@ export async function addressFinding(name: string, url: URL, agent?: Agents): Pr
   if (agent !== undefined && name !== 'siteUrl') return throughAgent(name, url, agent)
   const { ok, note, wrong } = about(name)
   const host = url.hostname.replace(/^\[|\]$/g, '')
+  const port = Number(portOf(url))
   try {
     const { address } = await lookup(host)
     if (url.protocol === 'http:') {
-      await waitForSocket(net.connect({ host, port: Number(url.port || 80) }), 'connect')
+      await waitForSocket(net.connect({ host, port }), 'connect')
       return note(`${url.origin} answers at ${address} without TLS`)
     }
-    const days = await certificateDays(host, Number(url.port || 443))
+    const days = await certificateDays(host, port)
     const says = `${url.origin} answers at ${address}, certificate valid for ${days} days`
     return days < SOON_DAYS ? note(says, 'renew the certificate') : ok(says)
   } catch (error) {
@@ -43,17 +45,15 @@ export async function addressFinding(name: string, url: URL, agent?: Agents): Pr
 
 async function throughAgent(name: string, { href, origin }: URL, agent: Agents): Promise<Finding> {
   const { ok, wrong } = about(name)
-  try {
-    await sendCall({ operation: name, url: href, method: 'GET', timeoutMs: CONNECT_MS, agent })
-  } catch (error) {
-    if (!(error instanceof Sso2UnavailableError)) return ok(`${origin} answers through the option agent`)
-    const code = error.reason ?? 'no answer in time'
-    return unavailableAt(
-      origin,
-      wrong(`${origin} cannot be reached through the option agent: ${code}`, connectionAdvice(code)),
-    )
-  }
-  return ok(`${origin} answers through the option agent`)
+  const call = sendCall({ operation: name, url: href, method: 'GET', timeoutMs: CONNECT_MS, agent })
+  const outcome: unknown = await call.catch((error: unknown) => error)
+  // a response that the package would refuse is a response
+  if (!(outcome instanceof Sso2UnavailableError)) return ok(`${origin} answers through the option agent`)
+  const code = outcome.reason ?? 'no answer in time'
+  return unavailableAt(
+    origin,
+    wrong(`${origin} cannot be reached through the option agent: ${code}`, connectionAdvice(code)),
+  )
 }
 
 async function certificateDays(host: string, port: number): Promise<number> {

@@ -35,7 +35,7 @@ interface Check {
  * Runs all checks of a site.
  * @param hasLongAddresses sends long addresses too. They fill access logs
  */
-export async function* checkDoctorTarget(site: DoctorTarget, hasLongAddresses = false): AsyncGenerator<Finding> {
+export async function* checkDoctorTarget(site: DoctorTarget, hasLongAddresses: boolean): AsyncGenerator<Finding> {
   const { config } = site
   yield about('configuration').ok(`complete, for ${config.siteUrl}`)
   const mode = modeFinding(config, process.env['NODE_ENV'])

@@ -1,6 +1,7 @@
 /** Defines a finding of the doctor: a result line, and below the line advice on how to fix the problem. */
-import { Sso2Error, Sso2ResponseError, Sso2UnavailableError } from '../errors'
+import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
 import { EMULATOR_IN_PRODUCTION } from '../remote/http'
+import { errorMessage } from './error-message'
 
 /** `wrong` prevents logins. `note` deserves attention, but users can log in. */
 export interface Finding {
@@ -27,8 +28,7 @@ export const ofFailedCall = (error: unknown, address: string, finding: Finding):
   error instanceof Sso2UnavailableError ? unavailableAt(addressOrigin(address), finding) : finding
 
 /** Returns why a call has failed, without the name of the operation, which is in the finding. */
-export const callFailure = (error: unknown): string =>
-  error instanceof Sso2Error ? error.message.replace(/^\w+: /, '') : 'failed'
+export const callFailure = (error: unknown): string => errorMessage(error).replace(/^\w+: /, '')
 
 /** Returns the advice for a response of the emulator that production refuses. @returns undefined for another error */
 export const emulatorHelp = (error: unknown): string | undefined =>

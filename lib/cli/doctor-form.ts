@@ -32,6 +32,7 @@ export async function* formFindings({ routes: { login }, siteUrl, returnPolicy }
     else if (text.includes('"bad_request"'))
       yield wrong(`${says}: another middleware reads the form first`, 'mount sso before that middleware')
     else if (status === 403) yield wrong(`${says}: another middleware or a proxy refuses the form`, MOUNT)
+    else yield wrong(`${says}: the form does not reach sso`, 'the proxy must pass POST on. Your own page: routes.login')
   } catch (error) {
     yield note(`POST ${url}: no answer (${errorCode(error)})`, 'see site')
   }

@@ -3,7 +3,7 @@
  * Leaves an anonymous session in the SSO system.
  */
 import type { Config } from '../config'
-import { TokenError } from '../errors'
+import type { TokenError } from '../errors'
 import { operationUrl } from '../protocol/requests'
 import { type Answer, sendCall } from '../remote/http'
 import type { Sso2Client } from '../remote/sso2-client'
@@ -85,7 +85,7 @@ function sessionTokenFinding(client: Sso2Client, token: string | null, redirect:
       ? ok(`Identify redirects to the landing page of the site: ${redirect}`)
       : wrong(`Identify redirects to the landing page of the site (${redirect}) with the error ${err}`)
   } catch (error) {
-    const reason = error instanceof TokenError ? error.reason : 'malformed'
+    const { reason } = error as TokenError // readLanding throws no other error
     const subject = reason === 'expired' || reason === 'not_yet_valid' ? 'clock' : 'client'
     return wrong(
       `Identify redirects to the landing page of the site (${redirect}) with a token that the site refuses (${reason})`,

@@ -3,6 +3,7 @@ import type { Config } from '../config'
 import { DOCTOR_HEADER, makeDoctorSignature } from '../decide/doctor-protocol'
 import { MAX_RETURN_LENGTH } from '../decide/return-to'
 import { about, errorCode, type Finding } from './doctor-finding'
+import { landingAddress } from './doctor-site'
 import { requestPage } from './doctor-visit'
 
 const ANSWER_MS = 5000
@@ -68,9 +69,9 @@ function refusalFinding(status: number): Finding | undefined {
  * Requests the landing page as Identify would, with a placeholder for the token.
  * The doctor's signature, made with `sessionSecret`, lets the landing page confirm that the request arrived.
  */
-async function land({ siteUrl, routes, macKeys }: Config, page: string): Promise<number> {
-  const url = `${siteUrl}${routes.landing || '/'}?doctor=${TOKEN}&r=${encodeURIComponent(page)}`
-  const headers = { [DOCTOR_HEADER]: makeDoctorSignature(macKeys(), Math.floor(Date.now() / 1000)) }
+async function land(config: Config, page: string): Promise<number> {
+  const url = `${landingAddress(config)}?doctor=${TOKEN}&r=${encodeURIComponent(page)}`
+  const headers = { [DOCTOR_HEADER]: makeDoctorSignature(config.macKeys(), Math.floor(Date.now() / 1000)) }
   const { status, body } = await fetch(url, { headers, redirect: 'manual', signal: AbortSignal.timeout(ANSWER_MS) })
   await body?.cancel()
   return status

@@ -38,8 +38,8 @@ export async function* redisFindings(redis: string | Redis | Cluster | undefined
 
 /** A refused database leaves the connection in database 0, where the site stores nothing. */
 async function* databaseFindings(client: Redis): AsyncGenerator<Finding> {
-  const { db = 0 } = client.options
-  if (db === 0) return
+  const { db } = client.options
+  if (!db) return
   try {
     await withRedisDeadline(client.select(db))
   } catch (error) {

@@ -1,10 +1,9 @@
 /** Requests the running site at `siteUrl`, and checks that the site and the doctor have the same configuration. */
 import type { Config } from '../config'
 import { DOCTOR_HEADER, makeDoctorSignature, type SiteReport, siteReport } from '../decide/doctor-protocol'
-import { Sso2UnavailableError } from '../errors'
 import { type Answer, sendCall } from '../remote/http'
 import { connectionAdvice } from './connection-advice'
-import { about, addressOrigin, type Finding, ofFailedCall, STORE, unavailableAt } from './doctor-finding'
+import { about, addressOrigin, callFailure, type Finding, ofFailedCall, STORE, unavailableAt } from './doctor-finding'
 import { FORGED_ADDRESS, proxyFinding } from './doctor-proxy'
 
 const ANSWER_MS = 5000
@@ -20,7 +19,7 @@ export async function* siteFindings(
   offset: number | undefined,
   onReport: (report: SiteReport) => void,
 ): AsyncGenerator<Finding> {
-  const url = config.siteUrl + (config.routes.landing || '/')
+  const url = landingAddress(config)
   const now = Math.floor(Date.now() / 1000)
   const headers = {
     accept: 'application/json',
@@ -46,6 +45,9 @@ export async function* siteFindings(
   }
 }
 
+/** Returns the address of the landing page, or of the front page if the site serves the landing page itself. */
+export const landingAddress = ({ siteUrl, routes }: Config): string => siteUrl + (routes.landing || '/')
+
 /** Returns the configuration with the options that the running site has in code, which a doctor without --module does not know. */
 export function configAsReported(config: Config, { options }: SiteReport): Config {
   if (!options) return config
@@ -63,12 +65,10 @@ function reportOf({ status, text }: Answer): SiteReport | undefined {
 }
 
 function siteUnreachable(url: string, error: unknown): Finding {
-  const why =
-    error instanceof Sso2UnavailableError ? error.message.replace(/^site: /, '') : 'no answer that can be read'
-  const [, code = ''] = /\((\w+)\)$/.exec(why) ?? []
   return wrong(
-    `GET ${url}: ${why}`,
-    connectionAdvice(code) ?? 'check siteUrl (SSO2_SITE_URL): the address at which browsers reach the site',
+    `GET ${url}: ${callFailure(error)}`,
+    connectionAdvice(Object(error).reason) ??
+      'check siteUrl (SSO2_SITE_URL): the address at which browsers reach the site',
   )
 }
 
@@ -85,7 +85,7 @@ function landingResponseFinding({ routes, siteUrl }: Config, url: string, { stat
       `${says}: the site has another sessionSecret, or an older version of this package`,
       'run the doctor with the environment of the site: sessionSecret (SSO2_SESSION_SECRET)',
     )
-  if (status >= 300 && status < 400) return elsewhere(siteUrl, says, headers.location ?? '')
+  if (status >= 300 && status < 400) return elsewhere(siteUrl, says, String(headers.location))
   if (status === 502 || status === 503 || status === 504)
     return unavailableAt(
       addressOrigin(siteUrl),
@@ -129,7 +129,7 @@ function* judgeReport(config: Config, report: SiteReport): Generator<Finding> {
 
 /** Checks the clock of the site's machine, because the site can run on another machine than the doctor. */
 function siteClockFinding({ clockToleranceSeconds }: Config, { headers }: Answer, offset = 0): Finding | undefined {
-  const date = Date.parse(headers.date ?? '')
+  const date = Date.parse(String(headers.date))
   const ahead = Math.round((date - Date.now()) / 1000) + offset
   if (!(Math.abs(ahead) > clockToleranceSeconds + 1) || Math.abs(ahead - offset) <= 1) return undefined
   const says = `the site's machine is ${Math.abs(ahead)} s ${ahead < 0 ? 'behind' : 'ahead of'} the SSO system`

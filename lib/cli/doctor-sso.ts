@@ -1,6 +1,6 @@
 /** Checks client ID, secret and clock: asks the SSO system for the status of a session that does not exist. */
 import type { Config } from '../config'
-import { Sso2ResponseError, Sso2UnavailableError, TokenError } from '../errors'
+import { TokenError } from '../errors'
 import { operationUrl } from '../protocol/requests'
 import type { Sso2Client } from '../remote/sso2-client'
 import { about, callFailure, emulatorHelp, type Finding, ofFailedCall } from './doctor-finding'
@@ -16,7 +16,7 @@ export async function clientFinding(config: Config, client: Sso2Client, sid: str
   try {
     const { err } = await client.sessionStatus({ sid, lks: 'anon', ipa: '127.0.0.1', uas: 'express-sso2 doctor' })
     if (err === 'session_not_found') return ok(`the SSO system accepts the client ID ${config.clientId} and its secret`)
-    if (err === 'invalid_token') return refusedTokenFinding(config, client.clockOffsetSeconds ?? 0)
+    if (err === 'invalid_token') return refusedTokenFinding(config, Number(client.clockOffsetSeconds))
     return wrong(`an unexpected answer about a session that does not exist: ${err ?? 'no error'}`)
   } catch (error) {
     if (error instanceof TokenError) return refusedAnswer(config, error)
@@ -76,17 +76,16 @@ function refusedAnswer({ clientId, ssoIdentifier }: Config, { reason }: TokenErr
 function noToken({ ssoUrl, clientId }: Config, error: unknown): Finding {
   const { wrong } = about('client')
   const url = operationUrl(ssoUrl, 'sessionstatus')
-  const status = error instanceof Sso2ResponseError ? error.httpStatus : undefined
+  const { httpStatus, timedOut } = Object(error)
   const says = `no token from POST ${url}: ${callFailure(error)}`
   const emulator = emulatorHelp(error)
   if (emulator !== undefined) return wrong(says, emulator)
-  if (status === 400 || status === 401 || status === 403)
+  if (httpStatus === 400 || httpStatus === 401 || httpStatus === 403)
     return wrong(
       `${says}: the API client "${clientId}" does not exist, or it may not use SSO2`,
       'set clientId (SSO2_CLIENT_ID) to the API client of this site in the admin portal, and turn its SSO2 flag on',
     )
-  const isTimeout = error instanceof Sso2UnavailableError && error.timedOut
-  if (isTimeout || (status !== undefined && status >= 500))
+  if (timedOut || httpStatus >= 500)
     return wrong(says, 'the SSO system is slow or down: try again, then tell the platform team')
   return wrong(
     says,

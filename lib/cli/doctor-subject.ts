@@ -26,7 +26,7 @@ export function readEnvironment(environment: NodeJS.ProcessEnv): Subjects {
     const site = { config, exchangeTicket: undefined, ticketExchange: {}, namesUsers: false, close }
     return { sites: [site], problems: notes }
   } catch (error) {
-    return { sites: [], problems: [...notes, ...(configProblems(error) ?? rethrow(error))] }
+    return { sites: [], problems: [...notes, ...problemsIn('the environment', error)] }
   }
 }
 
@@ -36,13 +36,14 @@ export function readEnvironment(environment: NodeJS.ProcessEnv): Subjects {
  * @param module file, relative to the working directory. `file#name` names the function to call
  */
 export async function readModule(module: string): Promise<Subjects> {
-  const [file = '', name] = module.split(/#(?=[\w$]+$)/)
+  const file = module.replace(/#[\w$]+$/, '')
+  const name = /#([\w$]+)$/.exec(module)?.[1]
   try {
     const exported: unknown = await import(pathToFileURL(path.resolve(file)).href)
     const sites = name === undefined ? targetsIn(exported) : []
     return sites.length > 0 ? { sites, problems: [] } : await readFactory(file, functionsIn(exported), name)
   } catch (error) {
-    return { sites: [], problems: configProblems(error) ?? [loadProblem(file, error)] }
+    return { sites: [], problems: problemsIn(file, error) }
   }
 }
 
@@ -85,6 +86,10 @@ function targetsIn(exported: unknown): DoctorTarget[] {
 const entriesOf = (value: unknown): [name: string, value: unknown][] =>
   typeof value === 'object' && value !== null ? Object.entries(value) : []
 
+/** Returns the problems of the configuration, or the error that prevents its reading. */
+const problemsIn = (source: string, error: unknown): readonly Finding[] =>
+  configProblems(error) ?? [loadProblem(source, error)]
+
 /** Recognises a configuration error by its code, because the module can load another copy of the package and its classes. */
 function configProblems(error: unknown): Finding[] | undefined {
   const isOurs = error instanceof Error && 'code' in error && error.code === 'ERR_SSO2_CONFIG' && 'problems' in error
@@ -96,11 +101,7 @@ function configProblems(error: unknown): Finding[] | undefined {
 const problemName = ({ option, variable }: ConfigProblem) => `${option}${variable ? ` (${variable})` : ''}`
 
 /** Reports the first line of the module's own error. */
-function loadProblem(file: string, error: unknown): Finding {
+function loadProblem(source: string, error: unknown): Finding {
   const name = error instanceof Error ? error.name : 'error'
-  return wrong(`${file} cannot be loaded: ${name}: ${errorMessage(error).replace(/\n.*/s, '')}`)
-}
-
-function rethrow(error: unknown): never {
-  throw error
+  return wrong(`${source} cannot be loaded: ${name}: ${errorMessage(error).replace(/\n.*/s, '')}`)
 }

@@ -27,7 +27,7 @@ export async function tokenFinding(site: DoctorTarget, ticket: string): Promise<
 /** Returns the address and the client for a ticket exchange. */
 export function doctorTokenEndpoint({ config, ticketExchange }: DoctorTarget): TokenEndpoint {
   const { tokenUrl = '', clientId, clientSecrets, agent } = config
-  return { tokenUrl, clientId, clientSecret: () => clientSecrets()[0] ?? '', ticketExchange, agent }
+  return { tokenUrl, clientId, clientSecret: () => String(clientSecrets()[0]), ticketExchange, agent }
 }
 
 const ADDRESS = 'check tokenUrl (SSO2_TOKEN_URL): the address of the token endpoint, with its path'
@@ -99,7 +99,7 @@ async function askHook(exchange: NonNullable<DoctorTarget['exchangeTicket']>, ti
     return wrong('exchangeTicket of the site returns an access token for a made-up ticket')
   } catch (error) {
     const code = errorCode(error)
-    return /^E[A-Z]+_?[A-Z]*$/.test(code) && !code.startsWith('ERR_')
+    return /^E(?!RR_)[A-Z]+_?[A-Z]*$/.test(code)
       ? wrong(`exchangeTicket of the site cannot connect: ${code}`)
       : note(`exchangeTicket of the site refuses a made-up ticket (${code}). A login shows whether real tickets work`)
   }

@@ -57,7 +57,7 @@ async function betterPath(site: DoctorTarget, token: string): Promise<string> {
   const { apiUrl, userPath } = site.config
   if (userPath === DEFAULT_USER_PATH) return ADDRESS
   const { status } = await ask(site, apiUrl + DEFAULT_USER_PATH, token).catch(() => ({ status: 0 }))
-  return status === 401 || status === 403
+  return [401, 403].includes(status)
     ? `SSO2_USER_PATH=${DEFAULT_USER_PATH}   answers as expected (HTTP ${status})`
     : ADDRESS
 }
@@ -85,7 +85,6 @@ async function judgeWithService(site: DoctorTarget, url: string, says: string): 
 }
 
 async function fetchServiceToken(site: DoctorTarget): Promise<string | undefined> {
-  if (site.config.tokenUrl === undefined) return undefined
   try {
     return readGrant(await serviceToken(doctorTokenEndpoint(site), scopes.marketplaceGroups), 0).token
   } catch {

@@ -1,5 +1,5 @@
 /** Checks the first visit of a browser: the redirect to Identify, the binding cookie, and changes that a proxy makes to both. */
-import http, { type IncomingMessage } from 'node:http'
+import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type { Config } from '../config'
 import { operationUrl } from '../protocol/requests'
@@ -14,7 +14,7 @@ interface RequestContext {
   /** Request and status as text for a finding. */
   readonly says: string
   readonly status: number
-  readonly headers: Headers
+  readonly headers: IncomingHttpHeaders
   /** Target of the redirect, if the target is Identify. */
   readonly identify: URL | undefined
 }
@@ -29,15 +29,16 @@ export async function* visitFindings(config: Config): AsyncGenerator<Finding> {
         "identify is 'on-demand' and the login page is the site's own: open a guarded page in a browser",
       )
     const front = config.identify === 'always' ? await requestPage(config, '/') : undefined
-    const last = front && (front.identify || login === false) ? front : await requestPage(config, login || '/')
+    // where the login page is the site's own, only the front page is requested
+    const last = front && (front.identify || login === false) ? front : await requestPage(config, String(login))
     if (!last.identify)
       return yield wrong(`${last.says} and does not redirect to Identify`, last.status === 503 ? 'see site' : MOUNT)
     yield front && front !== last
       ? note(`${front.says} and does not redirect to Identify. The login page does`, MOUNT)
       : ok(`${last.says} and redirects to Identify`)
     yield returnFinding(config, last.identify)
-    yield cookieFinding(config, last.headers.getSetCookie())
-    yield cacheFinding(last.headers.get('cache-control') ?? '')
+    yield cookieFinding(config, last.headers['set-cookie'] ?? [])
+    yield cacheFinding(String(last.headers['cache-control']))
   } catch (error) {
     yield wrong(`the site does not answer: ${errorCode(error)}`, 'see site')
   }
@@ -55,11 +56,9 @@ export async function requestPage({ siteUrl, ssoUrl }: Config, path: string): Pr
     'sec-fetch-mode': 'navigate',
     'user-agent': AGENT,
   }
-  const { statusCode: status = 0, headersDistinct } = await getPage(url, browser)
-  const headers = new Headers()
-  for (const [name, values = []] of Object.entries(headersDistinct))
-    for (const value of values) headers.append(name, value)
-  const location = headers.get('location') ?? ''
+  const { statusCode, headers } = await getPage(url, browser)
+  const status = Number(statusCode) // each response has one
+  const location = String(headers.location)
   const isIdentify = location.startsWith(`${operationUrl(ssoUrl, 'identify')}?`) && URL.canParse(location)
   const identify = isIdentify ? new URL(location) : undefined
   return { says: `GET ${url} answers HTTP ${status}`, status, headers, identify }
@@ -76,7 +75,7 @@ function getPage(url: string, headers: Record<string, string>): Promise<Incoming
 
 function returnFinding({ siteUrl }: Config, identify: URL): Finding {
   const { ok, wrong } = about('return address')
-  const returnTo = identify.searchParams.get('r') ?? ''
+  const returnTo = String(identify.searchParams.get('r'))
   if (returnTo.startsWith(`${siteUrl}/`)) return ok('Identify redirects back to siteUrl')
   const origin = URL.canParse(returnTo) ? new URL(returnTo).origin : 'no address'
   return wrong(

@@ -10,6 +10,9 @@ import { withoutLastSlashes } from '../protocol/requests'
 /** Landing page of a site that does not set `routes.landing`. */
 const LANDING = '/sso2/landing'
 
+/** The options of a running emulator, which have no gaps. */
+export type RunningPlatform = { readonly [K in keyof EmulatorOptions]-?: NonNullable<EmulatorOptions[K]> }
+
 /** A site and its client. */
 export interface SiteClient {
   readonly siteUrl: string
@@ -66,7 +69,7 @@ export function siteForClient(client: ClientOptions, isConfigured: boolean): Sit
 }
 
 /** Returns the lines of a complete `.env`. Each call creates a new session secret. */
-export function environmentOf(site: SiteClient, url: string, platform: EmulatorOptions): string {
+export function environmentOf(site: SiteClient, url: string, platform: RunningPlatform): string {
   const { clientId, clientSecret } = site.client
   const secret = `SSO2_CLIENT_SECRET=${site.isConfigured ? '' : quoted(clientSecret)}`
   return `# .env of ${site.siteUrl}
@@ -75,8 +78,8 @@ ${portOf(site.siteUrl)}SSO2_SESSION_SECRET=${randomBytes(32).toString('hex')}
 SSO2_URL=${url}/sso
 SSO2_API_URL=${url}
 SSO2_TOKEN_URL=${url}/oauth/token
-SSO2_ORGANISATION_ID=${quoted(platform.organisationId ?? '')}
-SSO2_IDENTIFIER=${quoted(platform.ssoIdentifier ?? '')}
+SSO2_ORGANISATION_ID=${quoted(platform.organisationId)}
+SSO2_IDENTIFIER=${quoted(platform.ssoIdentifier)}
 SSO2_CLIENT_ID=${quoted(clientId)}
 ${site.isConfigured ? `# its clientSecret in the configuration file\n${secret}` : secret}
 # REDIS_URL=redis://127.0.0.1:6379

@@ -1,13 +1,12 @@
 /** Writes the start message of the emulator's command. The `.env` of a site is in `emulator-sites.ts`. */
-import type { EmulatorOptions } from '../emulator'
-import { type EnvironmentFile, fileOf, type SiteClient, sharedHosts } from './emulator-sites'
+import { type EnvironmentFile, fileOf, type RunningPlatform, type SiteClient, sharedHosts } from './emulator-sites'
 
 /** Facts for the start message. */
 export interface StartFacts {
   readonly url: string
   /** The host as given, if other machines can reach the emulator. */
   readonly openHost: string | undefined
-  readonly platform: EmulatorOptions
+  readonly platform: RunningPlatform
   /** Sites that the command line names. */
   readonly sites: readonly SiteClient[]
   /** True for the demo accounts, whose published passwords may be shown. */
@@ -21,12 +20,12 @@ export interface StartFacts {
 /** Returns the start message: addresses, accounts, and how to end the emulator. */
 export function startText(facts: StartFacts): string {
   const { url, platform, isDemo } = facts
-  const width = Math.max(...(platform.clients ?? []).map(({ clientId }) => clientId.length), 12)
-  const clients = (platform.clients ?? []).map(
+  const width = Math.max(...platform.clients.map(({ clientId }) => clientId.length), 12)
+  const clients = platform.clients.map(
     ({ clientId, landingPage, sso2 }) =>
       `  ${clientId.padEnd(width)}  ${landingPage}${sso2 ? '' : ' (not flagged for SSO2)'}`,
   )
-  const accounts = (platform.accounts ?? []).map(({ username, password, name = '', active }) => {
+  const accounts = platform.accounts.map(({ username, password, name, active }) => {
     const secret = isDemo ? password.padEnd(16) : ''
     return `  ${username.padEnd(12)} ${secret}${name}${active === false ? ' (not active)' : ''}`
   })

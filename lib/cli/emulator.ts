@@ -9,6 +9,7 @@ import {
   type EnvironmentFile,
   environmentOf,
   fileOf,
+  type RunningPlatform,
   readSite,
   type SiteClient,
   siteForClient,
@@ -42,9 +43,6 @@ admin portal. It listens on the loopback interface only, unless --host says othe
   --help             shows this
 `
 
-/** Reports a problem with the command line, a file or the port. Only the message is printed, without a stack. */
-class CommandError extends Error {}
-
 interface Arguments {
   readonly port: number
   readonly host: string
@@ -73,8 +71,7 @@ export async function emulatorCommand(args: readonly string[]): Promise<number> 
     await runEmulator(given)
     return 0
   } catch (error) {
-    if (!(error instanceof CommandError)) throw error
-    process.stderr.write(`express-sso2 emulator: ${error.message}\n`)
+    process.stderr.write(`express-sso2 emulator: ${errorMessage(error)}\n`)
     return 1
   }
 }
@@ -82,7 +79,7 @@ export async function emulatorCommand(args: readonly string[]): Promise<number> 
 async function runEmulator(given: Arguments): Promise<void> {
   const { port, host, config, sites: addresses, envDir, envFile, production, printConfig } = given
   const base = config === undefined ? demoOptions() : readFile(config)
-  const configured = config === undefined ? [] : (create(base, config).export().clients ?? [])
+  const configured = config === undefined ? [] : stateOf(create(base, config)).clients
   const sites = addresses.map((siteUrl) => clientForSite(siteUrl, configured))
   const made = sites.filter(({ isConfigured }) => !isConfigured).map(({ client }) => client)
   const clients = made.length === 0 ? base.clients : [...configured, ...made]
@@ -119,8 +116,8 @@ interface Started {
 
 /** Writes the settings of the sites, to files or to the standard output. @returns the text for the user */
 function writeSettings(emulator: Emulator, { url, openHost, sites, envDir, envFile, isDemo }: Started): string {
-  const platform = emulator.export()
-  const [first] = platform.clients ?? []
+  const platform = stateOf(emulator)
+  const [first] = platform.clients
   const usual = first && siteForClient(first, !isDemo)
   const described = (sites.length > 0 || !usual ? sites : [usual]).map((site) => ({
     site,
@@ -143,9 +140,12 @@ function writeSiteFile(file: string, site: SiteClient, environment: string): Env
   try {
     return writeEnvironment(file, site, environment)
   } catch (error) {
-    throw new CommandError(`cannot write ${file}: ${errorMessage(error)}`)
+    throw new Error(`cannot write ${file}: ${errorMessage(error)}`)
   }
 }
+
+/** The running state has all options. */
+const stateOf = (emulator: Emulator) => emulator.export() as RunningPlatform
 
 function printOptions(emulator: Emulator): void {
   const { sessions: _s, faults: _f, clockAheadSeconds: _c, ...options } = emulator.export()
@@ -190,7 +190,7 @@ function readFile(file: string): EmulatorOptions {
       throw new TypeError('it holds no JSON object')
     return value
   } catch (error) {
-    throw new CommandError(`cannot read ${file}: ${errorMessage(error)}`)
+    throw new Error(`cannot read ${file}: ${errorMessage(error)}`)
   }
 }
 
@@ -198,9 +198,9 @@ function create(options: EmulatorOptions, file: string | undefined): Emulator {
   try {
     return createEmulator(options)
   } catch (error) {
-    if (!(error instanceof Sso2ConfigError)) throw new CommandError(errorMessage(error))
+    if (!(error instanceof Sso2ConfigError)) throw error
     const lines = error.problems.map(({ option, message }) => `  - ${option}: ${message}`)
-    throw new CommandError(`${file ?? 'the configuration'} is not right:\n${lines.join('\n')}`)
+    throw new Error(`${file ?? 'the configuration'} is not right:\n${lines.join('\n')}`)
   }
 }
 
@@ -215,10 +215,8 @@ async function listenEmulator(emulator: Emulator, port: number, host: string): P
   try {
     return await emulator.listen(port, host)
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    const fault = LISTEN_FAULTS[code]
-    if (fault) throw new CommandError(fault(port, host))
-    throw error
+    const fault = LISTEN_FAULTS[Object(error).code]
+    throw fault ? new Error(fault(port, host)) : error
   }
 }
 

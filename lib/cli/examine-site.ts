@@ -5,6 +5,7 @@ import { CannotExamine } from '../examiner/discovery'
 import { sendRequest } from '../examiner/request'
 import { type PlatformAddresses, siteSettings } from '../examiner/settings'
 import type { SiteCommand } from './examine-arguments'
+import { portOf } from './port-of'
 
 const START_MS = 60_000
 const END_MS = 5000
@@ -24,14 +25,13 @@ export class SiteProcess {
 
   /** Starts the command with the addresses of the platform in its environment. */
   constructor({ program, args }: SiteCommand, platform: PlatformAddresses) {
-    const { port, protocol } = new URL(platform.siteUrl)
     const settings = Object.fromEntries(siteSettings(platform).map(({ variable, value }) => [variable, value]))
-    const env = { ...process.env, PORT: port || (protocol === 'https:' ? '443' : '80'), ...settings }
+    const env = { ...process.env, PORT: portOf(new URL(platform.siteUrl)), ...settings }
     // the child process gets its own process group, so that its own children end too
     this.#child = spawn(program, [...args], { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
     for (const stream of [this.#child.stdout, this.#child.stderr])
       stream?.on('data', (chunk: Buffer) => {
-        if (this.#output.length < MAX_OUTPUT) this.#output += chunk.toString('utf8')
+        this.#output += chunk.toString('utf8', 0, MAX_OUTPUT - this.#output.length)
       })
     this.#child.once('error', (error) => {
       this.#output += error.message

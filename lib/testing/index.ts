@@ -91,8 +91,8 @@ const MEANINGS: Readonly<Record<string, string>> = sso2ErrorCodes
 function reasonOf(heard: readonly RecordedEvents[]): string {
   const reasons = [...new Set(heard.flatMap(({ reason }) => reason ?? []))]
   const texts = reasons.map((reason) => {
-    const more = [MEANINGS[reason], ADVICE[reason]].filter((text) => text !== undefined)
-    return more.length > 0 ? `${reason} (${more.join('; ')})` : reason
+    const more = [MEANINGS[reason], ADVICE[reason]].filter((text) => text !== undefined).join('; ')
+    return `${reason}${more && ` (${more})`}`
   })
   return texts.length > 0 ? `: ${texts.join(', ')}` : ''
 }

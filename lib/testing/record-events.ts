@@ -23,7 +23,6 @@ export async function recordEvents<T>(
 }
 
 function readRecordedEvents(message: unknown): RecordedEvents {
-  const fields: { outcome?: unknown; reason?: unknown } = typeof message === 'object' && message !== null ? message : {}
-  const { outcome, reason } = fields
+  const { outcome, reason } = Object(message)
   return { outcome: String(outcome), reason: typeof reason === 'string' ? reason : undefined }
 }

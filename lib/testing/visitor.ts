@@ -48,8 +48,8 @@ interface Answer extends Hop {
 export class Visitor {
   readonly agent: ReturnType<typeof supertest.agent>
   readonly #foreignCookies = new Map<string, string>()
-  /** Origin of the site, known from the address to which Identify redirects the browser. */
-  #siteOrigin: string | undefined
+  /** The site's `Origin`, known from the address to which Identify redirects the browser. */
+  #formHeaders: { readonly origin?: string } = {}
 
   constructor(app: Express) {
     this.agent = supertest.agent(app)
@@ -62,11 +62,7 @@ export class Visitor {
 
   /** Posts a form to a path of the site. Sends `Origin` after the first Identify redirect, because the site's origin is known from then on. */
   async submit(path: string, fields: Readonly<Record<string, string>>): Promise<Visited> {
-    const headers = {
-      ...HEADERS,
-      'sec-fetch-site': 'same-origin',
-      ...(this.#siteOrigin ? { origin: this.#siteOrigin } : {}),
-    }
+    const headers = { ...HEADERS, 'sec-fetch-site': 'same-origin', ...this.#formHeaders }
     const {
       status,
       text,
@@ -91,7 +87,7 @@ export class Visitor {
         throw new Error(
           `visit: more than ${MAX_HOPS} hops, the last to ${new URL(answer.location, 'http://site').pathname}`,
         )
-      answer = await this.#next(answer)
+      answer = await this.#next(answer.location, answer.url)
     }
     const { status, url, text, body } = answer
     const visit = (path: string) => this.visit(path)
@@ -100,12 +96,12 @@ export class Visitor {
   }
 
   /** Requests the next address. Identify is at the emulator, and every address that Identify redirects to is at the site. */
-  async #next({ location = '', url }: Answer): Promise<Answer> {
-    if (location.startsWith('/'))
-      return /^https?:/.test(url) ? this.#getForeign(new URL(location, url)) : this.#get(location)
+  async #next(location: string, from: string): Promise<Answer> {
+    const isForeign = /^https?:/.test(from)
+    if (location.startsWith('/')) return isForeign ? this.#getForeign(new URL(location, from)) : this.#get(location)
     const target = new URL(location)
     if (target.pathname.endsWith('/identify')) return this.#getForeign(target)
-    if (/^https?:/.test(url)) this.#siteOrigin = target.origin
+    if (isForeign) this.#formHeaders = { origin: target.origin }
     return this.#get(target.pathname + target.search)
   }
 
@@ -118,7 +114,7 @@ export class Visitor {
     const cookie = [...this.#foreignCookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const response = await reach(url, { ...HEADERS, ...(cookie ? { cookie } : {}) })
     for (const line of [response.headers['set-cookie'] ?? []].flat()) {
-      const [pair = ''] = line.split(';', 1)
+      const pair = line.replace(/;.*/, '')
       this.#foreignCookies.set(pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1))
     }
     const { status, text, headers } = response
@@ -142,5 +138,6 @@ async function reach({ origin, pathname, search }: URL, headers: Record<string, 
 
 /** Returns the code of an error. Does not use `instanceof`, because inside Jest the errors of Node.js are of another realm. */
 function connectionErrorCode(error: unknown): string {
-  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : 'no connection'
+  const { code = 'no connection' } = Object(error)
+  return String(code)
 }

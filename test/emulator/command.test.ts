@@ -193,13 +193,13 @@ test('started again it prints the same clients, and another session secret', asy
 })
 
 test('with a configuration, a site that lands there is its client, and any other one is added', async () => {
-  const config = file('sites.json', JSON.stringify(configuration))
+  const config = file('sites.json', JSON.stringify({ ...configuration, organisationId: 'press#1' })) // has to be quoted
   const sites = ['--site', new URL(morning.landingPage).origin, '--site', 'http://localhost:3005']
   const running = await start('--config', config, ...sites)
   const [own, added] = environments(running.output).values()
   expect(own).toMatchObject({ SSO2_CLIENT_ID: morning.clientId, SSO2_CLIENT_SECRET: '' })
   for (const secret of ['correct-horse', morning.secret]) expect(running.output).not.toContain(secret)
-  expect(makeConfig({}, added ?? {}, clock).organisationId).toBe(configuration.organisationId)
+  expect(makeConfig({}, added ?? {}, clock).organisationId).toBe('press#1')
   const { clients } = (await new Platform(running).control('GET', '/export')).json
   expect(clients).toHaveLength(configuration.clients.length + 1)
 })
@@ -216,14 +216,20 @@ test('a site at the usual port of https needs no PORT, and a client that lands e
   expect((await start('--config', config)).stdout).toBe('')
 })
 
-test('--help prints the usage and ends with 0; an address that is not of this machine is told', async () => {
+test('--help prints the usage and ends with 0', async () => {
   const help = await run('--help')
   expect([help.code, help.stdout]).toEqual([0, expect.stringContaining('Usage: express-sso2 emulator')])
-  const foreign = await runApart('--port', '0', '--host', '203.0.113.1')
-  expect([foreign.code, foreign.stderr]).toEqual([
-    1,
-    expect.stringMatching(/203\.0\.113\.1 is no address of this machine/),
-  ])
+})
+
+const alike = ['--site', 'http://a.b.localhost:3000', '--site', 'http://a-b.localhost:3000']
+test.each<[args: string[], env: Record<string, string>, says: RegExp]>([
+  [['--host', '203.0.113.1'], {}, /203\.0\.113\.1 is no address of this machine/],
+  [['--host', 'fe80::1'], {}, /^express-sso2 emulator: (listen E\w+|fe80::1 is no address)/],
+  [alike, {}, /the configuration is not right:\n {2}- clients/],
+  [[], { NODE_ENV: 'production' }, /the SSO2 emulator does not run with NODE_ENV=production/],
+])('with %j %j it cannot start, says why, and ends with 1', async (args, env, says) => {
+  const { code, stderr } = await runCommand(['emulator', '--port', '0', ...args], env)
+  expect([code, stderr]).toEqual([1, expect.stringMatching(says)])
 })
 
 test('--print-config prints a file for --config, with the sites in it, and ends', async () => {

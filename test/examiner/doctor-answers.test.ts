@@ -57,7 +57,11 @@ test.each<[string, Fault, what: string, says: RegExp]>([
     'landing page',
     /^WRONG: .*with a token that the site refuses \(expired\)\n-> see clock$/,
   ],
-])('an SSO system that %s', async (_how, fault, what, says) => {
+  ['drops tickets', { operation: 'token', kind: 'down' }, 'token endpoint', /^WRONG: POST .*\n-> check tokenUrl/],
+  ['drops user calls', { operation: 'me', kind: 'down' }, 'user path', /^WRONG: GET .*: no answer .*\n-> check apiUrl/],
+  ['forges a token', { operation: 'identify', kind: 'wrong_signature' }, 'landing page', /^WRONG: .*\n-> see client$/],
+  ['mixes up sessions', { operation: 'sessionstatus', kind: 'wrong_session' }, 'client', /^WRONG: .* refuses .*\)$/],
+])('a platform that %s', async (_how, fault, what, says) => {
   scene.emulator.faults.add(fault)
   const report = await withClock(doctor, 5)
   expect(report.of(what)).toMatch(says)
@@ -66,16 +70,10 @@ test.each<[string, Fault, what: string, says: RegExp]>([
 
 test.each<[status: number, headers: Record<string, string>, says: RegExp]>([
   [502, {}, /^WRONG: .*HTTP 502: the proxy does not reach the site\n-> start the site/],
-  [
-    301,
-    { location: 'https://www.news.example/sso2/landing' },
-    /^WRONG: .*\n-> SSO2_SITE_URL=https:\/\/www\.news\.example {3}if the site is there$/,
-  ],
-  [
-    308,
-    { location: '/sso2/landing/' },
-    /^WRONG: .*: a proxy redirects the landing page\n-> the proxy must pass the path/,
-  ],
+  [301, { location: 'https://a.example/sso2' }, /^WRONG: .*\n-> SSO2_SITE_URL=https:\/\/a\.example {3}if the site is/],
+  [308, { location: '/sso2/landing/' }, /^WRONG: .*: a proxy redirects the landing page\n-> the proxy must pass/],
+  [307, { location: 'http://[' }, /^WRONG: .*: a proxy redirects the landing page\n-> the proxy must pass/],
+  [200, { 'content-encoding': 'br' }, /^WRONG: .*the body has a content-encoding.*\n-> check siteUrl \(SSO2_SITE_/],
 ])('a place of the site that answers %i %j', async (status, headers, says) => {
   const front = await answering(status, headers, 'a page')
   const report = await doctor({ SSO2_SITE_URL: front.url })
@@ -122,6 +120,7 @@ test.each<[string, Change, what: string, says: RegExp]>([
     'return address',
     /^WRONG: the return address is http:\/\/elsewhere\.example and not siteUrl\n-> give doctor and site the same siteUrl/,
   ],
+  ['loses r', leading((to) => to.replace(/&r=.*/, '')), 'return address', /^WRONG: .* is no address and not siteUrl/],
 ])('a proxy that %s', async (_how, answers, what, says) => {
   const report = await examined({ answers })
   expect(report.of(what)).toMatch(says)
@@ -146,6 +145,17 @@ test('a Redis that takes connections and never answers is told', async () => {
   expect(report.of('Redis')).toMatch(
     /^WRONG: Redis takes the connection, and does not answer within 3 s\n-> restart it/,
   )
+})
+
+test('an old Redis, whose user may not select the database, is told', async () => {
+  const answer = (command: string) => (/\binfo\b/i.test(command) ? '$19\r\nredis_version:6.2.1\r\n' : '-NOPERM no\r\n')
+  const old = net.createServer((socket) => {
+    socket.on('data', (commands) => socket.write(String(commands).split(/^\*/m).slice(1).map(answer).join('')))
+  })
+  const report = await doctor({ REDIS_URL: `redis://127.0.0.1:${await listenLocally(old)}/1` })
+  old.close()
+  expect(report.of('Redis')).toMatch(/^note: version 6\.2\.1 is not tested\n-> use Redis 7 or later\nok: .*unknown/)
+  expect(report.of('Redis')).toMatch(/^WRONG: Redis refuses the connection: NOPERM\n-> allow the Redis user INFO/m)
 })
 
 test('a Redis that ends each connection is told', async () => {
@@ -190,6 +200,8 @@ test('a site that identifies at its login page alone is no fault, and a front pa
     /^note: GET .*\/ answers HTTP 200 and does not redirect to Identify\. The login page does\n-> app\.use/,
   )
   expect(early.code).toBe(0)
+  const closed: RequestHandler = (req, res, next) => (req.path === '/sso2/landing' ? next() : void res.sendStatus(503))
+  expect((await examined({ before: [closed] })).of('first visit')).toMatch(/^WRONG: .* HTTP 503 .*\n-> see site$/)
 })
 
 /** Answers of a token endpoint that refuses, and of what is none. */
@@ -209,6 +221,7 @@ const tokenAnswers: [status: number, body: string, says: RegExp, help: RegExp | 
   [400, '{"error":"slow_down"}', /^note: .*without a known error code \(slow_down\)/, undefined],
   [400, '{"error":"unsupported_grant_type"}', /^WRONG: .*does not support the grant type/, /grantType/],
   [200, '{"access_token":"canary"}', /^WRONG: .*issues an access token for a made-up ticket/, undefined],
+  [403, '[]', /^note: .*HTTP 403 without a known error code\. A login/, undefined],
   [503, '[]', /^WRONG: .*HTTP 503: the token endpoint fails/, undefined],
 ]
 
@@ -230,6 +243,7 @@ test.each<[string, (path: string, authorization: string) => number, RegExp]>([
   ],
   ['is a page', () => 200, /^WRONG: .*HTTP 200 to a made-up access token: this is not/],
   ['fails', () => 503, /^WRONG: .*HTTP 503: the REST API fails/],
+  ['is nowhere', () => 404, /^WRONG: .*: there is no REST API at this address\n-> check apiUrl \(SSO2_API_URL\)/],
   ['has had enough requests', () => 429, /^note: .*HTTP 429: the REST API limits requests/],
   ['refuses every token first', () => 401, /^note: .*HTTP 401 to each path without a valid access token/],
   [
@@ -239,7 +253,7 @@ test.each<[string, (path: string, authorization: string) => number, RegExp]>([
   ],
 ])('a REST API that %s', async (_how, statusOf, says) => {
   const server = await answering((path, { authorization = '' }) => statusOf(path, authorization), {}, '{}')
-  const report = await doctor({ SSO2_API_URL: server.url })
+  const report = await doctor({ SSO2_API_URL: server.url, SSO2_USER_PATH: '/me' })
   await server.close()
   expect(report.of('user path')).toMatch(says)
   expect(report.code).toBe(codeFor(says))
@@ -271,10 +285,10 @@ test('a certificate is told with what is left of it, and one of an unknown autho
   const server = https.createServer(made, (_req, res) => {
     res.writeHead(404).end()
   })
-  const url = `https://localhost:${await listenLocally(server, 'localhost')}`
+  const url = `https://localhost:${await listenLocally(server)}`
   const environment = { ...scene.environment, SSO2_API_URL: url, NODE_EXTRA_CA_CERTS: made.file }
   const trusted = await examineByCommand(environment, [], folder)
-  const unknown = await doctor({ SSO2_API_URL: url })
+  const unknown = await doctor({ SSO2_API_URL: url.replace('localhost', '127.0.0.1') })
   server.close()
   server.closeAllConnections()
   rmSync(folder, { recursive: true })

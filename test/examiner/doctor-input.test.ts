@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { runCommand } from '../emulator/command'
 import { makeProject } from '../support/project'
-import { examine, helpOf, prefix, runDoctor, sharedScene, startScene } from './doctor-scene'
+import { answering, examine, helpOf, prefix, runDoctor, sharedScene, startScene } from './doctor-scene'
 
 /* What the doctor is given: a module of the site, a file of variables, arguments. */
 
-const { scene, command } = sharedScene()
+const { scene, doctor, command } = sharedScene()
 
 test('--json prints one object, and what a module prints goes to standard error', async () => {
   const { environment } = scene
@@ -65,28 +65,35 @@ describe('with --module', () => {
     expect([report.output.match(/WRONG/g), report.code]).toEqual([null, 0])
   })
 
-  test('hooks of the site are asked, and two sites of one module are examined one after the other', async () => {
-    const hooks = "exchangeTicket: async () => { throw new Error('refused') }, loadUser: () => ({ accountId: '1' })"
+  test('hooks of the site are asked, and the sites of one module are examined one after the other', async () => {
+    const api = await answering(401, {}, '')
     const args = module(
       'sites.mjs',
       `import { sso2 } from 'express-sso2'
-      export const first = sso2({ ${hooks} })
-      export default { second: sso2({ exchangeTicket: () => 'canary-token', loadUser: () => ({ accountId: '1' }) }) }
+      const failing = (error) => sso2({ exchangeTicket: () => Promise.reject(error), loadUser: () => undefined })
+      export const [first, second] = [failing(new Error('refused')), sso2({ exchangeTicket: () => 'canary-token' })]
+      export default { third: failing('canary'), fourth: failing({ code: 'EPIPE' }) }
       setInterval(() => {}, 1000)`,
     )
-    const report = await command(args)
-    expect(report.of('configuration').split('\n')).toHaveLength(2)
-    expect(report.of('token endpoint')).toBe(
-      'note: exchangeTicket of the site refuses a made-up ticket (Error). A login shows whether real tickets work\n' +
-        'WRONG: exchangeTicket of the site returns an access token for a made-up ticket',
-    )
-    expect(report.of('user path')).toMatch(/^note: not checked, because the site has its own loadUser/)
+    const report = await command(args, { ...scene.environment, SSO2_TOKEN_URL: '', SSO2_API_URL: api.url })
+    await api.close()
+    expect(report.of('configuration').split('\n')).toHaveLength(4)
+    const exchanges = report.of('token endpoint').replaceAll('exchangeTicket of the site ', '').split('\n')
+    expect([report.of('tokenUrl'), ...exchanges]).toEqual([
+      '',
+      'note: refuses a made-up ticket (Error). A login shows whether real tickets work',
+      'WRONG: returns an access token for a made-up ticket',
+      expect.stringMatching(/^note: refuses a made-up ticket \(unknown error\)/),
+      'WRONG: cannot connect: EPIPE',
+    ])
+    expect(report.of('user path')).toMatch(/^note: not checked, because .* loadUser\nnote: .*HTTP 401 to each path/)
     expect(report.output).not.toContain('canary')
     expect(report.code).toBe(1)
   })
 
   test('a site that serves its landing page itself, and calls through an agent, is not asked for more than it has', async () => {
-    const options = '{ routes: { landing: false }, agent: { https: new https.Agent(), http: new http.Agent() } }'
+    const hooks = "loadUser: () => undefined, ticketExchange: { clientAuth: 'basic' }"
+    const options = `{ routes: { landing: false }, agent: { https: new https.Agent(), http: new http.Agent() }, ${hooks} }`
     const args = module(
       'own.js',
       `const [http, https] = [require('node:http'), require('node:https')]
@@ -97,8 +104,11 @@ describe('with --module', () => {
       expect(report.of(name)).toMatch(/^ok: http:\S+ answers through the option agent$/)
     expect(report.of('landing page')).toMatch(/^note: .*routes\.landing is false, so the site must serve this page/)
     expect(report.of('site')).toMatch(/^note: .*routes\.landing is false, so the doctor cannot ask for more/)
-    const away = await command(args, { ...scene.environment, SSO2_API_URL: 'http://127.0.0.1:1' })
+    const changes = { SSO2_API_URL: 'http://127.0.0.1:1', SSO2_CLIENT_SECRET: 'another-secret-of-32-bytes-0123456789' }
+    const away = await command(args, { ...scene.environment, ...changes })
     expect(away.of('apiUrl')).toMatch(/^WRONG: .*cannot be reached through the option agent: ECONNREFUSED\n-> nothing/)
+    expect(helpOf(away.of('token endpoint'))).toContain("sso2({ ticketExchange: { clientAuth: 'post' } })")
+    expect(away.of('not checked')).toBe('')
   })
 
   test('a function that makes the site is called: one of several, named', async () => {
@@ -108,6 +118,8 @@ describe('with --module', () => {
     const report = await command([flag, `${file}#makeSso`])
     expect(report.of('configuration')).toMatch(/^ok: complete/)
     expect(report.of('site')).toContain('/made answers')
+    const none = await command([flag, `${file}#make`])
+    expect(none.of('configuration')).toMatch(/factory\.cjs exports no function make\n-> export const sso = sso2\(/)
   })
 
   test.each<[string, string, RegExp]>([
@@ -122,8 +134,8 @@ describe('with --module', () => {
     ['that cannot be loaded', "require('./not-there')", /cannot be loaded: Error: Cannot find module/],
     [
       'with a configuration that is wrong',
-      "exports.sso = require('express-sso2').sso2({ graceSeconds: -1 })",
-      /graceSeconds \(SSO2_GRACE_SECONDS\) must be/,
+      "exports.sso = require('express-sso2').sso2({ graceSeconds: -1, clock: 1 })",
+      /graceSeconds \(SSO2_GRACE_SECONDS\) must be .*\nWRONG: clock must /,
     ],
   ])('a module %s is told', async (name, text, says) => {
     const report = await command(module(`${name.replaceAll(' ', '-')}.js`, text))
@@ -142,6 +154,7 @@ test('--env-file is read, and a .env that is not read is pointed at', async () =
     /note: the doctor has not read the file \.env.*\n-> express-sso2 doctor --env-file \.env$/,
   )
   expect((await command(['--env-file', '.env'], {}, folder)).code).toBe(0)
+  expect((await doctor({}, ['--env-file', 'none'])).of('configuration')).toMatch(/cannot be read: ENOENT\n-> --env-/)
   // Node.js 20 reads the option itself, wherever it stands, and says so itself
   const none = await runCommand(['doctor', '--env-file', 'none'], {}, folder)
   expect(`${none.stdout}${none.stderr}`).toMatch(/none( cannot be read: ENOENT|: not found)/)
@@ -154,6 +167,9 @@ test('a wrong argument is named above the help, and so is a wrong command, exit 
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringMatching(/^express-sso2 doctor: .*'--fix'/)])
   const none = await runCommand(['constructor'])
   expect([none.code, none.stderr]).toEqual([2, expect.stringMatching(/"constructor"\n\nUsage: express-sso2 <command>/)])
+  const usage = await runCommand(['--help'])
+  expect([usage.code, usage.stdout]).toEqual([0, expect.stringMatching(/^Usage: express-sso2 <command>/)])
+  expect(await runCommand([])).toEqual({ code: 2, stdout: '', stderr: usage.stdout })
   const help = await runDoctor({}, ['--help'])
   expect([help.code, help.stdout]).toEqual([0, expect.stringContaining('Usage: express-sso2 doctor')])
 })

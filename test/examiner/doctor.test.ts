@@ -193,6 +193,7 @@ test('a landing page on another path than the platform uses is found', async () 
   const [ssoUrl, tokenUrl] = ['/sso', '/nowhere'].map((ending) => platform.url + ending) as [string, string]
   const real = await examine({ ...other.environment, SSO2_URL: ssoUrl, SSO2_TOKEN_URL: tokenUrl })
   platform.close()
+  const moved = await examine({ ...other.environment, SSO2_SITE_URL: 'http://localhost:1' })
   await other.close()
   const [own, its] = ['/sso2/landing', '/callback'].map((ending) => other.siteUrl + ending)
   expect(report.of('landing page').split('\n')).toEqual([
@@ -200,6 +201,8 @@ test('a landing page on another path than the platform uses is found', async () 
     `-> express-sso2 emulator --site ${other.siteUrl}   or, if the platform is right, sso2({ routes: { landing: '/callback' } })`,
   ])
   expect([report.of('site').slice(0, 2), report.code]).toEqual(['ok', 1])
+  expect(helpOf(moved.of('landing page'))).toMatch(new RegExp(`or, if .* right, SSO2_SITE_URL=${other.siteUrl}$`))
+  expect(helpOf(moved.of('siteUrl'))).toMatch(/^nothing listens at localhost:1: start the site, or correct siteUrl/)
   expect(helpOf(real.of('landing page'))).toBe(
     `set the landing page of API client "morning-post" in the admin portal to ${own}   or, if the platform is right, sso2({ routes: { landing: '/callback' } })`,
   )
@@ -245,6 +248,11 @@ test('clocks 34 s apart are told with direction and cure, either way', async () 
   ])
   scene.emulator.faults.add({ operation: 'sessionstatus', kind: 'skew', seconds: -34 })
   expect((await doctor()).of('clock')).toMatch(/^WRONG: this machine is 3[3-7] s ahead of the SSO system/)
+  scene.emulator.faults.clear()
+  scene.emulator.faults.add({ operation: 'sessionstatus', kind: 'skew', seconds: -3 })
+  const little = await withClock(() => doctor({ SSO2_ORGANISATION_ID: 'another-press' }), 5)
+  expect(little.of('clock')).toMatch(/^note: this machine is [3-5] s ahead of the SSO system\n-> sudo timedatectl/)
+  expect(little.of('client')).toMatch(/^WRONG: .*\(invalid_token\): this machine's clock is [3-5] s ahead\n-> sudo/)
 })
 
 const naming =
@@ -328,11 +336,17 @@ test.each<[where: string, longest: number, status: number, says: RegExp, help: R
 })
 
 const reading: RequestHandler = (req, _res, next) => void req.resume().once('end', next)
+const getsOnly: RequestHandler = (req, res, next) => (req.method === 'GET' ? next() : void res.sendStatus(405))
 test.each<[what: string, SceneOptions, says: RegExp]>([
   [
     'a middleware that reads forms',
     { before: [reading] },
     /another middleware reads the form first\n-> mount sso before/,
+  ],
+  [
+    'a proxy that passes no POST on',
+    { before: [getsOnly] },
+    /HTTP 405: the form does not reach sso\n-> the proxy must/,
   ],
   [
     'a proxy that changes Sec-Fetch-Site',

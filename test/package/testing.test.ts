@@ -58,6 +58,8 @@ test('visit walks through Identify and landing and ends on the page asked for', 
   expect(page.url).toBe('/?page=2')
   expect(page.trail.map(({ status }) => status)).toEqual([302, 302, 303, 200])
   expect(page.body).toEqual({ status: 'anon' })
+  emulator.faults.add({ operation: 'identify', kind: 'status', code: 302, times: 1 })
+  expect((await visit(app, '/')).url).toBe(`${emulator.url}/`)
 })
 
 test('a visit goes on in the same browser, form and all', async () => {
@@ -65,6 +67,7 @@ test('a visit goes on in the same browser, form and all', async () => {
   const account = await login.submit('/login', { ...grace, return_to: '/account' })
   expect(account.url).toBe('/account')
   expect(account.body).toMatchObject({ username: 'grace' })
+  expect((await account.submit('/logout', {})).body).toEqual({ status: 'anon' })
 })
 
 test('a visit that goes round in circles ends after twenty hops, and says where', async () => {
@@ -96,6 +99,7 @@ describe('signIn names the code, and what helps', () => {
 
   test.each<[string, () => void, object, RegExp]>([
     ['an account that is not active', () => {}, edsger, /: account_not_active \(/],
+    ['a login page that is not there', () => {}, { loginPath: '/none' }, /^signIn: GET \/none ended with 404$/],
     ['a frozen account', () => void emulator.account('ada').freeze(), {}, /: account_frozen \(.*unfreeze\(\)/],
     [
       'a token endpoint that is away',
@@ -124,13 +128,15 @@ describe('signIn names the code, and what helps', () => {
     )
   })
 
-  test("a site without the emulator's clock", async () => {
+  test("a site without the emulator's clock, and one with a wrong ssoUrl", async () => {
     emulator.clock.advance(3600)
     const late = makeSite(emulator.siteOptions())
     expect(await fails({}, express().use(late))).toMatch(
       /GET \/login ended with 400 at http:.*\/sso\/identify, which says: The request token t is not valid: exp: expired \d+ s ago\. \(give the site the emulator's clock/,
     )
-    await late.close()
+    const lost = makeSite({ ...emulator.siteOptions(), ssoUrl: `${emulator.url}/none` })
+    expect(await fails({}, express().use(lost))).toMatch(/GET \/login ended with 404 at http:\S+\/none\/identify$/)
+    await Promise.all([late.close(), lost.close()])
   })
 })
 
