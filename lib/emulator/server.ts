@@ -4,6 +4,7 @@
  */
 import { pipeline, Readable } from 'node:stream'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
+import { ControlError } from './control/request'
 import { controlRouter } from './control/routes'
 import type { Fault } from './faults/list'
 import type { EmulatedOperation } from './faults/rules'
@@ -236,24 +237,16 @@ function onlyValue(values: readonly string[]): unknown {
   return values.length === 1 ? values[0] : values
 }
 
-/** Responds to errors of Express and of the body reader with short JSON, never with a stack. */
+/** Responds to refusals of controls, and to errors of Express and the body readers, with short JSON, never with a stack. */
 function answerError(error: unknown, _req: Request, res: Response, _next: NextFunction): void {
-  const status = errorStatus(error)
-  if (res.headersSent) res.socket?.destroy()
-  else
-    sendAnswer(
-      res,
-      jsonError(status, status === 500 ? 'internal_error' : 'bad_request', messages[status] ?? 'bad request'),
-    )
+  if (error instanceof ControlError) sendAnswer(res, jsonError(error.httpStatus, error.code, error.message))
+  else sendAnswer(res, refusals.get(Object(error).status) ?? ownFault)
 }
 
-const messages: Readonly<Record<number, string>> = {
-  413: 'the body is too large',
-  415: 'the body is encoded in a way that is not taken',
-  500: 'the emulator has a fault of its own',
-}
-
-function errorStatus(error: unknown): number {
-  const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined
-  return typeof status === 'number' && status >= 400 && status < 500 ? status : 500
-}
+/** Errors of Express and of the body readers, by status. */
+const refusals = new Map([
+  [400, jsonError(400, 'bad_request', 'bad request')],
+  [413, jsonError(413, 'bad_request', 'the body is too large')],
+  [415, jsonError(415, 'bad_request', 'the body is encoded in a way that is not taken')],
+])
+const ownFault = jsonError(500, 'internal_error', 'the emulator has a fault of its own')

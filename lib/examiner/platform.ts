@@ -227,7 +227,7 @@ export class Platform {
   /** Ends an SSO session, as a logout on another site does. */
   terminate(sid: string): void {
     const session = findSession(this.runtime.world, sid, this.runtime.now())
-    if (session) endSsoSession(this.runtime.world, session, 'logout')
+    if (session) endSsoSession(this.runtime.world, session)
   }
 
   /** Removes an SSO session, as the platform does after inactivity. */

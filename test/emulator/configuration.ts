@@ -23,7 +23,7 @@ export const configuration = {
   clients: [
     { ...client(morning, 'Morning'), scopes },
     { ...client(evening, 'Evening'), scopes: ['/external/marketing/r', '/external/me/order/r'] },
-    { ...client(legacy, 'Legacy', false), scopes },
+    { ...client(legacy, 'Legacy', false), scopes: [] },
   ],
   accounts: [
     {

@@ -1,5 +1,7 @@
 import supertest from 'supertest'
 import { createEmulator, type Emulator, type EmulatorOptions } from '../../lib/emulator'
+import { CallLog } from '../../lib/emulator/platform/calls'
+import { TraceLog } from '../../lib/emulator/platform/traces'
 import { readJwt } from '../support/oracle'
 import { configuration } from './configuration'
 import { device, morning, token } from './platform'
@@ -38,6 +40,7 @@ describe('sessions', () => {
     expect([emulator.prune(a.sid), emulator.prune(a.sid)]).toEqual([true, false])
     expect((await platform.control('DELETE', `/sessions/${b.sid}`)).json).toEqual({ pruned: true })
     expect((await platform.control('DELETE', `/sessions/${b.sid}`)).json.error.code).toBe('session_not_found')
+    expect((await platform.control('DELETE', '/sessions/%E9')).json.error.code).toBe('bad_request')
     expect(emulator.sessions()).toEqual([])
   })
 
@@ -103,6 +106,8 @@ describe('clock', () => {
     const { json } = await platform.advance(260)
     expect(json).toEqual({ now: expect.any(Number), aheadSeconds: 360 })
     expectAhead(360_000)
+    emulator.clock.advance(9.9e9)
+    expect((await platform.advance(1e9)).json.error.code).toBe('bad_request')
   })
 
   test.each<[{ advance?: unknown }]>([[{ advance: -1 }], [{ advance: '10' }], [{}]])(
@@ -117,7 +122,8 @@ describe('clock', () => {
 describe('calls', () => {
   test('are logged with time, operation, claims and outcome, the password masked', async () => {
     const { sid } = await platform.login()
-    const call = emulator.calls({ operation: 'authenticate' })[0]
+    expect(emulator.calls({ clientId: 'evening' })).toEqual([])
+    const call = emulator.calls({ operation: 'authenticate', clientId: 'morning' })[0]
     expect(call).toMatchObject({
       at: expect.any(Number),
       operation: 'authenticate',
@@ -129,8 +135,18 @@ describe('calls', () => {
   })
 
   test('say why a token was refused', async () => {
-    await platform.call('sessionstatus', { sid: 'x', lks: 'anon', aud: 'other' })
+    await platform.call('sessionstatus', { sid: 'x', lks: 'anon', aud: { other: true } })
     expect(emulator.calls().at(-1)).toMatchObject({ outcome: 'invalid_token', detail: expect.stringMatching(/^aud:/) })
+    expect(emulator.calls().at(-1)?.claims['aud']).toBe('[object]')
+  })
+
+  test('the latest 10,000 are kept, for the list and for the flows', () => {
+    const [calls, traces] = [new CallLog(), new TraceLog()]
+    for (let at = 0; at <= 20_000; at += 1) {
+      calls.add({ at, operation: 'me', clientId: null, sid: 'x', claims: {}, outcome: 'ok' })
+      traces.add({ at, sid: 'x' })
+    }
+    for (const all of [calls.list(), traces.ofSession('x')]) expect([all.length, all[0]?.at]).toEqual([10_000, 10_001])
   })
 })
 
@@ -148,7 +164,9 @@ function expectSameSessions(copy: Emulator, original: Emulator): void {
 
 describe('the running state', () => {
   test('is exported as options that make the same platform', async () => {
-    const { sid, visitor } = await platform.login()
+    const visitor = platform.browser()
+    emulator.terminate((await visitor.identify()).sid)
+    const { sid } = await platform.authenticate((await visitor.identify()).sid)
     const { sid: anon } = await platform.browser().identify()
     await platform.authenticate(anon, { usr: 'grace', pwd: 'wrong' })
     emulator.account('otto').freeze()
@@ -161,6 +179,7 @@ describe('the running state', () => {
     expectSameSessions(copy, emulator)
     const there = copied.browser()
     there.cookie = visitor.cookie
+    expect((await copied.request('GET', '/')).body).toContain(`href="/flows/sessions/${sid}"`)
     expect(await there.identify()).toMatchObject({ sid, sts: 'loggedin' })
     expect(await copied.authenticate(anon, { usr: 'grace', pwd: 'wrong' })).toMatchObject({ raa: 3 })
     expect(await copied.authenticate(anon, { usr: 'otto' })).toMatchObject({ err: 'account_frozen' })
@@ -240,10 +259,12 @@ describe('around it', () => {
     ['a page of another origin', { origin: 'http://localhost:3001' }],
     ['a sandboxed page', { origin: 'null' }],
     ['a name that points to this machine', { host: 'rebound.example.com' }],
+    ['a name that is none', { host: 'no name' }],
   ])('controls refuse %s', async (_who, headers: Record<string, string>) => {
     const form = { 'content-type': 'application/json', ...headers }
     const { status } = await platform.request('POST', '/_emulator/reset', form, '{}')
     expect(status).toBe(403)
     expect((await platform.request('GET', '/_emulator/export', headers)).status).toBe(403)
+    expect((await platform.request('GET', '/', headers)).status).toBe(headers['host'] === undefined ? 200 : 403)
   })
 })

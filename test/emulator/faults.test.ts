@@ -133,11 +133,14 @@ describe.each(sso2)('%s', (operation) => {
     expect(claimsOf(await call())['aud']).not.toBe(morning.clientId)
   })
 
-  test('error: a documented code, properly signed, and nothing is done', async () => {
-    const { sid, call } = await prepareWith(operation, { kind: 'error', code: 'account_frozen' })
+  test.each([
+    ['account_frozen', 43_200, -1],
+    ['invalid_credentials', -1, 4],
+  ] as const)('error: %s, properly signed, and nothing is done', async (code, frf, raa) => {
+    const { sid, call } = await prepareWith(operation, { kind: 'error', code })
     const answer = await call()
     expect(isSignedWith(tokenOf(answer), morning.secret)).toBe(true)
-    expect(claimsOf(answer)).toMatchObject({ err: 'account_frozen', at: null })
+    expect(claimsOf(answer)).toMatchObject({ err: code, at: null, ...(operation === 'authenticate' && { frf, raa }) })
     expect(emulator.sessions()).toEqual([expect.objectContaining({ sid, status: 'loggedin' })])
   })
 })

@@ -1,4 +1,5 @@
 import type { FlowStep } from '../../lib/emulator'
+import { flowDiagram } from '../../lib/emulator/portal/flow-diagram'
 import { device, morning, token } from './platform'
 import { sharedEmulator } from './shared'
 
@@ -73,8 +74,10 @@ test('a site that the platform does not know, and a response that takes seconds,
   expect(text).toMatch(/Unknown site → Platform +· Session Status\n/)
 })
 
-test('events of the admin portal are steps of their session', async () => {
+test('a logout of all and events of the admin portal are steps of their session', async () => {
   const { sid } = await platform.login()
+  await platform.call('logoutall', { aid: 'A-ada' })
+  expect(steps(sid).slice(-2).map(way)).toEqual(['morning > platform: Logout all', 'platform > morning: terminated'])
   emulator.terminate(sid)
   emulator.prune(sid)
   expect(steps(sid).slice(-2).map(way)).toEqual([
@@ -99,10 +102,17 @@ test('the page of a browser has every session of it, and those of no other', asy
   const browser = platform.browser()
   const first = await browser.identify()
   emulator.terminate(first.sid)
+  emulator.clock.advance(360)
   const second = await browser.identify()
   const other = await platform.browser().identify()
   const shown = await page(`/flows/sessions/${second.sid}`)
   const [, link = ''] = /href="(\/flows\/browsers\/[0-9a-f]{12})"/.exec(shown) ?? []
   const all = await page(link)
-  expect([first, second, other].map(({ sid }) => all.includes(sid))).toEqual([true, true, false])
+  expect([first.sid, second.sid, '6 min later', other.sid].filter((text) => !all.includes(text))).toEqual([other.sid])
+})
+
+test('a diagram of more participants than lanes has no lanes', () => {
+  const participants = Array.from({ length: 13 }, (_none, index) => ({ id: `${index}`, name: `Site ${index}` }))
+  const { text } = flowDiagram({ title: 'many sites', participants, steps: [] }, 'step-')
+  expect(text).toContain('class="diagram "')
 })

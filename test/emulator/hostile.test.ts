@@ -104,14 +104,15 @@ test('the portal of a platform without accounts and clients says what is missing
     expect(body).toContain(text)
 })
 
-test('the portal shows wrong attempts, faults of one session, and how many sessions it leaves out', async () => {
+test('the portal shows wrong attempts, faults of one session, clients without scopes, and how many sessions it leaves out', async () => {
   for (let index = 0; index < 105; index += 1) await platform.browser().identify()
-  const { sid } = await platform.login()
+  const [{ sid }] = [await platform.login(), await platform.login()]
   await platform.authenticate((await platform.browser().identify()).sid, { usr: 'grace', pwd: 'wrong' })
   await platform.control('POST', '/faults', { operation: 'logout', kind: 'down', sid })
   const { body } = await platform.request('GET', '/', { accept: 'text/html' })
-  for (const text of ['1 wrong so far', 'until switched off', ', session ', 'The latest ', ' of 107.'])
+  for (const text of ['1 wrong so far', 'until switched off', ', session ', 'The latest ', ' of 108.', '2 sessions'])
     expect(body).toContain(text)
+  expect(body).toContain('data-heading="Scopes"><div>none</div>')
   const { body: flow } = await platform.request('GET', '/flows/sessions/nobody', { accept: 'text/html' })
   expect(flow).toContain('No call has been about it yet')
 })

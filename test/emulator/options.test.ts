@@ -30,6 +30,7 @@ test('everything that is wrong is said at once, each with its path and without i
     'tokenTime',
   ])
   expect(JSON.stringify(found)).not.toContain('very-secret')
+  expect(Object.keys(problems([]))).toEqual(['options'])
 })
 
 const account = (accountId: string, username: string) => ({ accountId, username, password: 'p' })
@@ -49,13 +50,14 @@ test.each<[string, object, string]>([
 })
 
 test('what is left out comes from the demo data, limits from their defaults', () => {
-  const exported = createEmulator({ limits: { otpSeconds: 30 } }).export()
+  const exported = createEmulator({ limits: { otpSeconds: 30 }, campaigns: [{ productCode: 'DAILY' }] }).export()
   expect(exported.organisationId).toBe('demo-press')
   expect(exported.accounts?.map(({ username, active }) => [username, active])).toEqual([
     ['ada', true],
     ['grace', true],
     ['edsger', false],
   ])
+  expect(exported.campaigns).toEqual([{ productCode: 'DAILY', name: 'DAILY', conflictsWith: [] }])
   expect(exported.limits).toMatchObject({ otpSeconds: 30, tokenSeconds: 10 })
   expect([exported.tokenTime, exported.production, exported.marketplaceEnabled]).toEqual(['virtual', false, true])
 })

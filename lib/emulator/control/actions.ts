@@ -82,7 +82,8 @@ export function viewAccounts(runtime: Runtime): AccountView[] {
   return [...runtime.world.accountsByName.values()].map((state) => viewAccount(runtime, state))
 }
 
-function viewAccount(runtime: Runtime, { account, attempts }: AccountState): AccountView {
+/** Returns an account as tests and the portal see the account, without the password. */
+export function viewAccount(runtime: Runtime, { account, attempts }: AccountState): AccountView {
   const { accountId, username, name, email, active } = account
   const now = runtime.now()
   const isFrozen = frozenSeconds(attempts, now) > 0
@@ -131,7 +132,7 @@ export function pruneSession(runtime: Runtime, sid: string): boolean {
 export function terminateSession(runtime: Runtime, sid: string): boolean {
   const session = findSession(runtime.world, sid, runtime.now())
   if (!session) return false
-  endSsoSession(runtime.world, session, 'logout')
+  endSsoSession(runtime.world, session)
   runtime.addEvent(sid, 'the platform ends the session')
   runtime.changed()
   return true

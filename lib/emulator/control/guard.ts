@@ -39,10 +39,10 @@ function hostMessage({ isOpen }: Runtime): string {
  * An attacker outside cannot make such names resolve to this machine.
  */
 function isOwnHost({ isOpen }: Runtime, host: string | undefined): boolean {
-  const address = `http://${host ?? ''}`
-  const name = URL.canParse(address) ? new URL(address).hostname : ''
+  if (host === undefined || !URL.canParse(`http://${host}`)) return false
+  const name = new URL(`http://${host}`).hostname
   if (isLoopbackName(name)) return true
-  return isOpen && name !== '' && (isIP(name.replace(/^\[|\]$/g, '')) !== 0 || !name.includes('.'))
+  return isOpen && (isIP(name.replace(/^\[|\]$/g, '')) !== 0 || !name.includes('.'))
 }
 
 /** Is this a loopback host name? */

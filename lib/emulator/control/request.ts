@@ -21,7 +21,7 @@ export interface Control {
   answer(req: Request): object
 }
 
-/** A refusal of a control, sent as a JSON error. */
+/** A refusal of a control, which the server sends as a JSON error. */
 export class ControlError extends Error {
   constructor(
     readonly httpStatus: number,
@@ -46,6 +46,5 @@ export function readControlBody<T>(schema: z.ZodType<T>, req: Request): T {
 
 /** Returns a parameter of the path. */
 export function param(req: Request, name: string): string {
-  const value: unknown = req.params[name]
-  return typeof value === 'string' ? value : ''
+  return String(req.params[name])
 }

@@ -60,8 +60,9 @@ function filterOf({ originalUrl }: Request) {
 
 function clockControls(runtime: Runtime): Control[] {
   const view = () => ({ now: runtime.clock.now(), aheadSeconds: runtime.aheadSeconds() })
-  const advance = z.strictObject({ advance: z.number().min(0).max(1e9) })
   const put = (req: Request) => {
+    const mostSeconds = Math.min(1e9, 1e10 - runtime.aheadSeconds())
+    const advance = z.strictObject({ advance: z.number().min(0).max(mostSeconds) })
     runtime.clock.advance(readControlBody(advance, req).advance)
     return view()
   }

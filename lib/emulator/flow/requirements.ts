@@ -58,8 +58,5 @@ export function judgeCall({ outcome, fault, detail }: Call): {
   const refusal = good.has(outcome) ? undefined : refusals[outcome]
   if (fault !== undefined) return { verdict: 'fault', requirement: [faults[fault], refusal].filter(Boolean).join(' ') }
   if (good.has(outcome)) return { verdict: 'ok' }
-  const requirement = [detail === undefined ? '' : `${sentence(detail)}`, refusal ?? ''].filter(Boolean).join(' ')
-  return { verdict: 'refused', ...(requirement === '' ? {} : { requirement }) }
+  return { verdict: 'refused', requirement: [detail?.replace(/\.?$/, '.'), refusal].filter(Boolean).join(' ') }
 }
-
-const sentence = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`)

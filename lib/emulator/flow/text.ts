@@ -1,17 +1,22 @@
 /** Writes a flow as text. */
-import type { Flow, FlowStep } from './types'
+import type { Flow, FlowParticipant, FlowStep } from './types'
 
 /** Writes the flow, a line for each step. Below a refusal or a fault, adds the requirement. */
 export function flowText({ title, participants, steps }: Omit<Flow, 'toString'>): string {
-  const nameOf = (id: string) => participants.find((one) => one.id === id)?.name ?? id
-  const ways = steps.map(({ from, to }) => (from === to ? nameOf(from) : `${nameOf(from)} → ${nameOf(to)}`))
-  const width = Math.max(0, ...ways.map((way) => way.length))
-  const lines = steps.flatMap((step, index) => {
-    const line = `${clockText(step.atMs)}  ${(ways[index] ?? '').padEnd(width)}  ${markOf(step)} ${step.name}${tookText(step)}`
+  const rows = steps.map((step) => ({ step, way: wayText(participants, step) }))
+  const width = Math.max(0, ...rows.map(({ way }) => way.length))
+  const lines = rows.flatMap(({ step, way }) => {
+    const line = `${clockText(step.atMs)}  ${way.padEnd(width)}  ${markOf(step)} ${step.name}${tookText(step)}`
     const claims = claimsText(step)
     return [line, ...(claims === '' ? [] : [`${' '.repeat(16)}${claims}`]), ...requirementLines(step)]
   })
   return [title, ...(lines.length === 0 ? ['no call was about it'] : lines), ''].join('\n')
+}
+
+/** Returns the names of both ends of a step. An event has only one. */
+export function wayText(participants: readonly FlowParticipant[], { from, to }: FlowStep): string {
+  const names = new Map(participants.map(({ id, name }) => [id, name]))
+  return [...new Set([from, to])].map((id) => names.get(id)).join(' → ')
 }
 
 /** Returns the time of day in UTC, to the millisecond. */

@@ -34,10 +34,8 @@ export function backChannelWork(runtime: Runtime, operation: BackChannelOperatio
 }
 
 function readTokenBody(body: unknown): string | undefined {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined
-  const entries: [string, unknown][] = Object.entries(body)
-  const [name, value] = entries[0] ?? []
-  return entries.length === 1 && name === 't' && typeof value === 'string' ? value : undefined
+  const { t, ...others }: Readonly<Record<string, unknown>> = Object(body)
+  return typeof t === 'string' && Object.keys(others).length === 0 ? t : undefined
 }
 
 function accepted(

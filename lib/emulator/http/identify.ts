@@ -57,10 +57,9 @@ function readQuery(query: string): Map<string, string> | undefined {
   const parameters = new Map<string, string>()
   try {
     for (const part of query.split('&').filter((text) => text !== '')) {
-      const [name = '', ...value] = part.split('=')
-      const key = decodeURIComponent(name)
+      const key = decodeURIComponent(part.replace(/=.*/s, ''))
       if (parameters.has(key)) return undefined
-      parameters.set(key, decodeURIComponent(value.join('=').replaceAll('+', ' ')))
+      parameters.set(key, decodeURIComponent(part.replace(/^[^=]*=?/, '').replaceAll('+', ' ')))
     }
     return parameters
   } catch {
@@ -85,7 +84,8 @@ function readAddresses(
   const debugUrl = parameters.get('debug_url')
   if (debugUrl === undefined) return { landing: client.client.landingPage, returnTo }
   if (config.production) return 'debug_url is not available in production.'
-  return isWebAddress(debugUrl) ? { landing: debugUrl, returnTo } : 'debug_url must be an absolute http(s) address.'
+  if (!isWebAddress(debugUrl)) return 'debug_url must be an absolute http(s) address.'
+  return { landing: new URL(debugUrl).href, returnTo } // as browsers write it: a header takes ASCII only
 }
 
 function isWebAddress(address: string): boolean {
@@ -128,11 +128,10 @@ function cookie(value: string): string {
 
 /** Redirects to the landing page. Adds `t` and `r` to its query, before a fragment. */
 function toLanding({ landing, returnTo }: Addresses, token: string): Answer {
-  const [page = '', fragment] = landing.split('#', 2)
+  const page = landing.replace(/#.*/s, '')
   const separator = page.includes('?') ? '&' : '?'
-  const location = `${page}${separator}t=${token}&r=${encodeURIComponent(returnTo)}`
   const headers = {
-    location: fragment === undefined ? location : `${location}#${fragment}`,
+    location: `${page}${separator}t=${token}&r=${encodeURIComponent(returnTo)}${landing.slice(page.length)}`,
     'cache-control': 'no-store',
     'referrer-policy': 'no-referrer',
   }

@@ -19,14 +19,11 @@ export interface RestRequest {
 /** A call of the REST API. */
 export type RestOperation = Extract<EmulatedOperation, 'me' | 'marketplace' | 'gift' | 'administrators'>
 
-interface Endpoint {
-  readonly method: 'GET' | 'POST'
-  readonly path: string
-  /** Does the endpoint need a token of an account? */
-  readonly identity: boolean
-  readonly scope: string | undefined
-  answer(runtime: Runtime, request: RestRequest, account: AccountState | undefined): Answer
-}
+/** `identity`: does the endpoint need a token of an account? */
+type Endpoint = { readonly method: 'GET' | 'POST'; readonly path: string; readonly scope: string | undefined } & (
+  | { readonly identity: true; answer(runtime: Runtime, request: RestRequest, account: AccountState): Answer }
+  | { readonly identity: false; answer(runtime: Runtime, request: RestRequest): Answer }
+)
 
 /** The endpoints, with the requirements of their tokens. Interface: "Authentication", "REST API". */
 export const restEndpoints: Readonly<Record<RestOperation, Endpoint>> = {
@@ -80,16 +77,17 @@ function unauthorised(authorization: string | undefined): Answer {
 function authorised(runtime: Runtime, operation: RestOperation, request: RestRequest, token: AccessToken): Answer {
   const endpoint = restEndpoints[operation]
   const account = token.accountId === undefined ? undefined : runtime.world.accountsById.get(token.accountId)
-  if (endpoint.identity && !account) return jsonError(403, 'identity_required', 'the token stands for no account')
-  if (endpoint.scope !== undefined && !token.scopes.includes(endpoint.scope)) {
-    return jsonError(403, 'insufficient_scope', `the token lacks the scope ${endpoint.scope}`)
-  }
-  return endpoint.answer(runtime, request, account)
+  const isAllowed = endpoint.scope === undefined || token.scopes.includes(endpoint.scope)
+  const refusal = isAllowed
+    ? undefined
+    : jsonError(403, 'insufficient_scope', `the token lacks the scope ${endpoint.scope}`)
+  if (!endpoint.identity) return refusal ?? endpoint.answer(runtime, request)
+  if (!account) return jsonError(403, 'identity_required', 'the token stands for no account')
+  return refusal ?? endpoint.answer(runtime, request, account)
 }
 
-function me(_runtime: Runtime, _request: RestRequest, state: AccountState | undefined): Answer {
-  if (!state) return jsonError(403, 'identity_required', 'the token stands for no account')
-  const { accountId, username, name, email } = state.account
+function me(_runtime: Runtime, _request: RestRequest, { account }: AccountState): Answer {
+  const { accountId, username, name, email } = account
   return json(200, { item: { account_id: accountId, username, name, contact_email: email } }, 'ok')
 }
 

@@ -1,7 +1,8 @@
 /** Serves the access token endpoint of the authorization server. Interface: "Authentication", "SSO2", 3. */
 
+import type { Client } from '../config/options'
 import { isSameText } from '../platform/credentials'
-import { issueAccessToken, scopesOf, takeTicket } from '../platform/tickets'
+import { issueAccessToken, takeTicket } from '../platform/tickets'
 import type { AccessToken } from '../platform/world'
 import type { Runtime } from '../runtime'
 import { type Answer, garbledJson, json, type Work } from './answers'
@@ -36,32 +37,32 @@ export function tokenWork(runtime: Runtime, request: TokenRequest): Work {
 function grant(runtime: Runtime, { fields }: TokenRequest, grantType: string, given: Credentials | undefined): Answer {
   if (Object.values(fields).some((value) => typeof value !== 'string'))
     return tokenErrorAnswer('invalid_request', 'a field twice')
-  if (!given || !isKnown(runtime, given)) {
+  const client = given && knownClient(runtime, given)
+  if (!client) {
     const answer = tokenErrorAnswer('invalid_client', 'client_id and client_secret are not those of a client', 401)
     return { ...answer, headers: { ...answer.headers, 'www-authenticate': 'Basic realm="token"' } }
   }
-  if (grantType === 'authorization_code') return grantForTicket(runtime, given.clientId, field(fields, 'code'))
-  if (grantType === 'client_credentials') return grantForClient(runtime, given.clientId, field(fields, 'scope'))
+  if (grantType === 'authorization_code') return grantForTicket(runtime, client, field(fields, 'code'))
+  if (grantType === 'client_credentials') return grantForClient(runtime, client, field(fields, 'scope'))
   return grantType === ''
     ? tokenErrorAnswer('invalid_request', 'grant_type is missing')
     : tokenErrorAnswer('unsupported_grant_type', 'authorization_code or client_credentials')
 }
 
-function grantForTicket(runtime: Runtime, clientId: string, code: string | undefined): Answer {
+function grantForTicket(runtime: Runtime, client: Client, code: string | undefined): Answer {
   if (!code) return tokenErrorAnswer('invalid_request', 'code is missing')
-  const token = takeTicket(runtime.world, code, clientId, runtime.now())
+  const token = takeTicket(runtime.world, code, client, runtime.now())
   return typeof token === 'string' ? tokenErrorAnswer('invalid_grant', token) : granted(runtime, token)
 }
 
 /** Issues a token for a client. Without `scope`, the token has all of the client's scopes. */
-function grantForClient(runtime: Runtime, clientId: string, scope: string | undefined): Answer {
-  const allowed = scopesOf(runtime.world, clientId, undefined)
+function grantForClient(runtime: Runtime, client: Client, scope: string | undefined): Answer {
   const asked = (scope ?? '').split(' ').filter((name) => name !== '')
-  if (asked.some((name) => !allowed.includes(name)))
+  if (asked.some((name) => !client.scopes.includes(name)))
     return tokenErrorAnswer('invalid_scope', 'a scope that the client does not have')
-  const scopes = asked.length > 0 ? [...new Set(asked)] : allowed
+  const scopes = asked.length > 0 ? [...new Set(asked)] : client.scopes
   const expiresAt = runtime.now() + runtime.config.limits.accessTokenSeconds
-  return granted(runtime, { clientId, accountId: undefined, sid: undefined, scopes, expiresAt })
+  return granted(runtime, { clientId: client.clientId, accountId: undefined, sid: undefined, scopes, expiresAt })
 }
 
 function granted(runtime: Runtime, token: AccessToken): Answer {
@@ -107,9 +108,10 @@ function formDecode(text: string): string {
   return decodeURIComponent(text.replaceAll('+', ' '))
 }
 
-function isKnown({ world }: Runtime, { clientId, secret }: Credentials): boolean {
-  const expected = world.clients.get(clientId)?.client.clientSecret
-  return isSameText(secret, expected ?? '') && expected !== undefined
+/** Returns the client with this ID and secret. Compares without a client too, so that the response time does not reveal clients. */
+function knownClient({ world }: Runtime, { clientId, secret }: Credentials): Client | undefined {
+  const client = world.clients.get(clientId)?.client
+  return isSameText(secret, client?.clientSecret ?? '') ? client : undefined
 }
 
 function field(fields: Readonly<Record<string, unknown>>, name: string): string | undefined {

@@ -113,9 +113,8 @@ function isUsable({ consumed, expiresAt }: Otp, now: EpochSeconds): boolean {
 function attemptsOfUnknownName({ attemptsByUnknownName: strangers }: World, name: string): Attempts {
   const known = strangers.get(name)
   if (known) return known
-  const [oldest] = strangers.keys()
-  if (strangers.size >= REMEMBERED_STRANGERS && oldest !== undefined) strangers.delete(oldest)
   const fresh = { failed: 0, frozenUntil: 0 }
   strangers.set(name, fresh)
+  for (const oldest of [...strangers.keys()].slice(0, -REMEMBERED_STRANGERS)) strangers.delete(oldest)
   return fresh
 }

@@ -7,10 +7,10 @@
 import type { SessionStatus } from '../../protocol/claims'
 
 /** Events of a session. `accepted` and `rejected` are the outcomes of Authenticate. */
-export type Trigger = 'identify' | 'accepted' | 'rejected' | 'logout' | 'logout_all'
+type Trigger = 'identify' | 'accepted' | 'rejected' | 'logout' | 'logout_all'
 
 /** Permitted transitions: state, event, next state. */
-const TRANSITIONS = {
+export const TRANSITIONS = {
   // Logout all names an account, and an anonymous session has no account.
   anon: { identify: 'anon', accepted: 'loggedin', rejected: 'anon', logout: 'terminated' },
   // Authenticate for the same account keeps the session.
@@ -24,9 +24,3 @@ const TRANSITIONS = {
   // A final state: Identify opens a new session and never reuses a terminated session. A second logout is no error.
   terminated: { logout: 'terminated' },
 } as const satisfies Record<SessionStatus, Partial<Record<Trigger, SessionStatus>>>
-
-/** Returns the state after `trigger`, or `undefined` if the transition is not permitted. */
-export function nextStatus(status: SessionStatus, trigger: Trigger): SessionStatus | undefined {
-  const moves: Partial<Record<Trigger, SessionStatus>> = TRANSITIONS[status]
-  return moves[trigger]
-}

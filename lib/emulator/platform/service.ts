@@ -58,7 +58,7 @@ export function answerCall(world: World, call: BackChannelCall, now: EpochSecond
     case 'sessionstatus':
       return sessionStatus(world, clientId, session, claims, now)
     case 'logout':
-      return contentOfSession(endSsoSession(world, session, 'logout'))
+      return contentOfSession(endSsoSession(world, session))
   }
 }
 

@@ -1,8 +1,8 @@
 /** Opens, changes and ends SSO2 sessions. Each function changes the given world. Interface: "States and transitions". */
 import { createHash, randomBytes } from 'node:crypto'
 import type { EpochSeconds } from '../../protocol/claims'
-import { nextStatus, type Trigger } from './machine'
-import { type LoggedinSession, putSession, removeSession, type SsoSession, type World } from './world'
+import { TRANSITIONS } from './machine'
+import { type LoggedinSession, type OpenSession, putSession, removeSession, type SsoSession, type World } from './world'
 
 /** Returns 128 random bits for session IDs, cookies, tickets and access tokens. */
 export function randomId(): string {
@@ -56,41 +56,41 @@ export function touch<S extends SsoSession>(world: World, session: S, now: Epoch
 }
 
 /** Logs an account in (transition `accepted`). */
-export function logInSsoSession(world: World, session: SsoSession, accountId: string): LoggedinSession {
-  if (move(session, 'accepted') !== 'loggedin') throw new Error('the table lets nobody log in here')
+export function logInSsoSession(world: World, session: OpenSession, accountId: string): LoggedinSession {
   const { sid, browser, createdAt, lastSeenAt } = session
-  const next: LoggedinSession = { sid, browser, createdAt, lastSeenAt, status: 'loggedin', accountId }
+  const status = TRANSITIONS[session.status].accepted
+  const next: LoggedinSession = { sid, browser, createdAt, lastSeenAt, status, accountId }
   putSession(world, next)
   return next
 }
 
-/** Ends a session (transition `logout` or `logout_all`). */
-export function endSsoSession(world: World, session: SsoSession, trigger: 'logout' | 'logout_all'): SsoSession {
-  if (move(session, trigger) !== 'terminated') throw new Error('the table does not end the session here')
+/** Ends a session (transition `logout`). */
+export function endSsoSession(world: World, session: SsoSession): SsoSession {
+  return terminate(world, session, TRANSITIONS[session.status].logout)
+}
+
+function terminate(world: World, session: SsoSession, status: 'terminated'): SsoSession {
   const { sid, browser, createdAt, lastSeenAt } = session
-  const next: SsoSession = { sid, browser, createdAt, lastSeenAt, status: 'terminated' }
+  const next: SsoSession = { sid, browser, createdAt, lastSeenAt, status }
   putSession(world, next)
   return next
 }
 
 /** Returns the logged-in sessions of an account, and removes inactive sessions. */
-export function sessionsOfAccount(world: World, accountId: string, now: EpochSeconds): SsoSession[] {
+export function sessionsOfAccount(world: World, accountId: string, now: EpochSeconds): LoggedinSession[] {
   const sids = [...(world.sidsByAccount.get(accountId) ?? [])]
-  return sids.flatMap((sid) => findSession(world, sid, now) ?? [])
+  const sessions = sids.map((sid) => findSession(world, sid, now))
+  return sessions.filter((session) => session?.status === 'loggedin')
 }
 
 /**
- * Ends every logged-in session of an account.
+ * Ends every logged-in session of an account (transition `logout_all`).
  * @returns the number of ended sessions
  */
 export function endSessionsOfAccount(world: World, accountId: string, now: EpochSeconds): number {
   const sessions = sessionsOfAccount(world, accountId, now)
-  for (const session of sessions) endSsoSession(world, session, 'logout_all')
+  for (const session of sessions) terminate(world, session, TRANSITIONS[session.status].logout_all)
   return sessions.length
-}
-
-function move({ status }: SsoSession, trigger: Trigger): string | undefined {
-  return nextStatus(status, trigger)
 }
 
 /** Removes inactive sessions from the front of the map. Stops at the first active session, because the map is ordered. */

@@ -1,5 +1,6 @@
 /** Issues and exchanges Authorization Tickets and access tokens. Interface: "Authentication". */
 import type { EpochSeconds } from '../../protocol/claims'
+import type { Client } from '../config/options'
 import { findSession, randomId } from './sessions'
 import { type AccessToken, dropExpired, type LoggedinSession, limitsOf, type World } from './world'
 
@@ -16,23 +17,22 @@ export function issueTicket(world: World, clientId: string, session: LoggedinSes
  * Consumes a ticket. Another client than the ticket's cannot consume the ticket.
  * @returns the content of the access token, or the reason of a refusal
  */
-export function takeTicket(world: World, code: string, clientId: string, now: EpochSeconds): AccessToken | string {
+export function takeTicket(world: World, code: string, client: Client, now: EpochSeconds): AccessToken | string {
   const ticket = world.tickets.get(code)
   if (!ticket) return 'the ticket is unknown, used, or expired'
-  if (ticket.clientId !== clientId) return 'the ticket was issued for another client'
+  if (ticket.clientId !== client.clientId) return 'the ticket was issued for another client'
   world.tickets.delete(code)
   if (ticket.expiresAt <= now) return 'the ticket is unknown, used, or expired'
-  const { accountId, sid } = ticket
+  const { clientId, accountId, sid } = ticket
   const session = findSession(world, sid, now)
   if (session?.status !== 'loggedin' || session.accountId !== accountId) return 'the session of the ticket has ended'
-  const scopes = scopesOf(world, clientId, accountId)
+  const scopes = scopesOf(world, client, accountId)
   return { clientId, accountId, sid, scopes, expiresAt: now + limitsOf(world).accessTokenSeconds }
 }
 
-/** Returns the scopes that client and account share, or all of the client's scopes without an account. */
-export function scopesOf(world: World, clientId: string, accountId: string | undefined): readonly string[] {
-  const scopes = world.clients.get(clientId)?.client.scopes ?? []
-  const allowed = accountId === undefined ? undefined : world.accountsById.get(accountId)?.account.scopes
+/** Returns the scopes that client and account share. */
+function scopesOf(world: World, { scopes }: Client, accountId: string): readonly string[] {
+  const allowed = world.accountsById.get(accountId)?.account.scopes
   return allowed ? scopes.filter((scope) => allowed.includes(scope)) : scopes
 }
 

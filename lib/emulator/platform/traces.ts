@@ -36,7 +36,7 @@ export class TraceLog {
   }
 
   /** Returns the traces of a session, oldest first, with each Logout all of an account that was logged in. */
-  ofSession(sid: string): Trace[] {
+  ofSession(sid: Trace['sid']): Trace[] {
     const accounts = new Set<unknown>()
     return this.traces.slice(-MAX_TRACES).filter((trace) => {
       if (trace.sid === sid && trace.accountId !== undefined) accounts.add(trace.accountId)
@@ -48,7 +48,7 @@ export class TraceLog {
   ofBrowser(browser: string): Trace[] {
     const kept = this.traces.slice(-MAX_TRACES)
     const sids = new Set(kept.filter((trace) => trace.browser === browser).map(({ sid }) => sid))
-    const found = new Set([...sids].flatMap((sid) => (sid === null ? [] : this.ofSession(sid))))
+    const found = new Set([...sids].flatMap((sid) => this.ofSession(sid)))
     return kept.filter((trace) => found.has(trace))
   }
 
@@ -65,7 +65,8 @@ export class TraceLog {
 
 /** Returns the claims of a Session Token for the log, with the ticket masked. */
 export function answerForLog(token: string): Call['claims'] {
-  const claims: Claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'))
+  const payload = token.slice(token.indexOf('.') + 1, token.lastIndexOf('.'))
+  const claims: Claims = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'))
   const shown = (name: string, value: unknown) => (name === 'at' && value !== null ? '***' : printable(value))
   return Object.fromEntries(Object.entries(claims).map(([name, value]) => [name, shown(name, value)]))
 }

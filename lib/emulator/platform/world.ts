@@ -24,6 +24,9 @@ export type SsoSession = SessionBase &
 /** A session with a logged-in user. */
 export type LoggedinSession = Extract<SsoSession, { status: 'loggedin' }>
 
+/** A session in which a user can log in. */
+export type OpenSession = Exclude<SsoSession, { status: 'terminated' }>
+
 /** Failed attempts with a username. */
 export interface Attempts {
   failed: number

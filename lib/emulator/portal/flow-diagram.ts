@@ -1,5 +1,5 @@
 /** Renders a flow as a list of steps, each an arrow between the lanes of the participants. A step opens its claims. */
-import { clockText, durationText } from '../flow/text'
+import { clockText, durationText, wayText } from '../flow/text'
 import type { Flow, FlowStep } from '../flow/types'
 import { type Html, portalHtml } from './html'
 import { spanText } from './time'
@@ -43,7 +43,6 @@ ${arrow(flow, step)}<span class="took">${took}</span></summary>
 /** Draws the arrow from lane to lane, or the event of a participant on its lane. */
 function arrow({ participants }: Flow, step: FlowStep): Html {
   const { from, to, name, verdict, requirement, durationMs } = step
-  const nameOf = (id: string) => participants.find((one) => one.id === id)?.name ?? id
   const lane = (id: string) =>
     Math.max(
       0,
@@ -51,17 +50,16 @@ function arrow({ participants }: Flow, step: FlowStep): Html {
     )
   const [start, end] = [lane(from), lane(to)]
   // each lane has two columns, and its line is between them
-  const [first, last] =
-    start === end ? [2 * start + 1, 2 * start + 3] : [start, end].map((at) => 2 * at + 2).sort(byNumber)
+  const margin = start === end ? 1 : 0
+  const first = 2 * Math.min(start, end) + 2 - margin
+  const last = 2 * Math.max(start, end) + 2 + margin
   const kind = start === end ? 'event' : `${start < end ? 'right' : 'left'}${durationMs === undefined ? '' : ' reply'}`
   const mark = { ok: '', refused: '✗ ', fault: '! ' }[verdict]
-  return portalHtml`<span class="lanes"><span class="way ${kind} from-${first ?? 1} to-${last ?? 1}">
-<span class="between">${start === end ? nameOf(from) : `${nameOf(from)} → ${nameOf(to)}`}</span>
+  return portalHtml`<span class="lanes"><span class="way ${kind} from-${first} to-${last}">
+<span class="between">${wayText(participants, step)}</span>
 <span class="label">${mark}${name}</span><span class="line"></span>
 <span class="detail">${requirement ?? claimsInShort(step)}</span></span></span>`
 }
-
-const byNumber = (one: number, other: number) => one - other
 
 /** Returns the most important claims, without empty values. */
 function claimsInShort({ claims }: FlowStep): string {

@@ -1,6 +1,6 @@
 /** Collects the data of the portal from a running emulator. */
 
-import { viewAccounts, viewSession } from '../control/actions'
+import { viewAccount, viewSession } from '../control/actions'
 import type { Call } from '../platform/calls'
 import { browserKey, isForgotten } from '../platform/sessions'
 import type { Runtime } from '../runtime'
@@ -24,9 +24,9 @@ export function portalView(runtime: Runtime): PortalView {
     now,
     aheadSeconds: runtime.aheadSeconds(),
     clients: config.clients,
-    accounts: viewAccounts(runtime).map((account) => ({
-      ...account,
-      password: world.accountsById.get(account.accountId)?.account.password ?? '',
+    accounts: [...world.accountsByName.values()].map((state) => ({
+      ...viewAccount(runtime, state),
+      password: state.account.password,
     })),
     sessions: latest
       .filter((session) => !isForgotten(world, session, now))

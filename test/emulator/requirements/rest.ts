@@ -61,8 +61,10 @@ const tickets: Check[] = [
     const answer = await platform.exchange(fields, basic(encodeURIComponent(morning.secret)))
     expect(answer.status).toBe(200)
   }),
-  exchange('a secret in header and form is refused', async (platform) => {
+  exchange('a secret in header and form is refused, and so is another client ID in the form', async (platform) => {
     expect((await platform.exchange(formOf(morning), basic('x'))).status).toBe(401)
+    const fields = { grant_type: 'client_credentials', client_id: evening.clientId }
+    expect((await platform.exchange(fields, basic(encodeURIComponent(morning.secret)))).status).toBe(401)
   }),
   exchange('a request with an unknown grant type, with none, or without a ticket is refused', async (platform) => {
     const unknown = await platform.exchange(formOf(morning, 'password'))
