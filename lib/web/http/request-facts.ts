@@ -89,10 +89,11 @@ export function returnToOf(config: Config, value: unknown): string {
 export function loginUrl(loginPage: string, returnTo: string, notice?: 'session_ended'): string {
   const url = new URL(loginPage)
   const isPath = returnTo.startsWith(`${url.origin}/`) && !returnTo.startsWith(`${url.origin}//`) // browsers take `//` for another host
-  const page = encodeURIComponent(isPath ? returnTo.slice(url.origin.length) : returnTo)
-  const fields = [url.search.slice(1), `return_to=${page}`, notice ? `notice=${notice}` : '']
-  if (url.href.length + fields.join('&').length > MAX_RETURN_LENGTH) fields.splice(1, 1) // Identify leads to no longer address
-  url.search = fields.filter(Boolean).join('&')
+  const back = `return_to=${encodeURIComponent(isPath ? returnTo.slice(url.origin.length) : returnTo)}`
+  const fields = [url.search.slice(1), back, notice ? `notice=${notice}` : ''].filter(Boolean)
+  url.search = fields.join('&')
+  // Identify leads to no longer address
+  if (url.href.length > MAX_RETURN_LENGTH) url.search = fields.filter((field) => field !== back).join('&')
   return url.href
 }
 
