@@ -52,6 +52,7 @@ function mutate(name, { mutate: file }) {
         testEnvironment: require.resolve('./environment.js'),
         testSequencer: '@jest/test-sequencer',
         maxWorkers: 1,
+        testTimeout: 20_000, // a change by which a request hangs is noticed sooner
       },
     },
     coverageAnalysis: 'perTest',
