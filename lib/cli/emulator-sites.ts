@@ -74,7 +74,7 @@ export function environmentOf(site: SiteClient, url: string, platform: RunningPl
   const secret = `SSO2_CLIENT_SECRET=${site.isConfigured ? '' : quoted(clientSecret)}`
   return `# .env of ${site.siteUrl}
 SSO2_SITE_URL=${site.siteUrl}
-${portOf(site.siteUrl)}SSO2_SESSION_SECRET=${randomBytes(32).toString('hex')}
+${portLine(site.siteUrl)}SSO2_SESSION_SECRET=${randomBytes(32).toString('hex')}
 SSO2_URL=${url}/sso
 SSO2_API_URL=${url}
 SSO2_TOKEN_URL=${url}/oauth/token
@@ -87,7 +87,7 @@ ${site.isConfigured ? `# its clientSecret in the configuration file\n${secret}` 
 }
 
 /** Returns the site's port, if the address contains a port. */
-function portOf(siteUrl: string): string {
+function portLine(siteUrl: string): string {
   const { port } = new URL(siteUrl)
   return port === '' ? '' : `PORT=${port}\n`
 }

@@ -1,5 +1,4 @@
 /** Remembers what all checks of a run have seen of the site: pages that show a user, names without escaping, secrets. */
-
 import type { Hop } from './browser'
 import { showsUser } from './facts'
 import { matchesOf } from './html'

@@ -70,8 +70,16 @@ test.each<[string, Fault, what: string, says: RegExp]>([
 
 test.each<[status: number, headers: Record<string, string>, says: RegExp]>([
   [502, {}, /^WRONG: .*HTTP 502: the proxy does not reach the site\n-> start the site/],
-  [301, { location: 'https://a.example/sso2' }, /^WRONG: .*\n-> SSO2_SITE_URL=https:\/\/a\.example {3}if the site is/],
-  [308, { location: '/sso2/landing/' }, /^WRONG: .*: a proxy redirects the landing page\n-> the proxy must pass/],
+  [
+    301,
+    { location: 'https://www.news.example/sso2/landing' },
+    /^WRONG: .*\n-> SSO2_SITE_URL=https:\/\/www\.news\.example {3}if the site is there$/,
+  ],
+  [
+    308,
+    { location: '/sso2/landing/' },
+    /^WRONG: .*: a proxy redirects the landing page\n-> the proxy must pass the path/,
+  ],
   [307, { location: 'http://[' }, /^WRONG: .*: a proxy redirects the landing page\n-> the proxy must pass/],
   [200, { 'content-encoding': 'br' }, /^WRONG: .*the body has a content-encoding.*\n-> check siteUrl \(SSO2_SITE_/],
 ])('a place of the site that answers %i %j', async (status, headers, says) => {

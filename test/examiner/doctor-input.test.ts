@@ -78,15 +78,17 @@ describe('with --module', () => {
     const report = await command(args, { ...scene.environment, SSO2_TOKEN_URL: '', SSO2_API_URL: api.url })
     await api.close()
     expect(report.of('configuration').split('\n')).toHaveLength(4)
-    const exchanges = report.of('token endpoint').replaceAll('exchangeTicket of the site ', '').split('\n')
+    const exchanges = report.of('token endpoint').split('\n')
     expect([report.of('tokenUrl'), ...exchanges]).toEqual([
       '',
-      'note: refuses a made-up ticket (Error). A login shows whether real tickets work',
-      'WRONG: returns an access token for a made-up ticket',
-      expect.stringMatching(/^note: refuses a made-up ticket \(unknown error\)/),
-      'WRONG: cannot connect: EPIPE',
+      'note: exchangeTicket of the site refuses a made-up ticket (Error). A login shows whether real tickets work',
+      'WRONG: exchangeTicket of the site returns an access token for a made-up ticket',
+      expect.stringMatching(/^note: exchangeTicket of the site refuses a made-up ticket \(unknown error\)/),
+      'WRONG: exchangeTicket of the site cannot connect: EPIPE',
     ])
-    expect(report.of('user path')).toMatch(/^note: not checked, because .* loadUser\nnote: .*HTTP 401 to each path/)
+    expect(report.of('user path')).toMatch(
+      /^note: not checked, because the site has its own loadUser\nnote: .*HTTP 401 to each path/,
+    )
     expect(report.output).not.toContain('canary')
     expect(report.code).toBe(1)
   })

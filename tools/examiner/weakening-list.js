@@ -923,14 +923,14 @@ weaken(
 const REFUSAL = ".send(loginForm(next, result.message, String(req.body?.username ?? '')))"
 const INACTIVE = 'login/inactive-account'
 weakenTo('failed: the user gets an empty', [...COUNTED, INACTIVE], 'a refusal is empty', [change(REFUSAL, ".send('')")])
-const LIMITED = (tries, key) => `if ((${key} = (${key} ?? 0) + 1) > ${tries}) return { status: 429, message: NOT_NOW }`
+const limited = (tries, key) => `if ((${key} = (${key} ?? 0) + 1) > ${tries}) return { status: 429, message: NOT_NOW }`
 // biome-ignore format: a table
 for (const [found, checks, what, find, replace] of [
   ['failed: with a wrong t: a logged-in', 'landing/parameters', 'a wrong token ends the session', REFUSED_LANDING, `if (!claims && sessionOf(req)) endSession(sessionOf(req))\n    ${REFUSED_LANDING}`],
   ['failed: the form is gone', 'login/wrong-password', 'a refusal has no form', REFUSAL, '.send(result.message)'],
   ['failed: the page keeps the password', 'login/wrong-password', 'the form keeps the password', 'type="password"', 'type="password" value="kept"'],
-  ['failed: after a wrong password, the', 'login/wrong-password', 'a session has one try', CALL_AUTHENTICATE, `${LIMITED(1, 'req.session.tries')}\n    ${CALL_AUTHENTICATE}`],
-  ['warning: of 8', 'login/guesses-at-once', 'each spelling has its limit', CALL_AUTHENTICATE, `${LIMITED(3, 'env[usr]')}\n    ${CALL_AUTHENTICATE}`],
+  ['failed: after a wrong password, the', 'login/wrong-password', 'a session has one try', CALL_AUTHENTICATE, `${limited(1, 'req.session.tries')}\n    ${CALL_AUTHENTICATE}`],
+  ['warning: of 8', 'login/guesses-at-once', 'each spelling has its limit', CALL_AUTHENTICATE, `${limited(3, 'env[usr]')}\n    ${CALL_AUTHENTICATE}`],
   ['warning: the page says the same', ['login/frozen-account', INACTIVE], 'all refusals are one sentence', 'messageOf({ err, raa, frf }) {', "messageOf({ err, raa, frf }) {\n    if (err) return 'No.'"],
   ['failed: the form is answered with 307', 'login/right-password', 'the login is 307', LOGGED_IN, LOGGED_IN.replace('303', '307')],
   ['failed: one of the two', 'login/double-submit', 'a second click is an error', 'if (!logins.has(key))', "if (logins.has(key)) throw new Error('busy')\n    else"],

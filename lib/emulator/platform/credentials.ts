@@ -115,6 +115,7 @@ function attemptsOfUnknownName({ attemptsByUnknownName: strangers }: World, name
   if (known) return known
   const fresh = { failed: 0, frozenUntil: 0 }
   strangers.set(name, fresh)
-  for (const oldest of [...strangers.keys()].slice(0, -REMEMBERED_STRANGERS)) strangers.delete(oldest)
+  const [oldest] = strangers.keys()
+  if (strangers.size >= REMEMBERED_STRANGERS && oldest !== undefined) strangers.delete(oldest)
   return fresh
 }

@@ -19,11 +19,14 @@ function renderPortalValue(value: HtmlValue): string {
   return typeof value === 'object' ? value.map(renderPortalValue).join('') : escapeText(String(value))
 }
 
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
 function escapeText(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;')
+  return text.replace(/[&<>"']/g, (character) => entities[character] ?? '')
 }

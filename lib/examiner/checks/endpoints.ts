@@ -1,5 +1,4 @@
 /** Finds what the scripts of the site load for a user, and asks for it as a script does. */
-
 import { type Browser, ownScript, type Page } from '../browser'
 import { isLoginOrLogout } from '../facts'
 import { matchesOf } from '../html'

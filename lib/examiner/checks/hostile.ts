@@ -1,5 +1,4 @@
 /** Return addresses of an attacker, for every page that takes a return address. */
-
 import type { Page } from '../browser'
 import { matchesOf } from '../html'
 

@@ -1,5 +1,4 @@
 /** Groups `clock` and `headers`. */
-
 import { type Check, failed, failedIf, need, noneOf, passed, warning } from '../check'
 import { matchesOf } from '../html'
 import { isServerError, outcomeOf } from '../outcome'
